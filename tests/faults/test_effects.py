@@ -38,7 +38,7 @@ def test_a_duplicate_renews_and_charges_twice(sandbox: Sandbox, client: Any) -> 
     assert sandbox.journal.get("r2").changes, "the first registration took effect"
 
 
-def test_a_duplicate_of_a_guarded_or_refused_request_has_one_effect_at_most(
+def test_a_duplicate_of_a_guarded_or_refused_request_has_a_single_effect_at_most(
     sandbox: Sandbox, client: Any
 ) -> None:
     sandbox.faults.add("duplicate")

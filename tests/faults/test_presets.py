@@ -32,32 +32,6 @@ def test_lost_responses(sandbox: Sandbox) -> None:
     assert lost.answer.body["totalPaid"] == "10.00"
 
 
-def test_outage_and_maintenance(sandbox: Sandbox) -> None:
-    client = sandbox.client()
-    with sandbox.faults.preset("outage"):
-        for ask in (lambda: client.get(BALANCE), lambda: create(sandbox, "new.com")):
-            with pytest.raises(ConnectionError):
-                ask()
-    assert client.get(BALANCE).json[0]["balance"] == "10000.00"
-    preset = {"preset": "maintenance", "match": {"operation": "v2.*"}, "retry_after": 60}
-    assert client.post("/_sandbox/faults", json=preset).status_code == 201
-    assert client.get(BALANCE).status_code == 200
-    answer = client.get("/V2.0/domain/active.com")
-    assert (answer.status_code, answer.headers["Retry-After"], answer.json["code"]) == (503, "60", 503)
-
-
-def test_rate_limited_and_slow(sandbox: Sandbox) -> None:
-    client = sandbox.client()
-    with sandbox.faults.preset("rate-limited", limit=3):
-        answers = [client.get(BALANCE) for _ in range(5)]
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
-    assert answers[-1].headers["Retry-After"] == "60"
-    sandbox.faults.preset("slow", median=1, name="sluggish")
-    assert {client.get(BALANCE).headers["X-Sandbox-Fault"] for _ in range(30)} == {"sluggish"}
-    held_up = sorted(entry.held_up_seconds for entry in sandbox.journal.find(fault="sluggish").requests)
-    assert 0.5 < held_up[15] < 2
-
-
 def test_flaky(sandbox: Sandbox) -> None:
     placed = sandbox.faults.preset("flaky", name="bad", when={"times": 200}, retry_after=9)
     assert [rule.name for rule in placed.rules if "retry_after" in rule] == ["bad.error", "bad.unavailable"]

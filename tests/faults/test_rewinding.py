@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from http.client import HTTPException
 from itertools import cycle, product
-from time import sleep
 from typing import Any
 
 from reseller_sandbox import Sandbox
-from tests.faults.conftest import Connection, Dialler
 
 PARAMETERS: dict[str, dict[str, Any]] = {
     "error": {"status": 503},
@@ -56,29 +54,3 @@ def test_requests_after_a_rewind_get_the_same_bytes(sandbox: Sandbox, subtests) 
             for first in reversed(range(len(REQUESTS))):
                 sandbox.rewind(f"r{first + 1}")
                 assert live(sandbox, first) == lived[first:]
-
-
-def counts(sandbox: Any) -> list[tuple[int, int]]:
-    return [(one.matched, one.struck) for one in sandbox.faults.list()]
-
-
-def send_delayed(served: Sandbox, dial: Dialler) -> Connection:
-    """Send a request to which the delay applies, and wait until the server has it."""
-    struck = served.faults["latency"].struck
-    connection = dial.send("GET", "/v3/balance")
-    while served.faults["latency"].struck == struck:
-        sleep(0.001)
-    return connection
-
-
-def test_a_rewind_keeps_the_counts_of_requests_that_overtook_a_delayed_request(
-    served: Sandbox, dial: Dialler
-) -> None:
-    served.faults.add("latency", seconds=0.2, when={"times": 1})
-    served.faults.add("rate_limit", limit=9)
-    late = send_delayed(served, dial)
-    dial.get("/v3/balance")
-    assert late.answer().headers["x-sandbox-request"] == "r2"
-    assert counts(served) == [(1, 1), (2, 0)]
-    served.rewind("r2")
-    assert counts(served) == [(0, 0), (1, 0)]

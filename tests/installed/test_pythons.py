@@ -12,7 +12,6 @@ import pytest
 
 from tests.installed.conftest import INSTALL, PROJECT, output_of
 from tests.test_determinism import ENVIRONMENTS, SCRIPT
-from tests.testing.repositories import REPOSITORIES, lay_out
 
 
 @pytest.fixture(scope="session")
@@ -31,15 +30,25 @@ def test_equal_scripts_give_equal_bytes_in_every_hash_order_and_time_zone(
             assert output_of(python, str(SCRIPT), **environment) == expected
 
 
-def test_the_plugin_works_beside_a_sandbox_of_the_user(
-    python: Path, tmp_path: Path, subtests: pytest.Subtests
-) -> None:
-    """The user's own ``sandbox`` is a module or a package, in the root or below ``src``."""
-    for name in REPOSITORIES:
-        with subtests.test(repository=name):
-            (folder := tmp_path / name).mkdir()
-            lay_out(name, folder)
-            assert "3 passed" in output_of(python, "-m", "pytest", "-q", at=folder)
+#: A suite of a user who has a package ``sandbox``.
+SUITE = """
+import sys
+
+
+def test_has_the_reseller_sandbox(reseller_sandbox):
+    assert reseller_sandbox.client("poor").get("/v3/balance").json[0]["balance"] == "5.00"
+    assert "sandbox" not in sys.modules
+    import sandbox
+    assert sandbox.WHOSE == "the user"
+"""
+
+
+def test_the_plugin_works_beside_a_sandbox_of_the_user(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "sandbox" / "testing").mkdir(parents=True)
+    for path, text in {"__init__.py": "WHOSE = 'the user'\n", "testing/__init__.py": ""}.items():
+        (tmp_path / "sandbox" / path).write_text(text)
+    (tmp_path / "test_suite.py").write_text(SUITE)
+    assert "1 passed" in output_of(python, "-m", "pytest", "-q", at=tmp_path)
 
 
 #: Items of the contract, and the fewest tests of the project that exercise each, in every mode.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, IncompleteRead
 from typing import Any
@@ -30,30 +31,46 @@ class Got:
     raised: type[BaseException] | None = None
 
 
-class Httpx:
-    """httpx's synchronous client; of ``sandbox`` in this process, or over a socket without one."""
+class Caller:
+    """A client of ``sandbox`` in this process, or over a socket without a sandbox."""
+
+    def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
+        raise NotImplementedError
+
+    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
+        """Return as much of the answer as the client could read."""
+        got = Got()
+        try:
+            self.read(got, streamed, method, url, headers, body)
+        except Exception as error:
+            got.raised = type(error)
+            got.body = error.partial if isinstance(error, IncompleteRead) else got.body
+        return got
+
+    def read(self, got: Got, streamed: bool, method: str, url: str, headers: Any, body: bytes) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the connections."""
+
+
+class Httpx(Caller):
+    """httpx's synchronous client."""
 
     def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
         transport = SandboxTransport(sandbox, **options) if sandbox is not None else None
         self.client = httpx.Client(transport=transport, timeout=timeout, trust_env=False, verify=False)
+        self.close = self.client.close  # type: ignore[method-assign]
 
-    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
-        got = Got()
-        try:
-            with self.client.stream(method, url, headers=headers, content=body) as answer:
-                got.status, got.reason = answer.status_code, answer.reason_phrase
-                got.headers = answer.headers.multi_items()
-                for piece in answer.iter_raw() if streamed else [answer.read()]:
-                    got.body += piece
-        except Exception as error:
-            got.raised = type(error)
-        return got
-
-    def close(self) -> None:
-        self.client.close()
+    def read(self, got: Got, streamed: bool, method: str, url: str, headers: Any, body: bytes) -> None:
+        with self.client.stream(method, url, headers=headers, content=body) as answer:
+            got.status, got.reason = answer.status_code, answer.reason_phrase
+            got.headers = answer.headers.multi_items()
+            for piece in answer.iter_raw() if streamed else [answer.read()]:
+                got.body += piece
 
 
-class AsyncHttpx:
+class AsyncHttpx(Caller):
     """httpx's asynchronous client."""
 
     def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
@@ -61,92 +78,67 @@ class AsyncHttpx:
         self.client = httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False, verify=False)
         self.runner = asyncio.Runner()
 
-    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
-        return self.runner.run(self._called(method, url, headers, body, streamed))
+    def read(self, got: Got, streamed: bool, *request: Any) -> None:
+        self.runner.run(self._read(got, streamed, *request))
 
-    async def _called(self, method: str, url: str, headers: Any, body: bytes, streamed: bool) -> Got:
-        got = Got()
-        try:
-            async with self.client.stream(method, url, headers=headers, content=body) as answer:
-                got.status, got.reason = answer.status_code, answer.reason_phrase
-                got.headers = answer.headers.multi_items()
-                if streamed:
-                    async for piece in answer.aiter_raw():
-                        got.body += piece
-                else:
-                    got.body = await answer.aread()
-        except Exception as error:
-            got.raised = type(error)
-        return got
+    async def _read(self, got: Got, streamed: bool, method: str, url: str, headers: Any, body: bytes) -> None:
+        async with self.client.stream(method, url, headers=headers, content=body) as answer:
+            got.status, got.reason = answer.status_code, answer.reason_phrase
+            got.headers = answer.headers.multi_items()
+            if not streamed:
+                got.body = await answer.aread()
+                return
+            async for piece in answer.aiter_raw():
+                got.body += piece
 
     def close(self) -> None:
         with self.runner:
             self.runner.run(self.client.aclose())
 
 
-class Requests:
+class Requests(Caller):
     """requests, with a session."""
 
     def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
         self.session = requests.Session()
         self.session.trust_env = False
         self.timeout = timeout
+        self.close = self.session.close  # type: ignore[method-assign]
         if sandbox is not None:
             for scheme in ("http://", "https://"):
                 self.session.mount(scheme, SandboxAdapter(sandbox, **options))
 
-    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
-        got = Got()
-        try:
-            answer = self.session.request(
-                method, url, headers=headers, data=body, timeout=self.timeout, stream=True
-            )
-            with answer:
-                got.status, got.reason = answer.status_code, answer.reason
-                got.headers = list(answer.headers.items())
-                for piece in answer.iter_content(1) if streamed else [answer.content]:
-                    got.body += piece
-        except Exception as error:
-            got.raised = type(error)
-        return got
-
-    def close(self) -> None:
-        self.session.close()
+    def read(self, got: Got, streamed: bool, method: str, url: str, headers: Any, body: bytes) -> None:
+        more: dict[str, Any] = {"timeout": self.timeout, "stream": True}
+        with self.session.request(method, url, headers=headers, data=body, **more) as answer:
+            got.status, got.reason = answer.status_code, answer.reason
+            got.headers = list(answer.headers.items())
+            for piece in answer.iter_content(1) if streamed else [answer.content]:
+                got.body += piece
 
 
-class Plain:
+class Plain(Caller):
     """Python's own ``http.client``, and in this process Flask's test client, which is to be like it."""
 
     def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
         self.inside = sandbox.client(timeout=timeout, **options) if sandbox is not None else None
         self.timeout = timeout
-        self.connection: HTTPConnection | None = None
 
-    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
-        got, headers = Got(), {"Accept-Encoding": "identity", "User-Agent": "plain", **TOKEN, **headers}
-        try:
-            if self.inside is not None:
-                answer = self.inside.open(url, method=method, headers=headers, data=body or None)
-                reason = answer.status.partition(" ")[2].replace("UNKNOWN", "")
-                got.status, got.reason = answer.status_code, reason
-                got.headers, read = list(answer.headers), answer.get_data
-            else:
-                parts = urlsplit(url)
-                self.connection = HTTPConnection(parts.netloc, timeout=self.timeout)
-                self.connection.request(method, url.partition(parts.netloc)[2], body or None, headers)
-                response = self.connection.getresponse()
-                got.status, got.reason = response.status, response.reason
-                got.headers, read = response.getheaders(), response.read
-            got.body = read()
-        except Exception as error:
-            got.raised = type(error)
-            if isinstance(error, IncompleteRead):
-                got.body = error.partial
-        return got
-
-    def close(self) -> None:
-        if self.connection is not None:
-            self.connection.close()
+    def read(self, got: Got, streamed: bool, method: str, url: str, headers: Any, body: bytes) -> None:
+        headers = {"Accept-Encoding": "identity", "User-Agent": "plain", **TOKEN, **headers}
+        if self.inside is not None:
+            answer = self.inside.open(url, method=method, headers=headers, data=body or None)
+            got.status, got.reason = answer.status_code, answer.status.partition(" ")[2]
+            got.reason = got.reason.replace("UNKNOWN", "")
+            got.headers = list(answer.headers)
+            got.body = answer.get_data()
+            return
+        parts = urlsplit(url)
+        with closing(HTTPConnection(parts.netloc, timeout=self.timeout)) as connection:
+            connection.request(method, url.partition(parts.netloc)[2], body or None, headers)
+            response = connection.getresponse()
+            got.status, got.reason, got.headers = response.status, response.reason, response.getheaders()
+            got.body = response.read()
 
 
 CALLERS: dict[str, Callable[..., Any]] = {
@@ -161,19 +153,18 @@ ALL_CALLERS = {**CALLERS, "Flask's": Plain}
 
 def get_by_httpx(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:
     """The answer to a GET by httpx, through a transport of ``sandbox`` if there is one."""
-    with httpx.Client(transport=SandboxTransport(sandbox) if sandbox is not None else None) as client:
+    with httpx.Client(transport=SandboxTransport(sandbox) if sandbox else None) as client:
         return client.get(url, headers=headers)
 
 
 def get_by_async_httpx(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:
     """The same by httpx's asynchronous client."""
 
-    async def got() -> Any:
-        transport = SandboxTransport(sandbox) if sandbox is not None else None
-        async with httpx.AsyncClient(transport=transport) as client:
+    async def get() -> Any:
+        async with httpx.AsyncClient(transport=SandboxTransport(sandbox) if sandbox else None) as client:
             return await client.get(url, headers=headers)
 
-    return asyncio.run(got())
+    return asyncio.run(get())
 
 
 def get_by_requests(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:

@@ -102,14 +102,6 @@ def test_renewal_repeated_after_a_loss(reseller_sandbox):
                 return
 
 
-def test_looks_after_a_loss(reseller_sandbox):
-    for _ in range(3):
-        with suppress(*LOST):
-            if order(reseller_sandbox).status_code not in (429, 500):
-                break
-    assert expiry(reseller_sandbox.client(timeout=10), "a-example.com")
-
-
 def test_looks_away(reseller_sandbox):
     with suppress(*LOST):
         order(reseller_sandbox)
@@ -118,11 +110,6 @@ def test_looks_away(reseller_sandbox):
 def test_only_reads(reseller_sandbox):
     with suppress(*LOST):
         reseller_sandbox.client(timeout=10).get("/v3/balance")
-
-
-def test_gives_back(reseller_sandbox):
-    order(reseller_sandbox)
-    reseller_sandbox.outside.drop("a-example.com")
 
 
 def test_paid_and_given_up(reseller_sandbox):
@@ -138,11 +125,6 @@ def test_orders_another_name_after_a_loss(reseller_sandbox):
         with suppress(*LOST):
             if order(reseller_sandbox, name).status_code == 200:
                 return
-
-
-def test_takes_no_for_an_answer(reseller_sandbox):
-    body = {"period": 1, "current_expiry_date": "2026-10-07"}
-    reseller_sandbox.client(timeout=10).put("/V2.0/domain/active-example.com/renew", json=body)
 
 
 def test_asks_in_changing_order(reseller_sandbox):

@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.testing import expect_explained
-from tests.thorough import tries
 from tests.tools.running import command, printed, refused
 from tests.tools.transcripts import Recorder
 
@@ -61,10 +58,6 @@ def renew_v2(name: str, expires: str, period: int = 1, **more: Any) -> Request:
     return v2("PUT", f"domain/{name}/renew", {"current_expiry_date": expires, "period": period, **more})
 
 
-def with_type(content_type: str) -> Mapping[str, str]:
-    return {"content-type": content_type}
-
-
 #: Requests that tell the word for a name that is taken.
 TAKEN = (get("active-example.com"), available("active-example.com"))
 SET_TECH = post("setContacts/active-example.com", {"contacts": {"tech-contact": PERSON}})
@@ -92,7 +85,7 @@ PROBES: Mapping[str, Sequence[Request]] = {
             "POST",
             "domain/taken-example.net/transfer",
             b"customer_id=501&transfer_code=Taken-Code-2",
-            with_type("application/x-www-form-urlencoded"),
+            {"content-type": "application/x-www-form-urlencoded"},
         )
     ],
     "v2.contact.required": [v2("POST", "contact/NEW-ONE", CARD)],
@@ -108,7 +101,7 @@ PROBES: Mapping[str, Sequence[Request]] = {
         v2("PUT", "domain/active-example.com", {"ns": {"add": ["ns1.example.net"]}}),
     ],
     "v3.request.content_type": [
-        post("checkAvailability", b'{"domainNames":["free-name.com"]}', with_type("text/plain"))
+        post("checkAvailability", b'{"domainNames":["free-name.com"]}', {"content-type": "text/plain"})
     ],
     "v3.errors.http_status": [get("nobodys-name.com")],
     "v3.availability.taken": TAKEN,
@@ -271,7 +264,7 @@ PARTLY = [
 ]
 
 
-def test_words_without_an_end_are_likely_where_they_were_seen(subtests: pytest.Subtests) -> None:
+def test_words_without_an_end_are_likely_after_a_response_with_them(subtests: pytest.Subtests) -> None:
     """The default is ruled out, and a profile takes what was seen."""
     for name, value, requests in PARTLY:
         with subtests.test(name, value=value):
@@ -281,34 +274,6 @@ def test_words_without_an_end_are_likely_where_they_were_seen(subtests: pytest.S
             assert plain(ASSUMPTIONS[name].default) in found[name]["ruled_out"]
             profile = Sandbox(profile="profile.yaml").assumptions.list().assumptions
             assert plain({one.name: one.value for one in profile}[name]) == plain(value)
-
-
-FREE = [
-    name
-    for name, one in ASSUMPTIONS.items()
-    if not name.startswith(("v3.signature.", "v3.api_key"))
-    and (one.takes.startswith("one of") or name.startswith("v3.availability"))
-]
-
-#: Requests about the default fixture.
-IN_DEFAULT: dict[str, Sequence[Request]] = {**PROBES, **PRICED}
-IN_DEFAULT |= {name: requests for name, (fixture, requests) in FOLLOWED.items() if fixture == "default"}
-
-
-@pytest.mark.slow
-@given(
-    assume=st.fixed_dictionaries({name: st.sampled_from(values_of(name)) for name in FREE}),
-    asked=st.lists(st.sampled_from(sorted(IN_DEFAULT)), min_size=3, max_size=6, unique=True),
-)
-@settings(max_examples=tries(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_nothing_wrong_is_reported_of_a_service_with_any_values(
-    assume: dict[str, Any], asked: list[str]
-) -> None:
-    record = service(assume)
-    for name in asked:
-        record.all(IN_DEFAULT[name])
-    calibrated(record)
-    calibrated(record, "--fixture", "default")
 
 
 # Files

@@ -21,16 +21,12 @@ from tests.tools.running import command, is_gone, printed, refused, with_pytest
 KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited,error"
 LOST = ("lost-answer", "slow-answer", "garbage")
 WITHOUT = dict.fromkeys(("lost-request", "rate-limited"), "which it has without the fault")
-NOT_RENEWED = "its expiry date is 2026-10-07, and 2027-10-07 without"
-TWICE_THE_PRICE = {"outsiders price": "paid with 25.98, and the price was 12.99"}
 
 #: What is silently wrong with each program of programs.py: the trouble, and words of the finding.
 WRONG: dict[str, dict[str, str]] = {
     "careful_order": {},
     "careful_renewal": {},
-    "looks_after_a_loss": {},
     "only_reads": {},
-    "gives_back": {},
     "asks_in_changing_order": {},
     "never_asks_the_same": {},
     "is_refused": {},
@@ -38,15 +34,11 @@ WRONG: dict[str, dict[str, str]] = {
     "order_at_any_price": {"outsiders price": "paid with 5000.00, and the price was 2500.00"},
     "renewal_repeated_after_a_loss": {
         **dict.fromkeys((*LOST, "twice"), "was paid 2 times: 12.99 + 12.99"),
-        "rate-limited": NOT_RENEWED,
-        **TWICE_THE_PRICE,
+        "rate-limited": "its expiry date is 2026-10-07, and 2027-10-07 without",
+        "outsiders price": "paid with 25.98, and the price was 12.99",
     },
     "looks_away": {**WITHOUT, **dict.fromkeys(("lost-answer", "garbage"), "lost_answer_ignored")},
     "paid_and_given_up": {**WITHOUT, **dict.fromkeys(LOST, "was paid, and main does not have the name")},
-    "takes_no_for_an_answer": {
-        **dict.fromkeys(("error System Error", "rate-limited"), NOT_RENEWED),
-        **TWICE_THE_PRICE,
-    },
     "orders_another_name_after_a_loss": dict.fromkeys(
         (*LOST, "lost-request", "rate-limited"), "b-example.com was paid, 10.99, and is not without"
     ),
@@ -79,7 +71,7 @@ def trouble(run: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     "tests", [" or ".join(FEW), pytest.param("test", marks=pytest.mark.slow)], ids=["few", "all"]
 )
-def test_silently_wrong_runs_are_found_and_no_others(tests: str, subtests: pytest.Subtests) -> None:
+def test_exactly_the_silently_wrong_runs_are_found(tests: str, subtests: pytest.Subtests) -> None:
     """An error that stays, such as a taken name, may lead elsewhere; an error that passes may not."""
     found = swept("--kinds", KINDS, "--outsiders", tests=tests)
     fitting = {name for name in WRONG if any(part in f"test_{name}" for part in tests.split(" or "))}
@@ -98,8 +90,8 @@ def test_silently_wrong_runs_are_found_and_no_others(tests: str, subtests: pytes
         failed = {trouble(run) for run in found["careful_renewal"]["others"] if run["kind"] != "error"}
         assert failed == {"twice", "outsiders balance", "outsiders price"}
     with subtests.test("the order of requests may change from run to run"):
-        assert not found["asks_in_changing_order"]["unsteady"]
-        assert not found["asks_in_changing_order"]["not reached"]
+        changing = found["asks_in_changing_order"]
+        assert not changing["unsteady"] | changing["not reached"]
     with subtests.test("a request that never comes is reported"):
         steady = found["never_asks_the_same"]
         assert (steady["unsteady"], steady["not reached"]) == (True, steady["runs"])
@@ -112,10 +104,10 @@ def test_silently_wrong_runs_are_found_and_no_others(tests: str, subtests: pytes
 @pytest.mark.slow
 def test_careful_programs_survive_every_error_and_assumption() -> None:
     found = swept("--assumptions", "--timeout", "60", tests="careful")
-    assert {name: one["findings"] for name, one in found.items()} == {
-        "careful_order": [],
-        "careful_renewal": [],
-    }
+    assert [(name, one["findings"]) for name, one in found.items()] == [
+        ("careful_order", []),
+        ("careful_renewal", []),
+    ]
     assert sum(one["runs"] for one in found.values()) > 150
 
 
@@ -260,7 +252,7 @@ def test_a_running_server_lends_its_world() -> None:
         assert not sandbox.journal.find().requests
 
 
-def test_a_run_ends_with_all_that_it_has_begun() -> None:
+def test_a_run_ends_with_its_child_processes() -> None:
     program("curl")
     begin = "sleep 600 >/dev/null & echo $! > child"
     for status, words, script in ((2, ("--timeout", "0.5"), "wait"), (0, ("--kinds", "twice"), ASK)):
@@ -310,7 +302,7 @@ def test_tests_have_forks_of_the_world_of_a_running_server() -> None:
     Path("test_it.py").write_text("""
 import os
 
-def test_it_has_the_name(reseller_sandbox):
+def test_has_the_name(reseller_sandbox):
     assert reseller_sandbox.client().get("/v3/domains/getDomain/put-there.com").status_code == 200
 
 def test_ends_early(reseller_sandbox):

@@ -11,7 +11,7 @@ from reseller_sandbox import Sandbox
 from tests.clients import JSON
 from tests.registry import Make, contents
 from tests.v2.client import FORM, Client, connect, done, refusal
-from tests.v2.works import CARD, CUSTOMER, HOST, NAME, WORKS
+from tests.v2.works import CARD, HOST, NAME, WORKS
 
 HOME = ["ns1.home.net", "ns2.home.net"]
 NO_NS = "Not enough parameter: ns"
@@ -223,15 +223,6 @@ def test_a_body_that_is_json_is_accepted_under_any_content_type(main: Client) ->
     for number, kind in enumerate(["text/plain", FORM[1], "application/json; charset=utf-8", ""]):
         main.own = [("Content-Type", kind)] if kind else []
         assert done(main.post(f"/domain/new{number}.com", NAME))
-
-
-def test_unknown_keys_are_ignored_but_for_a_new_contact(main: Client) -> None:
-    assert done(main.post("/customer", {**CUSTOMER, "more": [1]}))
-    assert done(main.put("/contact/OWNER", {**CARD, "more": [1], "customer_id": 9}))
-    assert done(main.post("/domain/new.com", {**NAME, "more": [1], "domain_name": "New.com."}))
-    assert done(main.put("/domain/active.com", {"client_hold": 1, "more": [1]}))
-    assert done(main.post(f"{HOST}/new", {"ip": [{"ip": "192.0.2.7", "type": "v4", "more": 1}], "more": [1]}))
-    assert refusal(main.post("/contact/NEW", {**CARD, "more": [1]}))[1] == "Extra param more unknown"
 
 
 # Forms

@@ -2,38 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from http.client import HTTPConnection
 
 from reseller_sandbox import Sandbox
-from tests.registry import balance, edit
+from tests.registry import edit
 from tests.v2.client import Client, done, refusal
-from tests.v2.works import WORKS, Ask
-
-OWNER = {"contact_registrant": "OWNER"}
-
-#: The price of each operation, and the purpose of its ledger entry.
-COSTS: list[tuple[Ask, str, str | None]] = [
-    (WORKS["v2.domain.register"].at("/domain/new.com.ua").with_(license="123456"), "12.00", "registration"),
-    (WORKS["v2.domain.restore"], "80.00", "restore"),
-    (Ask("PUT", "/domain/held.com.ua", OWNER), "2.50", "owner_change"),
-    (Ask("PUT", "/domain/held.com.ua", {"contact_admin": "OWNER"}), "0.00", None),
-    (Ask("PUT", "/domain/served.com", OWNER), "0.00", None),
-    (Ask("PUT", "/domain/held.com.ua", {"contact_registrant": "MAIN"}), "0.00", None),
-]
-
-
-def test_an_operation_charges_its_price_once(sandbox: Sandbox, main: Client, subtests) -> None:
-    for ask, price, purpose in COSTS:
-        with subtests.test(path=ask.path):
-            sandbox.reset()
-            sandbox.outside.adjust_balance("main", to=price)
-            answer = ask.send(main)
-            assert done(answer)
-            entries = sandbox.ledger.find(request=answer.headers["x-sandbox-request"]).entries
-            charges = [(-Decimal(price), purpose)] if purpose else []
-            assert [(entry.amount, entry.purpose) for entry in entries] == charges
-            assert balance(sandbox) == 0
+from tests.v2.works import WORKS
 
 
 def test_a_transfer_comes_in_with_a_year_more(sandbox: Sandbox, main: Client, other: Client) -> None:

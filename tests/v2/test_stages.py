@@ -101,29 +101,3 @@ def test_the_update_lock_forbids_no_switch_in_either_interface(sandbox: Sandbox,
         answer = main.put(DOMAIN, {"contact_admin": "SPARE"})
         assert answer.status == (400 if covers == "updates" else 200)
         assert refusal(main.put(DOMAIN, {"contact_registrant": "SPARE"}))[:2] == (400, UPDATE)
-
-
-def test_the_registrant_ends_no_hold_of_the_registry_unless_assumed(sandbox: Sandbox, main: Client) -> None:
-    v3 = sandbox.client()
-    for own in (0, 1):
-        sandbox.reset()
-        assert done(main.put(DOMAIN, {"client_hold": own}))
-        sandbox.outside.hold(NAME)
-        before = contents(sandbox)
-        answer = main.put(DOMAIN, {"client_hold": 0, "client_delete_prohibited": 1})
-        assert refusal(answer) == (400, "Not the correct client_hold", "held_by_registry")
-        unlocked = v3.post(f"/v3/domains/unlock/{NAME}")
-        assert (unlocked.status_code, unlocked.json["error"]) == (409, "held_by_registry")
-        for message in (answer.headers["x-sandbox-refusal"], unlocked.json["message"]):
-            assert f"{NAME} stays suspended: its registry holds it (server_hold)" in message
-        assert contents(sandbox) == before
-        assert done(main.put(DOMAIN, {"client_hold": 1}))
-        sandbox.outside.release_hold(NAME)
-        assert done(main.put(DOMAIN, {"client_hold": 0}))
-        assert v3.get(f"/v3/domains/getDomain/{NAME}").json["status"] == "active"
-        sandbox.outside.hold(NAME)
-        sandbox.assumptions.set({"locks.registry_hold": "accepted"})
-        answer = main.put(DOMAIN, {"client_hold": 0})
-        assert done(answer)
-        assert answer.assumptions["locks.registry_hold"] == "accepted"
-        assert sandbox.names[NAME].flags == ("server_hold",)

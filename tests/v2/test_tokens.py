@@ -38,12 +38,6 @@ def test_each_world_has_its_own_token_headers(make: Make) -> None:
         assert fork.client().get(f"/V2.0{CHECK}").status_code == 200
 
 
-def test_the_document_names_the_first_header(make: Make) -> None:
-    sandbox = make(assume={"v2.token_headers": ["X-Token", "X-Auth-Token"]})
-    schemes = sandbox.client().get("/_sandbox/openapi/v2.json").json["components"]["securitySchemes"]
-    assert list(schemes) == ["X-Token"]
-
-
 def test_a_name_that_is_not_a_header_is_refused_before_anything_is_served() -> None:
     refused = run("serve", "--port", "0", "--token-header", "X-Token", "--token-header", "X Token")
     assert (refused.status, refused.err.count("\n")) == (2, 1)

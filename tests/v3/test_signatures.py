@@ -9,7 +9,6 @@ import itertools
 import json
 import re
 import time
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +16,6 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Headers, InProcess, Socket
-from tests.command import run
 from tests.keeping.serving import wait_until
 from tests.registry import BASE, Make, contents, edit
 
@@ -170,18 +168,6 @@ def test_the_very_bytes_of_a_body_are_signed(make: Make) -> None:
             assert send(sandbox, CHECK, signed, raw + b" ").error == "signature_mismatch"
 
 
-def test_the_sign_command_signs_the_very_bytes_of_a_file(tmp_path: Path) -> None:
-    body = tmp_path / "body"
-    body.write_bytes(b'{"domainNames": []}\r\n')
-    command = ("sign", "POST", CHECK, "--data", f"@{body}")
-    url = f"http://127.0.0.1:8053{CHECK}"
-    assert over("sandbox-key", url, body.read_bytes(), secret="sandbox-secret") in run(*command).out
-    body.write_bytes(b"{\xff}")
-    refused = run(*command)
-    assert refused.status == 2
-    assert refused.err.endswith("byte 1 is not UTF-8, which JSON is written in\n")
-
-
 # Refused
 
 RIGHT = over(TEXT)
@@ -245,12 +231,6 @@ def test_a_mistake_in_the_signature_is_explained_without_a_secret_or_the_right_s
             whole = answer.raw.decode() + str(answer.headers)
             assert not any(word in whole for word in (SECRET, TOKEN, "other-secret", "poor-secret", RIGHT))
     assert contents(sandbox) == before
-
-
-def test_a_wrong_signature_is_reported_before_a_malformed_body(sandbox: Sandbox) -> None:
-    for body in (b'{"note":', b'{"note":"\\ud800"}', b"[" * 3000, b"null"):
-        answer = send(sandbox, CHECK, headers("0" * 64), body)
-        assert (answer.status, answer.error) == (401, "signature_mismatch"), body
 
 
 def test_the_journal_lists_every_accepted_string_of_a_wrong_signature(sandbox: Sandbox) -> None:

@@ -10,7 +10,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, InProcess
 from tests.registry import BASE, REGISTRY
-from tests.worlds.control import Control, holds, inside, register
+from tests.worlds.control import holds, inside, register
 
 
 @pytest.fixture(scope="module")
@@ -142,17 +142,3 @@ def test_only_a_deleted_world_frees_its_credentials(sandbox: Sandbox) -> None:
     assert sandbox.account().key == taken.account().key
     assert sandbox.fork().account().key != taken.account().key
     assert_apart(sandbox)
-
-
-def test_a_reset_leads_to_the_loaded_fixture_and_to_the_original(
-    sandbox: Sandbox, steer: Control, owner: Sandbox
-) -> None:
-    first = sandbox.export()
-    steer.post("history/load", {"fixture": owner.export()})
-    register(inside(sandbox), "new.com")
-    steer.post("history/reset")
-    assert sandbox.account().key == owner.account().key
-    assert steer.post("history/reset", {"original": True})["world"] == "default"
-    assert sandbox.export() == first
-    steer.post("history/reset")
-    assert sandbox.export() == first

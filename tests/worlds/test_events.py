@@ -6,10 +6,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from freezegun import freeze_time
 
-from reseller_sandbox import Refused, Sandbox
+from reseller_sandbox import Sandbox
 from tests.registry import Make, connect
 
 
@@ -103,18 +102,6 @@ def test_each_control_call_that_changes_a_world_is_an_event_until_a_reset(sandbo
     assert len(set(numbers)) == len(numbers)
     sandbox.reset()
     assert connect(sandbox).get("/_sandbox/events").raw == began
-
-
-def test_a_refused_or_dry_call_is_no_event(sandbox: Sandbox) -> None:
-    for call in (
-        lambda: sandbox.outside.register("active.com"),
-        lambda: sandbox.clock.set("2020-01-01"),
-        lambda: sandbox.rewind("r1"),
-    ):
-        with pytest.raises(Refused):
-            call()
-    sandbox.clock.advance("P800D", dry_run=True)
-    assert rows(sandbox) == []
 
 
 def test_a_rewind_takes_events_back_to_a_branch(sandbox: Sandbox) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from tests.registry import REGISTRY
-from tests.worlds.control import Control, holds, inside, register, renew, whole
+from tests.worlds.control import Control, holds, inside, register, renew
 
 
 def test_load_brings_back_the_exported_world(sandbox: Sandbox, steer: Control, tmp_path: Path) -> None:
@@ -104,20 +103,6 @@ def test_an_export_overrides_the_assumptions_of_the_server() -> None:
     for sandbox in (observed, plain):
         sandbox.load(text)
         assert {row.name: row.value for row in sandbox.assumptions} == assumed
-
-
-def test_a_refused_load_changes_nothing(sandbox: Sandbox, steer: Control) -> None:
-    wrong: list[tuple[Any, str]] = [
-        ({"fixture": "zones: ["}, "invalid_fixture"),
-        ({"fixture": "zonez: {}"}, "invalid_fixture"),
-        ({"fixture": 5}, "invalid_parameter"),
-        ({}, "invalid_parameter"),
-        (b"{", "malformed_body"),
-    ]
-    before = whole(sandbox)
-    for body, error in wrong:
-        assert steer.refused("POST", "history/load", body)[1] == error
-    assert whole(sandbox) == before
 
 
 def test_each_export_has_the_latest_change(sandbox: Sandbox) -> None:

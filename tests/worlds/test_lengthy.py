@@ -162,16 +162,6 @@ def test_calls_cost_in_proportion_to_what_they_change(subtests: pytest.Subtests)
     assert costs[1] < costs[0] * 1.2
 
 
-def test_long_calls_leave_the_garbage_collector_as_it_was() -> None:
-    """A server stops it during long calls."""
-    with holding(10).serve() as server:
-        usual = sys.getswitchinterval()
-        for enabled in (False, True):
-            (gc.enable if enabled else gc.disable)()
-            assert per_request(server.url)("GET", "/_sandbox/history/export", [], b"").status == 200
-            assert (gc.isenabled(), sys.getswitchinterval()) == (enabled, pytest.approx(usual))
-
-
 def test_a_deleted_world_is_freed_without_the_garbage_collector() -> None:
     """More worlds are made and deleted than the server remembers fixtures."""
     sandbox = holding(names := 50)

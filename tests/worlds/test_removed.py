@@ -42,11 +42,3 @@ def test_a_removed_world_refuses_every_use(subtests: pytest.Subtests, served: Sa
                         with pytest.raises(Refused) as refused:
                             call(fork)
                         assert refused.value.code == "unknown_world"
-
-
-def test_the_handle_of_a_removed_world_does_not_reach_its_namesake(sandbox: Sandbox) -> None:
-    fork = sandbox.fork(name="twin")
-    sandbox.worlds.remove("twin")
-    sandbox.fork(name="twin")
-    with pytest.raises(Refused, match="unknown_world"):
-        fork.clock.advance("P1D")

@@ -7,7 +7,7 @@ import pytest
 from reseller_sandbox import Refused, Sandbox
 from tests.clients import Api
 from tests.registry import REGISTRY
-from tests.worlds.control import Control, control, holds, inside, money_of, register, whole
+from tests.worlds.control import Control, control, holds, inside, money_of, register
 
 
 def requests(sandbox: Sandbox) -> list[str]:
@@ -77,20 +77,6 @@ def test_the_oldest_branch_and_the_oldest_requests_are_dropped() -> None:
         sandbox.snapshot("same")
     with pytest.raises(Refused, match="--max-snapshots"):
         sandbox.snapshot("other")
-
-
-def test_a_refused_rewind_changes_nothing(sandbox: Sandbox, steer: Control, main: Api) -> None:
-    money_of(main)
-    before = whole(sandbox)
-    for body, error in (
-        ({"request": "r9"}, "unknown_request"),
-        ({"request": "nonsense"}, "unknown_request"),
-        ({}, "invalid_parameter"),
-        ({"request": "r1", "side": "around"}, "invalid_parameter"),
-        ({"request": "r1", "when": "now"}, "invalid_parameter"),
-    ):
-        assert steer.refused("POST", "history/rewind", body)[1] == error
-    assert whole(sandbox) == before
 
 
 def test_a_snapshot_can_be_restored_replaced_and_deleted(sandbox: Sandbox, steer: Control, main: Api) -> None:
