@@ -73,23 +73,15 @@ def test_each_filter_finds_exactly_its_requests(lived: Sandbox) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
         ({}, "r1 r2 r3 r4 r5 r6 r7 r8"),
         ({"operation": "v3.createDomain"}, "r2 r3 r8"),
-        ({"operation": "v3.*Domain"}, "r2 r3 r5 r6 r8"),
         ({"operation": "-"}, "r7"),
-        ({"account": "other"}, "r4 r5"),
-        ({"domain": "A.COM"}, "r2 r3"),
         ({"domain": "españa.com"}, "r6"),
-        ({"domain": "*.com"}, "r2 r3 r5 r6"),
         ({"outcome": "ok"}, "r1 r2 r4 r6"),
         ({"outcome": "refused"}, "r3 r5 r7 r8"),
-        ({"outcome": "name_taken"}, "r3"),
         ({"outcome": "404"}, "r5 r7"),
         ({"outcome": "4xx"}, "r3 r5 r7 r8"),
-        ({"carried_out": True}, "r1 r2 r4 r6"),
         ({"since": "r4"}, "r5 r6 r7 r8"),
         ({"since": "2026-03-02T12:00:00Z"}, "r4 r5 r6 r7 r8"),
         ({"since": "2026-03-02T12:00:01Z"}, ""),
-        ({"method": "get"}, "r1 r4 r5 r7"),
-        ({"path": "/v3/domains/*"}, "r2 r3 r5 r6 r8"),
         ({"limit": 2}, "r7 r8"),
         ({"account": "main", "outcome": "ok", "limit": 1}, "r6"),
     ]
@@ -130,22 +122,6 @@ def test_only_requests_to_the_reseller_api_are_in_the_journal_of_their_world(
         found = control(sandbox, "mine").get("journal")["requests"]
         assert [one["outcome"] for one in found] == ["ok", "unknown_path", "signature_mismatch"]
     assert steer.get("journal")["kept"] == 0
-
-
-def test_python_finds_counts_and_explains_requests(sandbox: Sandbox, main: Api) -> None:
-    register(main, "py.com")
-    register(main, "py.com")
-    found = sandbox.journal.find(outcome="name_taken")
-    assert (found.matching, found.kept, [entry.id for entry in found.requests]) == (1, 2, ["r2"])
-    refusal = sandbox.journal["r2"].refusal
-    assert refusal
-    assert (refusal.rule, sandbox.journal.why("r2"), sandbox.journal.why("r1")) == (
-        "name_taken",
-        refusal,
-        None,
-    )
-    assert sandbox.journal.clear().cleared == 2
-    assert sandbox.journal.count() == 0
 
 
 BEFORE: dict[str, Any] = {"phase": "before"}
