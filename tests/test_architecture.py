@@ -76,7 +76,7 @@ def of_each_file(rule: Callable[[Path], None]) -> Callable[[], None]:
 
 
 @of_each_file
-def test_imports_point_one_way(file: Path) -> None:
+def test_imports_point_downwards(file: Path) -> None:
     """Down, or within the part."""
     part = part_of(file)
     for name in imports(file):

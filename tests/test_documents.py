@@ -29,7 +29,7 @@ SNIPPETS = {
 }
 
 
-def test_the_port_is_the_declared_one() -> None:
+def test_documents_name_the_default_port() -> None:
     """Wherever a document names a port of this machine, it is the default of the setting."""
     named = re.findall(r"(?:127\.0\.0\.1|localhost):(\d+)", "\n".join(TEXTS.values()))
     assert len(named) > 20
@@ -58,7 +58,7 @@ def server(address: str) -> str:
         if commands(text)
     ],
 )
-def test_every_command_prints_what_the_page_shows(name: str, server: str, tmp_path: Path) -> None:
+def test_every_command_prints_the_shown_output(name: str, server: str, tmp_path: Path) -> None:
     """All blocks of commands of a page run in one shell, in an empty folder; the README's in each run."""
     for one in commands(TEXTS[name]):
         if not one.file and one.content.startswith(("php ", "node ")):
@@ -68,7 +68,7 @@ def test_every_command_prints_what_the_page_shows(name: str, server: str, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["README", "tutorial"])
-def test_what_is_shown_in_process_holds_in_a_server(
+def test_commands_of_a_page_print_the_same_with_worlds_in_a_server(
     name: str, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first tests that a reader writes pass in each mode, unchanged."""

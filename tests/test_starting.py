@@ -55,7 +55,7 @@ def needed() -> frozenset[str]:
     return frozenset(printed(f"import click, flask, yaml; {_MODULES}").split())
 
 
-def test_libraries_are_loaded_when_they_are_needed(subtests: pytest.Subtests) -> None:
+def test_libraries_are_loaded_late(subtests: pytest.Subtests) -> None:
     for moment, code in MOMENTS.items():
         with subtests.test(moment):
             loaded = {*printed(code).split()}

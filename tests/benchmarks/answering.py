@@ -16,17 +16,7 @@ from flask import Flask
 
 from reseller_sandbox import Sandbox
 from tests.benchmarks import load
-from tests.benchmarks.measuring import (
-    Figure,
-    Found,
-    How,
-    computed,
-    interleaved,
-    line_of,
-    ratios,
-    running,
-    serving,
-)
+from tests.benchmarks.measuring import Figure, Found, How, interleaved, line_of, ratios, running, serving
 from tests.clients import signature
 
 #: Our reads, each with its path.
@@ -46,13 +36,12 @@ def measure(how: How) -> Found:
     """Rates of servers, and ratios in the same round. Each server is a separate process."""
     #: The server for each, and the requests of a round.
     cases: dict[str, tuple[int, Callable[[], Sequence[bytes]]]] = {}
-    used: dict[str, list[float]] = {}
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
         plain = stack.enter_context(running(sys.executable, "-m", "tests.benchmarks.answering"))
         program = stack.enter_context(running(*serving("--fixture", _rich(folder))))
         bare, port = (int(line_of(one).rpartition(":")[2]) for one in (plain, program))
-        processes, rounds = {bare: plain.pid, port: program.pid}, count()
+        rounds = count()
         cases[BARE] = bare, lambda: [load.written("GET", "/", bare, {})]
         for what, path in READS.items():
             requests = [load.written("GET", path, port, _signed(port, path))]
@@ -61,24 +50,17 @@ def measure(how: How) -> Found:
 
         def rate(what: str, connections: int) -> float:
             number, make = cases[what]
-            requests, before = make(), computed(processes[number])
-            answered = load.rate(number, requests, connections, 0.2 if how.tiny else how.seconds)
-            used.setdefault(what, []).append((computed(processes[number]) - before) / answered)
-            return answered
+            return load.rate(number, make(), connections, 0.2 if how.tiny else how.seconds)
 
         for what in cases:
             rate(what, 64)  # because the first requests load modules
         for connections in (1, 64):
-            used.clear()
             at = f"at {connections} connection{'s' * (connections > 1)}"
             found = interleaved({what: partial(rate, what, connections) for what in cases}, how.rounds)
             for what, rates in found.items():
                 yield Figure(f"{what} {at}", "requests/s", rates)
             for what, most in MOST.items():
                 yield Figure(f"{what} {at}", "× bare", ratios(found[BARE], found[what]), f"≤ {most:g}")
-                if all(used[BARE]):
-                    times = ratios(used[what], used[BARE])
-                    yield Figure(f"{what} {at}, in computing time", "× bare", times, f"≤ {most:g}")
 
 
 def _rich(folder: str) -> Path:

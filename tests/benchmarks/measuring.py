@@ -127,15 +127,6 @@ def memory(process: int | None = None) -> int:
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def computed(process: int | None) -> float:
-    """Return the computing time of a process until now; 0 if it is unknown."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
-
-
 def machine() -> str:
     """Return the machine, the versions, and how busy the machine is."""
     libraries = ("flask", "werkzeug", "uvicorn", "marshmallow", "rpds-py", "httpx", "requests")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -92,45 +91,6 @@ def respx() -> Test:
     return test
 
 
-def httpserver() -> Test:
-    import httpx
-    from pytest_httpserver import HTTPServer
-
-    client, server = httpx.Client(), HTTPServer()
-    server.start()
-
-    def test() -> None:
-        server.clear()
-        for method, path, body in CALLS:
-            server.expect_ordered_request(path, method=method, data=body).respond_with_json(STUB)
-        for method, path, body in CALLS:
-            assert client.request(method, server.url_for(path), content=body).status_code == 200
-        server.check()
-
-    return test
-
-
-def moto() -> Test:
-    os.environ |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
-    import boto3
-    from moto import mock_aws
-
-    client = boto3.client("route53", region_name="us-east-1")
-
-    def test() -> None:
-        with mock_aws():
-            zone = client.create_hosted_zone(Name=NAME, CallerReference="one")["HostedZone"]["Id"]
-            for number in range(4):
-                record = {"Name": f"n{number}.{NAME}", "Type": "A", "TTL": 60}
-                change = {**record, "ResourceRecords": [{"Value": "192.0.2.1"}]}
-                batch = {"Changes": [{"Action": "CREATE", "ResourceRecordSet": change}]}
-                client.change_resource_record_sets(HostedZoneId=zone, ChangeBatch=batch)
-                client.get_hosted_zone(Id=zone)
-            assert len(client.list_resource_record_sets(HostedZoneId=zone)["ResourceRecordSets"]) == 6
-
-    return test
-
-
 SCRIPT = Path(__file__)
 FLOOR = "httpx alone, answered at once"
 WAYS: dict[str, Callable[[], Test]] = {
@@ -139,8 +99,6 @@ WAYS: dict[str, Callable[[], Test]] = {
     "ours in process, requests": partial(ours, "requests"),
     "ours over a socket, httpx": partial(ours, "socket"),
     "respx, httpx": respx,
-    "pytest-httpserver, httpx": httpserver,
-    "moto, boto3": moto,
 }
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -79,33 +78,6 @@ def served(names: int) -> Iterator[Served]:
             yield Served(line_of(program).split()[-1], program.pid)
 
 
-def bursts(port: int, size: int) -> dict[str, Callable[[], object]]:
-    """Return work that sends much at once, in proportion to ``size``."""
-    load = b"POST /_sandbox/history/load HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-    look = b"GET /_sandbox/assumptions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    text = b'{"fixture":"%b"}' % (b"a" * (30 * size))
-    chunks = load + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * size + b"0\r\n\r\n"
-    long = load + b"Content-Length: %d\r\n\r\n" % len(text) + text
-    return {
-        f"{size / 1e6:g} M chunks": partial(_sent, port, chunks),
-        f"a string of {len(text) / 1e6:.0f} MB": partial(_sent, port, long),
-        "1000 pipelined requests": partial(_sent, port, look * 1000, 1000),
-    }
-
-
-def _sent(port: int, data: bytes, responses: int = 1) -> None:
-    def send() -> None:
-        with suppress(OSError):  # refused before all was sent
-            client.sendall(data)
-
-    with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
-        threading.Thread(target=send, daemon=True).start()
-        came = b""
-        with suppress(ConnectionError):
-            while came.count(b"HTTP/1.1 ") < responses and (more := client.recv(1 << 20)):
-                came += more
-
-
 def measure(how: How) -> Found:
     """How long a request of another world waits at most while something long goes on in a large world.
 
@@ -122,9 +94,5 @@ def measure(how: How) -> Found:
         text = json.loads(server.ask("GET", "history/export"))["fixture"]
         fork = {"name": "sent", "state": f"{text}# forked\n"}
         yield server.beside("fork of a sent state", partial(server.ask, "POST", "worlds/fork", fork))
-        for what, work in bursts(
-            int(server.url.rpartition(":")[2]), 1 << 14 if how.tiny else 1 << 20
-        ).items():
-            yield server.beside(what, work)
         load = {"fixture": f"{text}# loaded\n"}
         yield server.beside("load", partial(server.ask, "POST", "history/load", load))

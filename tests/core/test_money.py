@@ -147,14 +147,3 @@ def test_a_restore_costs_the_zone_price_and_a_renewal_of_a_premium_name(sandbox:
         before = balance(sandbox)
         assert connect_v2(sandbox).put(f"/domain/{name}/restore").status == 200
         assert before - balance(sandbox) == price, name
-
-
-def test_a_promotion_ends_at_its_instant(sandbox: Sandbox, api: Api) -> None:
-    edit_zone(sandbox, "com", **PROMOTIONS)
-    for number, (now, registration, renewal) in enumerate(
-        [("2026-03-02T11:59:59Z", 8, 10), ("2026-03-02T12:00:00Z", 20, 24)]
-    ):
-        sandbox.clock.set(now)
-        domain = {"domain": {"domainName": f"n{number}.com"}, "years": 2}
-        assert paid(api.post(f"{D}/createDomain", domain)) == registration
-        assert paid(api.post(f"{D}/renewDomain", domain)) == renewal

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
-from tests.clients import Api
 
 NO_SUGGESTION = ""
 
@@ -38,16 +37,3 @@ def test_a_misspelt_word_gets_a_suggestion(subtests, sandbox: Sandbox) -> None:
                 with pytest.raises(Refused) as refused:
                     use(word)
                 assert refused.value.message.partition("nearest is ")[2].rstrip(".") == suggestion
-
-
-def test_a_path_under_an_unknown_version_gets_the_operation_and_a_strange_path_does_not(api: Api) -> None:
-    for path, operation in {
-        "/AAA/domain/zones": "GET /{version}/domain/zones,",
-        "/AAA/customer/7": "GET /{version}/customer/{customer_id},",
-        "/v9.x/domain/a.com/check": "GET /{version}/domain/{domain_name}/check",
-    }.items():
-        answer = api.get(path)
-        assert answer.status == 404
-        assert operation in answer.message, path
-    for path in ("/robots.txt", "/a/b/c", "/v3/webhooks"):
-        assert "nearest" not in api.get(path).message, path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -126,22 +126,6 @@ def test_the_stage_is_no_reason_from_the_named_instant_on(
                 then = refusal(fork, *request)
                 assert then is None or then.rule != "wrong_state"
     assert waited > 15
-
-
-def test_a_young_name_can_be_transferred_from_the_named_instant_on(
-    sandbox: Sandbox, steer: Control, main: Api
-) -> None:
-    code = main.get("/v3/domains/getAuthcode/early.com").json["authCode"]
-    body = {"domain": {"domainName": "early.com"}, "authCode": code}
-    other, target = inside(sandbox, "other"), "/v3/domains/requestTransfer"
-    other.post(target, {**body, "authCode": "x"})
-    refusal = _refusal(steer)
-    assert refusal["rule"] == "too_young"
-    allowed_at = datetime.fromisoformat(refusal["allowed_at"])
-    sandbox.clock.set(allowed_at - timedelta(seconds=1))
-    assert other.post(target, body).error == "too_young"
-    sandbox.clock.set(allowed_at)
-    assert other.post(target, body).status == 200
 
 
 def test_the_missing_amount_is_named(sandbox: Sandbox, steer: Control) -> None:

@@ -129,7 +129,7 @@ def test_assumptions_are_chosen_written_and_set_by_profile(open_page: Open, serv
     assert served.assumptions["v3.signature.endpoint"] == "url"
 
 
-def test_an_assumption_names_the_requests_that_depend_on_it(open_page: Open, wire: Api) -> None:
+def test_an_assumption_names_its_requests(open_page: Open, wire: Api) -> None:
     wire.get("/v3/balance")
     row = open_page("/#/assumptions?show=used").locator("[data-row='v3.signature.endpoint']")
     expect(row.get_by_role("link", name="r1")).to_have_attribute("href", "#/journal/r1")

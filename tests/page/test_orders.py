@@ -131,17 +131,6 @@ def test_a_filled_body_stays_during_a_search_and_a_change_of_the_account(
     assert served.names["others.com"].account == "other"
 
 
-def test_each_request_shows_its_own_commands(wire: Api, open_page: Open) -> None:
-    page = open_page()
-    names = ("one.com", "two.com")
-    for name in names:
-        wire.get(f"/v3/domains/getDomain/{name}")
-    for number in (1, 2, 1):
-        show(page, f"/#/journal/r{number}")
-        page.get_by_text("Send it again from elsewhere").click()
-        expect(page.locator(".copied").first).to_contain_text(names[number - 1])
-
-
 def test_controls_follow_choices_that_are_not_drawn_yet(served: Sandbox, wire: Api, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/outside/free.com?when=after")

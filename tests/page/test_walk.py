@@ -8,17 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reseller_sandbox import Sandbox
 from tests.outfit import program
-from tests.page.conftest import CHROMIUM, Open
-from tests.page.pictures import README, prepare, shown, walk
-
-
-@pytest.mark.slow
-def test_from_a_refusal_to_a_name_that_expires(served: Sandbox, open_page: Open) -> None:
-    prepare(served)
-    walk(served, open_page("/"))
-    assert served.names["soon.com"].stage == "overdue"
+from tests.page.conftest import CHROMIUM
+from tests.page.pictures import README, shown
 
 
 @pytest.mark.slow

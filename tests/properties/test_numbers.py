@@ -10,8 +10,8 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.registry import Make
 from tests.registry import connect as connect_v3
-from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal
-from tests.v2.works import WORKS, Ask
+from tests.v2.client import REGISTRY, Client, connect, done, refusal
+from tests.v2.works import WORKS
 
 D = "/v3/domains"
 
@@ -78,15 +78,3 @@ def test_postal_codes_in_v2_bodies_have_a_longest_length(main: Client) -> None:
     ask = WORKS["v2.customer.create"].with_(zip=2**63, mail="large@example.com")
     assert main.get(f"/customer/{done(ask.send(main))['data']['customer_id']}").json["data"]["zip"] == 2**63
     assert refusal(ask.with_(zip=10**400).send(main))[1] == "Invalid zip"
-
-
-def test_huge_numbers_in_v2_paths_and_forms_are_too_large(main: Client) -> None:
-    for number in HUGE:
-        assert refusal(Ask("GET", f"/customer/{number}").send(main))[1] == "ID not found"
-        assert refusal(Ask("DELETE", f"/customer/{number}").send(main))[1] == "ID not found"
-        assert len(main.get(f"/domain/zones/limit/{number}").json["data"]) == 5
-        assert main.get(f"/domain/zones/limit/{number}/start/{number}").json["data"] == []
-    main.own = [FORM]
-    for digits in ("2147483648", "9" * 5000):
-        form = f"current_expiry_date=2026-11-21&period={digits}".encode()
-        assert refusal(main.put("/domain/active.com/renew", form))[1] == "maximum value period: 9"

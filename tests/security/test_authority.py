@@ -115,10 +115,6 @@ class TestPrograms:
         first, second = output(served, php, *options, "-r", script).splitlines()
         assert json.loads(first)["status"] == json.loads(second)["status"] == "ok"
 
-    def test_java(self, served: Served, tmp_path: Path) -> None:
-        options = f"-importcert -noprompt -file {served.authority} -alias sandbox -storepass changeit"
-        output(served, program("keytool"), *options.split(), "-keystore", str(tmp_path / "trust.p12"))
-
 
 def test_python_clients_trust_the_authority_alone(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     health = f"{served.tls_url}/_sandbox/health"

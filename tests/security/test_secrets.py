@@ -190,7 +190,7 @@ def test_a_text_without_a_secret_stays(sandbox: Sandbox) -> None:
         assert (entry.request.headers["X-Note"], entry.request.target) == (text, target)
 
 
-def test_an_address_with_a_password_is_refused_without_repeating_it() -> None:
+def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
     """The address of a server, and the public address."""
     url = f"http://user:{PLANTED}@127.0.0.1:1"
     for use in (connect, lambda url: Sandbox(public_urls=[url])):

@@ -50,15 +50,6 @@ def test_two_servers_have_a_port_each_and_a_url_that_a_client_can_use(serve: Cal
     assert len({one.server.port for one in started.values()}) == len(hosts)
 
 
-def test_a_connection_serves_many_requests_and_many_connections_take_turns(served: Served) -> None:
-    clients = [served.dial() for _ in range(20)]
-    for turn in range(0, 60, 20):
-        for number, client in enumerate(clients, start=turn):
-            client.send(numbered(number))
-        for number, client in enumerate(clients, start=turn):
-            assert f"GET /number/{number} " in client.answer().message
-
-
 def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
     """A delayed answer holds up those behind it."""
     served.sandbox.faults.add("latency", seconds=0.05, match={"path": "/v3/marker"})

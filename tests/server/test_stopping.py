@@ -59,7 +59,7 @@ def test_a_server_stops_at_once_and_ends_every_connection(
     assert not caplog.records
 
 
-def test_a_port_is_taken_while_a_server_has_it_and_free_afterwards(sandbox: Sandbox) -> None:
+def test_a_port_is_taken_until_its_server_stops(sandbox: Sandbox) -> None:
     with sandbox.serve(tls=True) as server:
         for port in (server.port, server.tls_port):
             refused = run("serve", "--port", str(port))

@@ -46,7 +46,7 @@ def test_later_in_that_world(shop):
     ask(shop, "GET", "nobody-has-it.com")
 
 
-def test_what_time_does(reseller_sandbox):
+def test_time(reseller_sandbox):
     with reseller_sandbox.fork() as other:
         other.clock.advance("P60D")
 
@@ -85,7 +85,7 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, run(folder, SUITE, *forms, "--reseller-sandbox-cover-min", "operations=1")
 
 
-def test_each_item_lists_the_tests_that_exercised_it(in_process: tuple[Path, str]) -> None:
+def test_each_item_lists_its_tests(in_process: tuple[Path, str]) -> None:
     """In a world of several tests too, and in worlds that are deleted or rewound."""
     folder, said = in_process
     assert "6 passed" in said
@@ -94,7 +94,7 @@ def test_each_item_lists_the_tests_that_exercised_it(in_process: tuple[Path, str
     assert found[INFO] == (3, {"test_info", module, later})
     assert found[f"{INFO} active"][1] == {"test_info", module}
     assert found[f"{INFO} Object not found {{{{ info }}}}"][1] == {later}
-    assert found["redemption"][1] == {"test_what_time_does"}
+    assert found["redemption"][1] == {"test_time"}
     assert found[FUNDS] == (1, {"test_a_fault"})
     assert found["error before"][1] == {"test_a_fault"}
     item = next(

@@ -137,7 +137,7 @@ def over_tls() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("get", GETS[::2])  # both clients of httpx trust by the same code
-def test_a_server_is_trusted_as_connect_trusts_it(get, over_tls, monkeypatch) -> None:
+def test_intercepted_clients_trust_the_authority_of_connect(get, over_tls, monkeypatch) -> None:
     """With the authority, and only with it, whatever scheme the client uses."""
     url, authority = over_tls
     zones = f"{API}/V2.0/domain/zones"

@@ -205,7 +205,7 @@ def test_a_thread_with_an_interception_is_not_refused_by_that_of_another(sandbox
         assert pool.submit(work).result() == 200
 
 
-def test_what_cannot_be_intercepted_is_refused(sandbox, subtests):
+def test_an_address_that_is_no_origin_is_refused(sandbox, subtests):
     for urls, others, problem in (
         ((), "network", "intercept takes the URLs that the clients use"),
         (("api.example.test",), "network", "'api.example.test'"),

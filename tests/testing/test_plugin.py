@@ -39,7 +39,7 @@ def test_registers_a_name(reseller_sandbox):
     assert reseller_sandbox.names["from-a-test.com"].account != "main"
 
 
-def test_finds_everything_as_it_was(reseller_sandbox):
+def test_finds_the_beginning(reseller_sandbox):
     assert reseller_sandbox.clock.now.isoformat() == "2026-01-15T12:00:00+00:00"
     assert reseller_sandbox.clock.frozen
     assert "from-a-test.com" not in reseller_sandbox.names
@@ -55,13 +55,13 @@ def test_sends_requests_as_an_account(reseller_sandbox):
     assert reseller_sandbox.journal.find(operation="v3.renewDomain").matching == 2
 
 
-def test_has_what_a_wider_fixture_has_seeded(own, reseller_sandbox):
+def test_has_the_names_of_a_wider_fixture(own, reseller_sandbox):
     assert own.names["of-the-shop.com"].account == "main"
     assert "of-the-shop.com" not in reseller_sandbox.names
     own.clock.advance("P3Y")
 
 
-def test_has_it_as_it_was_seeded(own):
+def test_has_a_new_fork(own):
     assert own.clock.now.year == 2026
 
 
@@ -178,7 +178,7 @@ def test_a_suite_passes_in_a_server(tmp_path: Path, running: str) -> None:
 
 def test_modes_that_cannot_be_used_are_reported_in_a_line(printed: Printed, running: str, subtests) -> None:
     """A failed test shows its own world, and not the world that it is forked from."""
-    fails, passes = (f"def test_it(reseller_sandbox): assert {value}\n" for value in (0, 1))
+    fails, passes = (f"def test_passes(reseller_sandbox): assert {value}\n" for value in (0, 1))
     late = f"import pytest\n@pytest.mark.reseller_sandbox(header_prefix='X-')\n{passes}"
     at_start = f"header_prefix: a server is told so when it starts, and the one at {running}"
     for suite, mode, *words in (
@@ -194,7 +194,7 @@ def test_modes_that_cannot_be_used_are_reported_in_a_line(printed: Printed, runn
             assert "Traceback" not in said
 
 
-def test_a_failed_test_shows_what_happened(tmp_path: Path) -> None:
+def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
     """In each of its worlds: time, faults, the last requests, refusals; and a file that opens the world."""
     said = run(tmp_path, FAILING)
     assert "8 failed, 1 passed" in said
@@ -252,7 +252,7 @@ UNUSED = """
 import sys
 
 
-def test_it():
+def test_passes():
     heavy = {"asyncio", "click", "flask", "marshmallow", "rpds", "yaml", "testcontainers"}
     assert not heavy & set(sys.modules)
 """
@@ -261,7 +261,7 @@ FIRST = """
 import sys
 
 
-def test_it(reseller_sandbox):
+def test_passes(reseller_sandbox):
     reseller_sandbox.clock.advance("P1D")
     assert reseller_sandbox.journal.find().matching == 0
     late = {"apispec", "asyncio", "httptools", "httpx", "requests", "rich", "uvicorn"}
@@ -269,7 +269,7 @@ def test_it(reseller_sandbox):
 """
 
 
-def test_the_plugin_loads_libraries_when_they_are_needed(tmp_path: Path) -> None:
+def test_the_plugin_loads_libraries_late(tmp_path: Path) -> None:
     """None while it is unused, and few for a test that has a world and makes no request."""
     others = [part for name in ("xdist", "timeout", "anyio", "schemathesis") for part in ("-p", f"no:{name}")]
     for suite in (UNUSED, FIRST):

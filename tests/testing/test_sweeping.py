@@ -48,7 +48,7 @@ def test_has_no_world():
 """
 
 
-def test_a_test_that_passes_although_it_is_wrong_is_shown(printed: Printed) -> None:
+def test_a_wrong_test_that_passes_is_shown(printed: Printed) -> None:
     """With its table and the wrong state; the other runs failed, which means they noticed."""
     said = printed(SUITE, "--reseller-sandbox-sweep=lost-answer,outsiders", "-rP")
     assert "4 passed" in said

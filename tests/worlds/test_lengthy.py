@@ -143,7 +143,7 @@ PROMPT: list[tuple[str, Any]] = [
 ]
 
 
-def test_calls_cost_in_proportion_to_what_they_change(subtests: pytest.Subtests) -> None:
+def test_calls_cost_in_proportion_to_their_changes(subtests: pytest.Subtests) -> None:
     sizes = [holding(10), holding(50), holding(500)]  # the first one loads the modules
     for call, body in PROMPT:
         with subtests.test(call=call):
