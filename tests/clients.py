@@ -39,13 +39,11 @@ class Answer:
 
     @property
     def error(self) -> str | None:
-        """The error code of a refusal, or None."""
         body = self.json
         return body.get("error") if isinstance(body, dict) else None
 
     @property
     def message(self) -> str:
-        """The message of a refusal."""
         return str(self.json["message"])
 
     @property
@@ -94,19 +92,15 @@ class Api:
         return answer
 
     def get(self, target: str) -> Answer:
-        """A signed GET."""
         return self.call("GET", target)
 
     def post(self, target: str, body: Any = None) -> Answer:
-        """A signed POST."""
         return self.call("POST", target, body)
 
     def put(self, target: str, body: Any = None) -> Answer:
-        """A signed PUT."""
         return self.call("PUT", target, body)
 
     def delete(self, target: str, body: Any = None) -> Answer:
-        """A signed DELETE."""
         return self.call("DELETE", target, body)
 
 

@@ -95,7 +95,6 @@ def make() -> Make:
 
 @pytest.fixture
 def api(sandbox: Sandbox) -> Api:
-    """The account ``main``."""
     return connect(sandbox)
 
 
@@ -135,7 +134,6 @@ def served(_served: tuple[Sandbox, str]) -> Sandbox:
 
 @pytest.fixture
 def url(_served: tuple[Sandbox, str], served: Sandbox) -> str:
-    """Where ``served`` listens."""
     return _served[1]
 
 

@@ -39,7 +39,6 @@ class Document:
         self.validators: dict[str, Draft202012Validator] = {}
 
     def operation(self, method: str, path: str) -> dict[str, Any] | None:
-        """The operation that a request is for, or None."""
         found = (operations.get(method.lower()) for rule, operations in self.paths if rule.fullmatch(path))
         return next((operation for operation in found if operation is not None), None)
 

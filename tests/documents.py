@@ -75,7 +75,6 @@ def commands(text: str) -> list[Block]:
 
 
 def python(text: str) -> list[Block]:
-    """The blocks of Python that run by themselves."""
     return [one for one in blocks(text) if one.language == "python" and not one.file]
 
 

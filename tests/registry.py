@@ -73,5 +73,4 @@ def _merge(document: dict[str, Any], changes: Mapping[str, Any]) -> None:
 
 
 def balance(sandbox: Sandbox, account: str = "main") -> Decimal:
-    """Return an account's balance."""
     return sandbox.account(account).balance

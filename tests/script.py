@@ -94,7 +94,6 @@ def run() -> None:
 
 
 def show(answer: Answer) -> None:
-    """Print an answer whole."""
     body, measured = MEASURED.subn(rb'"\1":0', answer.raw)
     length = {"content-length"} if measured else set()
     print(answer.status, {name: value for name, value in answer.headers.items() if name not in length})

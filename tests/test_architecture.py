@@ -33,7 +33,6 @@ CORE_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}
 
 
 def part_of(file: Path) -> str:
-    """The part of the project that a file belongs to."""
     return file.relative_to(ROOT).parts[0].removesuffix(".py")
 
 

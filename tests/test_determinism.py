@@ -56,7 +56,6 @@ def test_a_reset_gives_the_same_bytes_again() -> None:
 
 
 def test_a_running_world_follows_the_machines_clock() -> None:
-    """From where it begins. A due event happens at its own instant, with the next request."""
     with freeze_time("2030-06-01") as machine:
         sandbox = Sandbox(REGISTRY, frozen=False)
         api = connect(sandbox)

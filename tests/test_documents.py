@@ -30,7 +30,6 @@ SNIPPETS = {
 
 
 def test_documents_name_the_default_port() -> None:
-    """Wherever a document names a port of this machine, it is the default of the setting."""
     named = re.findall(r"(?:127\.0\.0\.1|localhost):(\d+)", "\n".join(TEXTS.values()))
     assert len(named) > 20
     assert set(named) == {PORT}
@@ -38,14 +37,12 @@ def test_documents_name_the_default_port() -> None:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A server for the documents."""
     with serving() as address:
         yield address
 
 
 @pytest.fixture
 def server(address: str) -> str:
-    """That server, as it began."""
     as_it_began(address)
     return address
 

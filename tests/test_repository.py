@@ -31,7 +31,6 @@ SCHEMAS = {
 
 
 def workflow() -> Any:
-    """The workflow that runs the tests."""
     return yaml.safe_load((GITHUB / "workflows" / "tests.yaml").read_text("utf-8"))
 
 

@@ -42,7 +42,6 @@ def test_each_rule_has_a_pair_and_a_description() -> None:
 @settings(max_examples=tries(20))
 @given(st.integers(1, 30), st.randoms(use_true_random=False), st.data())
 def test_a_list_can_be_read_in_any_order(length: int, chance: Random, data: st.DataObject) -> None:
-    """With repeated pages. A page that was never read is a finding."""
     with WORLDS.fork() as world:
         count = -(-len(world.names.list(account="main", limit=1000).names) // length)
         pages = [*range(1, count + 1)] * 2

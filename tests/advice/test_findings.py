@@ -25,7 +25,6 @@ def findings_of(client: Client) -> list[str]:
 
 
 def finding(client: Client) -> Any:
-    """Return the only finding."""
     (only,) = client.sandbox.advice.list().findings
     return only
 

@@ -31,7 +31,6 @@ def fixture(names: int, *, autorenew: bool = False) -> str:
 
 
 def works(sandbox: Sandbox) -> dict[str, Work]:
-    """Return the cases by name."""
     client = sandbox.client()
 
     def nothing(_: object = None) -> None:

@@ -25,7 +25,6 @@ end
 
 
 def written(method: str, path: str, port: int, headers: Mapping[str, str], body: bytes = b"") -> bytes:
-    """Return a request as it is sent."""
     sent = {"Host": f"127.0.0.1:{port}", **headers, **({"Content-Length": str(len(body))} if body else {})}
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items()), "", ""]
     return "\r\n".join(lines).encode() + body

@@ -49,7 +49,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_a_recording_replays_in_another_environment(written: Path) -> None:
-    """Under another hash seed, in another time zone, with a clock that shows another day."""
     code = (
         "import sys, runpy\nfrom freezegun import freeze_time\n"
         f"sys.argv = ['reseller-sandbox', 'replay', {str(written)!r}, '--json']\n"

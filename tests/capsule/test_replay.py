@@ -151,7 +151,6 @@ def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
 
 
 def test_an_opened_recording_is_a_new_world_at_the_end_of_the_past() -> None:
-    """With its journal to rewind and new credentials. Other worlds are unchanged."""
     sandbox = Sandbox(REGISTRY)
     before, held = sandbox.export(), {account.key for account in sandbox.accounts.list().accounts}
     opened = sandbox.worlds.open(CONTENT, name="opened")

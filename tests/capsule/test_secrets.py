@@ -41,7 +41,6 @@ def sandbox() -> Sandbox:
 
 
 def test_a_recording_has_no_secret_of_another_service(sandbox: Sandbox) -> None:
-    """In headers, queries, bodies and answers. Its own credentials and codes stay."""
     text = gzip.decompress(sandbox.capsule.get().content).decode()
     found = (
         *("eyJhbGci", "cafe-babe", "control-token-9", "tr0ub4dor", "pa55word", "live-key-0815"),
@@ -53,7 +52,6 @@ def test_a_recording_has_no_secret_of_another_service(sandbox: Sandbox) -> None:
 
 
 def test_the_replacements_of_secrets_give_the_same_answers(sandbox: Sandbox) -> None:
-    """Requests are signed again if necessary. Only a body that is not JSON is left out."""
     found = replay(sandbox.capsule.get().content)
     assert found.difference is None
     assert found.beyond == {"r7": "a secret was taken out of its body, which is not JSON"}
@@ -76,7 +74,6 @@ GIVEN: dict[str, Callable[[Sandbox], object]] = {
 
 
 def test_a_code_of_a_control_call_stays(subtests: pytest.Subtests) -> None:
-    """While the call is scheduled, while a name has the code, and when the name has another one."""
     for case, give in GIVEN.items():
         with subtests.test(case):
             sandbox = Sandbox(REGISTRY)

@@ -86,7 +86,6 @@ def test_a_second_installation_adds_no_line(tmp_path: Path) -> None:
 def test_without_a_usable_home_folder_nothing_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor in the working directory. Folders that variables name need no home."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".local").write_text("")
     for shell in ASKS:

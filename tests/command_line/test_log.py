@@ -89,7 +89,6 @@ def programs() -> Iterator[Logged]:
 
 
 def test_a_line_has_the_request_its_account_its_names_and_its_outcome(text: Logged) -> None:
-    """Of many names the first. A long request is cut."""
     line = text.ask(f"/v3/balance?x={'y' * 500}")
     assert re.fullmatch(
         r"\d\d:\d\d:\d\d  200  GET /v3/balance\?x=y+…  v3\.balance ok \(main\)  \d+\.\d ms", line
@@ -106,7 +105,6 @@ def test_a_line_has_the_request_its_account_its_names_and_its_outcome(text: Logg
 
 
 def test_a_line_has_the_message_of_a_refusal_and_no_secret(text: Logged, programs: Logged) -> None:
-    """Of each interface, of control, and where no operation takes the request."""
     message, body = "active.com is registered already.", {"domain": {"domainName": "active.com"}}
     assert f"v3.createDomain name_taken (main; active.com): {message}" in text.ask(CREATE, body)
     assert json.loads(programs.ask(CREATE, body))["message"] == message

@@ -26,7 +26,6 @@ def sandbox() -> Sandbox:
 
 @pytest.fixture(scope="module")
 def server(sandbox: Sandbox) -> Iterator[Any]:
-    """A server of ``sandbox`` on both ports."""
     with sandbox.serve(tls=True) as server:
         yield server
 
@@ -45,7 +44,6 @@ def ask(server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
 
 
 def test_a_request_is_authenticated_as_main_or_another_account(ask: Ask, sandbox: Sandbox, url: str) -> None:
-    """With a signature, or with a token in the header of the world. The path may be a URL of the server."""
     for path in ("/v3/balance", f"{url}/v3/balance"):
         assert '\n    "client-id": "1001",\n' in ask("request", "get", path).out
     (other,) = json.loads(ask("request", "GET", "v3/balance", "--account", "other").out)
@@ -72,7 +70,6 @@ def test_a_path_may_have_any_letters(ask: Ask, sandbox: Sandbox) -> None:
 
 
 def test_a_body_is_a_word_or_a_file_and_an_answer_keeps_its_bytes(ask: Ask, tmp_path: Path) -> None:
-    """With ``--json``; with ``-i`` after the head."""
     body = '{"domainNames": ["a.com"]}'
     (tmp_path / "body.json").write_text(body)
     for word in (body, "@body.json"):
@@ -101,7 +98,6 @@ def test_a_broken_connection_is_reported_in_a_line_after_the_answer_so_far(
 def test_a_signed_curl_command_works_for_any_account_of_any_world(
     ask: Ask, sandbox: Sandbox, server: Any
 ) -> None:
-    """Over TLS it names the authority, which every request needs."""
     curl, tls = program("curl"), ("--url", server.tls_url, "--ca", str(server.authority))
     assert ask("request", "GET", "/v3/balance", *tls).status == 0
     assert ask("request", "GET", "/v3/balance", *tls[:2]).status == 3
@@ -115,7 +111,6 @@ def test_a_signed_curl_command_works_for_any_account_of_any_world(
 
 
 def test_without_a_server_sign_reads_the_fixture(ask: Ask) -> None:
-    """With ``--fixture`` in any case. Only a server has worlds."""
     away = ("sign", "GET", "/v3/balance", "--port", "1")
     assert "sandbox-key" in ask(*away).out
     assert "sandbox-key" in ask("sign", "GET", "/v3/balance", "--fixture", "default").out

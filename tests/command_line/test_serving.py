@@ -24,7 +24,6 @@ def edit(file: Path, content: str) -> None:
 
 
 def wait_for(sandbox: Sandbox, zone: str, year: int) -> None:
-    """Wait until the world has a zone and a year."""
     wait_until(lambda: f" {zone}:" in sandbox.export() and sandbox.clock.now.year == year)
 
 

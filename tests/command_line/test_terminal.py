@@ -80,7 +80,6 @@ def test_tables_fit_the_terminal(server: Any) -> None:
 
 @pytest.mark.slow
 def test_only_a_terminal_gets_style(server: Any) -> None:
-    """Not with ``NO_COLOR``, nor on a terminal without capabilities."""
     assert "\x1b[" in "".join(on_a_terminal(server, "journal", "find"))
     assert "\x1b" not in "".join(on_a_terminal(server, "journal", "find", TERM="dumb"))
     assert "\x1b" not in "".join(on_a_terminal(server, "journal", "get", "r3", NO_COLOR="1"))

@@ -69,7 +69,6 @@ def help_of(*words: str, columns: int = 100) -> str:
 
 
 def commands_in(page: str) -> list[str]:
-    """Return the commands that a help lists, in its order."""
     listed = re.split(r"^Options:$", page, maxsplit=1, flags=re.MULTILINE)[-1]
     return re.findall(r"^  ([a-z][a-z-]*)  +\w", listed, re.MULTILINE)
 
@@ -121,7 +120,6 @@ def read(query: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_unusable_words_are_refused_in_a_line(url: str, subtests: pytest.Subtests) -> None:
-    """On standard error, with the status 2 and the nearest word."""
     for words, message in (
         ("xyzzy", "there is no command 'xyzzy'; see reseller-sandbox --help"),
         ("clock advnce", "no command 'advnce'; the nearest is advance; see reseller-sandbox clock --help"),
@@ -173,7 +171,6 @@ def test_the_help_of_a_command_has_each_parameter_with_its_description(subtests:
 
 
 def test_a_help_lists_each_command_once_with_a_whole_clause(subtests: pytest.Subtests) -> None:
-    """Whatever the width of the terminal. The commands of the resources stand together."""
     for words in ([], ["fixture"], ["deploy"], *([name] for name in RESOURCES)):
         with subtests.test(" ".join(words)):
             for columns in (50, 200):

@@ -43,7 +43,6 @@ class Sender:
         self._base = base
 
     def send(self, name: str, operation: str, *, parameters: Any = None, body: Any = None) -> Answer:
-        """Send the request of an operation of the document ``name``."""
         method, path = next(
             (method, path)
             for path, row in document(name).content["paths"].items()
@@ -91,7 +90,6 @@ def _operations(name: str) -> dict[str, Any]:
 
 
 def _errors(name: str) -> dict[str, Any]:
-    """Return the first error of each kind."""
     found: dict[str, Any] = {}
 
     def through(transport: Transport) -> Transport:

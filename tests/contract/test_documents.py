@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 import yaml
-from jsonschema_rs import ValidationError
 from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Answer, Api, InProcess, Socket, signature
+from tests.clients import Api, InProcess, Socket, signature
 from tests.documented import ID, document
 from tests.outfit import program
 from tests.registry import REGISTRY, Make
@@ -44,7 +43,6 @@ SPECTRAL = ("spectral", "lint", "--ruleset", "rules.json", "--fail-severity", "w
 
 
 def operations(name: str) -> list[dict[str, Any]]:
-    """The operations of a document."""
     return [operation for row in document(name).content["paths"].values() for operation in row.values()]
 
 
@@ -62,7 +60,6 @@ def schemas(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def address(path: str) -> str:
-    """An address that fits a path of a document."""
     return re.sub(r"\{(\w+)\}", lambda found: PLACES.get(found[1], "x"), path)
 
 
@@ -74,7 +71,6 @@ def accepts(name: str, operation: str, body: Any) -> bool:
 
 @pytest.mark.parametrize("name", ["v3", "v2", pytest.param("control", marks=pytest.mark.slow)])
 def test_a_document_is_valid(name: str) -> None:
-    """By the OpenAPI specification's own schema."""
     validate(document(name).content)
 
 
@@ -151,7 +147,6 @@ def test_a_schema_means_the_same_to_every_language(name: str) -> None:
 
 
 def test_the_document_has_the_bounds_of_values() -> None:
-    """Numbers, lengths, and the one of two names that must be there."""
     v3, v2 = (document(name).content["components"]["schemas"] for name in ("v3", "v2"))
     assert v3["NameWanted"]["properties"]["years"].items() >= {"minimum": 1, "maximum": 10}.items()
     assert v3["NamesAsked"]["properties"]["domainNames"]["maxItems"] == 50
@@ -217,8 +212,6 @@ def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Sub
             assert usual is None or before["required"] == usual
 
 
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["v3", "v2"])
 def test_a_document_is_valid_under_every_assumption(name: str) -> None:
@@ -245,7 +238,6 @@ def test_a_document_is_valid_under_every_assumption(name: str) -> None:
 @pytest.mark.parametrize("command", [("redocly", "lint"), SPECTRAL], ids=lambda command: command[0])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_linter_reports_no_error(tmp_path: Path, name: str, command: tuple[str, ...]) -> None:
-    """In a document with its examples. ``make test-all`` installs the linters from npm."""
     program("npm")
     linter, *options = command
     (tmp_path / f"{name}.json").write_text(json.dumps(document(name).content), "utf-8")
@@ -312,9 +304,3 @@ def test_the_example_of_a_signature_is_right() -> None:
         schemes["X-SVC-SIGNATURE"]["description"],
     )[0]
     assert signature(secret, key, url, body.encode()) == signed
-
-
-
-
-
-

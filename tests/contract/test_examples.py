@@ -25,7 +25,6 @@ WITHOUT = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_requests_work_in_their_order_on_a_fresh_server(name: str) -> None:
-    """As the served document shows them, under the status that it documents."""
     order, sandbox = kept(name)["operations"], Sandbox()
     with sandbox.serve() as server, closing(Socket(server.url)) as socket:
         rows = socket("GET", f"/_sandbox/openapi/{name}.json", [], b"").json["paths"].values()
@@ -43,7 +42,6 @@ def test_the_requests_work_in_their_order_on_a_fresh_server(name: str) -> None:
 
 
 def _request(operation: dict[str, Any]) -> dict[str, Any]:
-    """The request that a document shows for an operation."""
     parameters = {row["name"]: row["example"] for row in operation["parameters"] if "example" in row}
     body = operation.get("requestBody", {"content": {"application/json": {}}})
     return {"parameters": parameters, "body": body["content"]["application/json"].get("example")}
@@ -52,7 +50,6 @@ def _request(operation: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_examples_equal_the_answers_of_now(name: str) -> None:
-    """Where they are not, ``make examples`` records them anew, and the change is there to be looked at."""
     before, now = file_of(name).read_text("utf-8").splitlines(), recorded(name).splitlines()
     assert [line for line in now if line not in before] == []
     assert [line for line in before if line not in now] == []
@@ -60,7 +57,6 @@ def test_the_examples_equal_the_answers_of_now(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_operation_and_error_has_examples_that_fit_their_schemas(name: str) -> None:
-    """Its request, its answer unless that goes on or is very long, and each documented error."""
     whole, shown, lacking = document(name), 0, set()
     operations = [row for methods in whole.content["paths"].values() for row in methods.values()]
     for operation in operations:

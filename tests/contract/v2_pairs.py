@@ -45,7 +45,6 @@ def pair(operation: str, message: str, said: str, ask: Ask | None = None, **more
 
 
 def works(operation: str) -> Ask:
-    """The request of an operation that works."""
     return WORKS[f"v2.{operation}"]
 
 

@@ -23,12 +23,10 @@ OPERATIONS = [
 
 
 def filled(path: str, part: str = "x") -> str:
-    """Return the path with its placeholders filled."""
     return re.sub(r"\{\w+\}", lambda _: part, path)
 
 
 def properties(operation: Any) -> list[str]:
-    """Return the keys of the body of an operation."""
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     return list(resolved(content.get("schema", {})).get("properties", {}))
 

@@ -26,7 +26,6 @@ def sandbox() -> Sandbox:
 
 
 def exercised(sandbox: Sandbox, area: str) -> dict[str, Any]:
-    """Return the exercised items of an area."""
     return {one.item: one for one in sandbox.coverage.items(area=area, seen=True).items}
 
 
@@ -90,7 +89,6 @@ def test_a_stage_counts_if_no_earlier_refusal_decided_the_request(sandbox: Sandb
 
 
 def test_transitions_events_and_values_of_assumptions_count(sandbox: Sandbox) -> None:
-    """Not in a dry run."""
     sandbox.clock.advance("P2Y", dry_run=True)
     assert sandbox.coverage.show().covered == 0
     client = sandbox.client()
@@ -118,7 +116,6 @@ def test_a_rewind_a_reset_and_a_full_journal_remove_nothing() -> None:
 
 
 def test_all_worlds_together_cover_the_union(sandbox: Sandbox) -> None:
-    """Also removed worlds. The first request of an item has the name of its world."""
     sandbox.client().get("/v3/domains")
     with sandbox.fork(name="short-lived") as other:
         other.client().get("/v3/balance")

@@ -19,8 +19,6 @@ PATIENCE = 60  # Seconds until a test that waits in vain gives up.
 
 @dataclass
 class Connection:
-    """A connection on which one request was sent."""
-
     socket: socket.socket
 
     def piece(self) -> bytes:
@@ -48,7 +46,6 @@ class Connection:
         return seen
 
     def answer(self) -> Answer:
-        """A whole answer."""
         status, headers = self.head()
         body = b""
         while len(body) < int(headers["content-length"]):
@@ -102,7 +99,6 @@ class Dialler:
         return Connection(sock)
 
     def get(self, target: str) -> Answer:
-        """The answer to a GET."""
         return self.send("GET", target).answer()
 
     def close(self) -> None:
@@ -119,12 +115,10 @@ def dial(served: Sandbox, url: str) -> Iterator[Dialler]:
 
 
 def register(name: str, **more: Any) -> dict[str, Any]:
-    """The body of a createDomain."""
     return {"domain": {"domainName": name}, **more}
 
 
 def balance(sandbox: Sandbox) -> str:
-    """The balance of ``main``."""
     return str(sandbox.account().balance)
 
 

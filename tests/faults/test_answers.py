@@ -87,7 +87,6 @@ def test_v2_renders_any_error(sandbox: Sandbox, subtests) -> None:
 
 
 def test_raw_statuses_and_bodies(sandbox: Sandbox, subtests) -> None:
-    """And another status and Retry-After for a documented error."""
     html, json = "text/html; charset=utf-8", "application/json"
     for rule, content_type, raw in (
         ({"status": 502, "body": "<h1>Bad gateway</h1>"}, html, b"<h1>Bad gateway</h1>"),

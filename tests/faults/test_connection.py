@@ -83,7 +83,6 @@ def test_a_delay_is_before_or_after_the_effect(
 
 
 def test_a_delayed_request_is_numbered_at_the_time_of_its_effect(dial: Dialler, served: Sandbox) -> None:
-    """After the requests that came while it waited, although its rule is removed and its client has left."""
     send_delayed(served, dial).socket.close()
     served.faults.clear()
     assert dial.get(BALANCE).headers["x-sandbox-request"] == "r1"

@@ -60,7 +60,6 @@ def test_another_kind_keeps_the_counts_and_not_the_window(sandbox: Sandbox, clie
 
 
 def test_the_phase_that_a_rule_leaves_open_stays_open(sandbox: Sandbox) -> None:
-    """So a change to another kind brings the phase of that kind."""
     sandbox.faults.add("latency", seconds=1, name="f")
     assert "phase" not in sandbox.export()
     assert sandbox.faults.get("f").when == {"phase": "before"}

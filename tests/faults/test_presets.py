@@ -18,7 +18,6 @@ def create(sandbox: Sandbox, name: str) -> Any:
 
 
 def test_lost_responses(sandbox: Sandbox) -> None:
-    """Of requests that change something; reads and refusals get their answers."""
     sandbox.faults.preset("lost-responses", when={"times": 1})
     assert sandbox.client().get(BALANCE).status_code == 200
     assert create(sandbox, "active.com").json["error"] == "name_taken"

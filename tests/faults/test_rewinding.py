@@ -42,7 +42,6 @@ def live(sandbox: Sandbox, first: int = 0) -> list[Any]:
 
 
 def test_requests_after_a_rewind_get_the_same_bytes(sandbox: Sandbox, subtests) -> None:
-    """For every kind and phase, alone or after a delay."""
     conditions = cycle(({"every": 2}, {"times": 2}, {"chance": 0.5}))
     rules = [(kind.kind, phase) for kind in sandbox.faults.kinds().kinds for phase in kind.phases]
     for (kind, phase), before in product(rules, ([], [DELAY])):

@@ -72,7 +72,6 @@ def server() -> Iterator[tuple[Sandbox, str]]:
 
 @pytest.fixture
 def access(server: tuple[Sandbox, str]) -> list[str]:
-    """The address of the sandbox, and the credentials."""
     sandbox, url = server
     sandbox.reset(original=True)
     held = sandbox.account()

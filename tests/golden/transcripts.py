@@ -74,7 +74,6 @@ class Run:
         }
 
     def paragraph(self, text: str) -> str:
-        """Return a paragraph with its output of now."""
         source = [line for line in text.split("\n") if not line.startswith("|")]
         if source[0].startswith("#"):
             return text
@@ -155,5 +154,4 @@ class Run:
 
 
 def lines(text: str) -> list[str]:
-    """Return the lines of a text, none for an empty one."""
     return text.removesuffix("\n").split("\n") if text else []

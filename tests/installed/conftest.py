@@ -119,7 +119,6 @@ def once(folder: Path, make: Callable[[], object]) -> None:
 
 @pytest.fixture(scope="session")
 def python(request: pytest.FixtureRequest, environment_of: Callable[[int], Path]) -> Path:
-    """The interpreter of an environment that has the wheel."""
     return environment_of(request.param)
 
 

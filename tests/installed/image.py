@@ -76,7 +76,6 @@ class Image:
 
     @property
     def last(self) -> Stage:
-        """The last stage."""
         return self._stages[-1]
 
     def _from(self, rest: str) -> None:

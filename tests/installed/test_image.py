@@ -23,7 +23,6 @@ TOKEN = "a-token-of-this-test"
 
 @pytest.fixture(scope="module")
 def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """The image of this version's wheel."""
     folder = tmp_path_factory.mktemp("image")
     context = folder / "context"
     context.mkdir()

@@ -44,7 +44,6 @@ def kept(*folders: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archive of the source."""
     folder = tmp_path_factory.mktemp("source")
     output_of(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, at=ROOT)
     (built,) = folder.glob("*.tar.gz")
@@ -82,7 +81,6 @@ def oldest() -> str:
 
 
 def versions(pins: str) -> dict[str, Version]:
-    """Return the version of each pinned package."""
     rows = (row.split("==") for row in pins.splitlines() if "==" in row)
     return {canonicalize_name(name): Version(number) for name, number in rows}
 

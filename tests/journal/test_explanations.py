@@ -76,7 +76,6 @@ REFUSED: list[tuple[str, Any, str, str, str | None]] = [
 def test_the_nearest_allowed_request_is_named(
     sandbox: Sandbox, steer: Control, main: Api, subtests: pytest.Subtests
 ) -> None:
-    """With the instant from which the same request is allowed, if there is one."""
     sandbox.outside.request_transfer("second.com", force=True)
     for request, body, rule, allowed, day in REFUSED:
         method, target = request.split()

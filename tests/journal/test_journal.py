@@ -156,7 +156,6 @@ def attempt(sandbox: Sandbox, name: str) -> None:
 def test_ok_is_only_the_outcome_of_a_request_that_was_carried_out_and_answered(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
-    """For each fault: the entry has the three parts, each can be matched, and verify uses them."""
     journal = sandbox.journal
     for number, (fault, carried_out, outcome) in enumerate(FAULTS):
         with subtests.test(**fault):

@@ -80,6 +80,5 @@ def wait_until(done: Callable[[], object]) -> None:
 
 
 def register(sandbox: Sandbox, name: str) -> int:
-    """Return the status of the registration of a name."""
     answer = sandbox.client().post("/v3/domains/createDomain", json={"domain": {"domainName": name}})
     return int(answer.status_code)

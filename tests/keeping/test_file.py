@@ -104,7 +104,6 @@ def test_a_full_disk_leaves_the_last_save(kept: Kept, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_failed_save_is_repeated(tmp_path: Path) -> None:
-    """After some seconds, although nothing has changed."""
     path, blocker = tmp_path / "worlds", tmp_path / "worlds.new"
     blocker.mkdir()
     with serving("--keep", path) as served:

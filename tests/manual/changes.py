@@ -26,7 +26,6 @@ main: Any = sandbox.client()
 
 
 def check_of(title: str) -> Callable[[], None]:
-    """Return the check of an example, which has the words of its title."""
     check: Callable[[], None] = globals()[title.lower().replace("'", "").replace(" ", "_")]
     return check
 

@@ -95,7 +95,6 @@ class Model:
     # Names
 
     def zone_of(self, name: str) -> tuple[str, dict[str, Any]]:
-        """Return the label of ``name`` and its zone."""
         labels = name.split(".")
         for cut in range(1, len(labels)):
             zone = self.zones.get(".".join(labels[cut:]))
@@ -118,7 +117,6 @@ class Model:
         raise Refusal("domain_not_found", name=name, elsewhere=self.held(name) is not None)
 
     def pending(self, name: str) -> dict[str, Any] | None:
-        """Return the pending transfer of ``name``."""
         transfer = self.transfers.get(name)
         return transfer if transfer is not None and transfer["status"] == "pending" else None
 

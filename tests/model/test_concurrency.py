@@ -45,7 +45,6 @@ def _threads_change_often() -> Iterator[None]:
 
 
 def plan(random: Random, account: str) -> list[Call]:
-    """Return the calls of one client."""
     return [_call(random, account) for _ in range(8)]
 
 
@@ -153,7 +152,6 @@ def assert_explained(sandbox: Sandbox, answered: Sequence[Sequence[Answered]]) -
 
 @pytest.mark.parametrize("sockets", [0, 2])
 def test_the_order_in_the_journal_explains_the_answers_of_concurrent_clients(sockets: int) -> None:
-    """Of threads, and of two sockets beside two threads. Each round begins in a fresh world."""
     sandbox = Sandbox(FIXTURE)
     with sandbox.serve() if sockets else nullcontext() as server, ExitStack() as stack:
         sends = [in_process(sandbox, account) for account in ACCOUNTS[sockets:]]

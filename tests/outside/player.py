@@ -21,15 +21,12 @@ class Player:
         return answer
 
     def get(self, path: str) -> Any:
-        """Return the body of a successful GET."""
         return self._body(self.call("GET", path))
 
     def act(self, action: str, **parameters: Any) -> Any:
-        """Return the body of a successful action."""
         return self._body(self.call("POST", f"/outside/{action}", parameters))
 
     def refused(self, action: str, **parameters: Any) -> str:
-        """Return the error of a refused action."""
         answer = self.call("POST", f"/outside/{action}", parameters)
         assert answer.status == 503 if answer.error == "zone_out_of_service" else 400 <= answer.status < 500
         assert answer.message

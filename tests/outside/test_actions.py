@@ -164,7 +164,6 @@ def test_a_hold_of_the_registry_outlives_renewals_unlocks_and_transfers(
 
 
 def test_a_dropped_name_becomes_free_in_time(player: Player, wire: Api, served: Sandbox) -> None:
-    """At once, and with a refund, in the add grace period."""
     edit_name(served, "theirs.com", flags=["client_delete_prohibited"])
     assert player.refused("drop", domain="theirs.com") == "locked"
     paid = wire.post("/v3/domains/createDomain", WANTED).json["totalPaid"]

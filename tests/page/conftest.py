@@ -139,5 +139,4 @@ def name_rows(page: Page) -> Locator:
 
 
 def data_field(scope: Page | Locator, *path: str) -> Locator:
-    """Return the field of a form for the parameter at ``path``."""
     return scope.locator(f"[data-path='{json.dumps(path, separators=(',', ':'))}']")

@@ -20,7 +20,6 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def shown(page: Path) -> list[Path]:
-    """Return the pictures in a page of Markdown."""
     links = re.findall(r"!\[.+?\]\((.+?)\)", page.read_text("utf-8"))
     return [(page.parent / link).resolve() for link in links]
 

@@ -14,7 +14,6 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.outfit import program
 from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, journal_rows, press, show
-from tests.registry import connect
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +22,6 @@ GUIDE = "Your program finds this sandbox"
 
 
 def test_requests_appear_on_arrival(wire: Api, open_page: Open) -> None:
-    """Also a request that arrives before the stream is open."""
     wire.get("/v3/balance")
     page = open_page()
     show(page, "/#/names")
@@ -65,26 +63,6 @@ def test_an_empty_journal_shows_address_credentials_and_a_request(served: Sandbo
         show(page, "/#/journal?world=fresh&outcome=refused")
         expect(page.get_by_text("Nothing is here yet")).to_be_visible()
         expect(page.get_by_text(GUIDE)).to_have_count(0)
-
-
-def test_many_requests_are_drawn_in_bundles_and_the_latest_rows_are_complete(
-    served: Sandbox, open_page: Open
-) -> None:
-    page = open_page("/")
-    expect(page.get_by_text("Nothing is here yet")).to_be_visible()
-    page.evaluate(
-        "window.drawn = 0; new MutationObserver(() => window.drawn++)"
-        ".observe(document.querySelector('main'), {childList: true, subtree: true})"
-    )
-    api = connect(served)  # not over a socket, because requests must come faster than frames
-    for _ in range(350):
-        api.get("/v3/balance")
-    rows = journal_rows(page)
-    expect(rows.first).to_contain_text("r350")
-    expect(rows).to_have_count(300)
-    expect(rows.last).to_contain_text("r51")
-    expect(page.locator(".bar")).to_contain_text(re.compile(r"350 requests$"))
-    assert page.evaluate("window.drawn") < 350
 
 
 def test_a_request_is_shown_in_full_with_aligned_columns(wire: Api, open_page: Open) -> None:

@@ -111,51 +111,6 @@ def test_the_journal_is_right_after_events_and_rewinds_during_its_request(
     expect(page.get_by_role("link", name="r2")).to_have_count(0)
 
 
-def test_a_filled_body_stays_during_a_search_and_a_change_of_the_account(
-    served: Sandbox, open_page: Open
-) -> None:
-    page = open_page("/#/console/v3.createDomain")
-    body = page.get_by_label("Body", exact=True)
-    body.fill('{"domain": {"domainName": "mine.com"}}')
-    page.get_by_label("Search operations").fill("create")
-    expect(page.locator(".operations li")).not_to_have_count(0)
-    show(page, page.url)
-    press(page, "Send")
-    expect(page.locator(".answer .status")).to_contain_text("200")
-    assert served.names["mine.com"].account == "main"
-    page.locator(".bar select").select_option("other")
-    expect(page.locator(".answer .status")).to_have_count(0)
-    body.fill('{"domain": {"domainName": "others.com"}}')
-    press(page, "Send")
-    expect(page.locator(".answer .status")).to_contain_text("200")
-    assert served.names["others.com"].account == "other"
-
-
-def test_controls_follow_choices_that_are_not_drawn_yet(served: Sandbox, wire: Api, open_page: Open) -> None:
-    page = open_page()
-    show(page, "/#/outside/free.com?when=after")
-    with delayed(page, "**/_sandbox/plans"):
-        page.get_by_label("Operation of the request").fill("v3.balance")
-        page.get_by_label("Operation of the request").press("Enter")
-        press(page, "Register")
-        expect(page.locator("page-notices")).to_contain_text("Planned: Register.")
-    (plan,) = served.plans.list().plans
-    assert plan.after is not None
-    assert "free.com" not in served.names
-    show(page, "/#/names?like=active")
-    with delayed(page, "**/_sandbox/names?*"):
-        page.goto("/#/names?stage=overdue")
-        page.get_by_label("Account").select_option("other")
-        expect(page).to_have_url(re.compile(r"#/names\?stage=overdue&account=other$"))
-    for _ in range(2):
-        wire.get("/v3/domains")
-    show(page, "/#/names?at=after:r2")
-    send_event(page, "page-past")
-    page.get_by_role("slider", name="Travel in the history").focus()
-    page.keyboard.press("ArrowLeft")
-    expect(page).to_have_url(re.compile("at=after:r1"))
-
-
 #: Buttons that lead to another view: the address of the button, its label, and the path of its request.
 LEADING = (
     ("travel?at=after:r1", "Fork from here", "worlds/fork"),

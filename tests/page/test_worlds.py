@@ -28,7 +28,6 @@ def saved(page: Page, button: str, folder: Path) -> Path:
 
 
 def drop(page: Page, name: str, content: bytes) -> None:
-    """Drop a file on the page."""
     data = page.evaluate_handle(
         """([name, packed]) => {
           const content = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));

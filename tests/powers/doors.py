@@ -42,7 +42,6 @@ class Operation:
     streams: bool
 
     def in_python(self, sandbox: Sandbox) -> Any:
-        """Return the method of a sandbox."""
         resource, _, verb = self.id.partition(".")
         return getattr(getattr(sandbox, resource), verb)
 

@@ -46,7 +46,6 @@ def good(operation: str, *calls: Parameters, before: tuple[Call, ...] = ()) -> I
 def bad(
     operation: str, *calls: Parameters, code: str = BAD, before: tuple[Call, ...] = ()
 ) -> Iterator[Example]:
-    """Yield refused calls."""
     return (Example(operation, given, code, before) for given in calls)
 
 

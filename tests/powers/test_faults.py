@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from http.client import RemoteDisconnected
-
 import pytest
 
 from reseller_sandbox import Sandbox, connect
@@ -55,24 +53,3 @@ def test_the_context_manager_counts_and_removes_only_its_rules(served: Sandbox, 
             sandbox.faults.remove("closed")
         assert [rule.name for rule in sandbox.faults.list()] == ["other"]
         sandbox.faults.clear()
-
-
-def test_in_process_delays_take_no_time_unless_in_real_time(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before, after, and between two drops. A reset loses a waiting request."""
-    slept: list[float] = []
-    monkeypatch.setattr("time.sleep", slept.append)
-    sandbox.faults.add("latency", seconds=3)
-    sandbox.faults.add("latency", name="late", seconds=2, when={"phase": "after"})
-    sandbox.faults.add("drip", size=50, pause=1)
-    for real_time, waited in ((False, 0), (True, 6)):
-        answer = sandbox.client(real_time=real_time, timeout=6).get(BALANCE)
-        assert answer.json[0]["balance"] == "10000.00"
-        assert answer.headers["X-Sandbox-Fault"] == "latency, late, drip"
-        assert sum(slept) == waited
-        assert sandbox.journal.find().requests[-1].held_up_seconds == 6
-    monkeypatch.setattr("time.sleep", lambda _: sandbox.reset())
-    with pytest.raises(RemoteDisconnected):
-        sandbox.client(real_time=True).post(CREATE, json=NEW)
-    assert "new.com" not in sandbox.names

@@ -30,7 +30,6 @@ KEYS: dict[str, tuple[Any, Any]] = {
 
 @pytest.fixture(params=["local", "remote"])
 def sandbox(request: pytest.FixtureRequest, served: Sandbox, url: str) -> Iterator[Sandbox]:
-    """A local and a remote sandbox."""
     if request.param == "local":
         yield served
         return
@@ -39,12 +38,10 @@ def sandbox(request: pytest.FixtureRequest, served: Sandbox, url: str) -> Iterat
 
 
 def names(sandbox: Sandbox) -> list[str]:
-    """Return the names of the worlds."""
     return [one.name for one in sandbox.worlds]
 
 
 def test_a_fork_is_a_separate_world_until_its_end(sandbox: Sandbox) -> None:
-    """With its own time and assumptions. Another close leaves a later world of its name."""
     with sandbox.fork(name="mine", assume={"v3.ids": "integer"}) as fork:
         fork.clock.advance("P1Y")
         assert fork.health.show().world == "mine"
@@ -158,7 +155,6 @@ def test_names_are_listed_and_iterated_in_order_over_all_pages(served: Sandbox, 
 
 
 def test_records_show_their_fields_as_in_json(served: Sandbox) -> None:
-    """Without the empty fields. A list ends after twenty items; a resource shows the name of its world."""
     shown = repr(served.names["second.com"])
     for part in ("name='second.com'", "stage=active", "expires=2026-08-13T12:00:00Z", "renewal=12.00"):
         assert part in shown

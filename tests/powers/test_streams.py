@@ -48,7 +48,6 @@ class Sse(closing[Any]):
 
 
 def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str) -> None:
-    """With the costs and the refusal of each."""
     with (
         connect(url) as there,
         served.journal.follow(account="main") as here,

@@ -22,7 +22,6 @@ CONTROL = ["\0", "\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\x9f"]
 
 
 def texts(body: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The places of all texts in a body."""
     if isinstance(body, dict):
         for key, value in body.items():
             yield from texts(value, (*path, key))
@@ -71,7 +70,6 @@ def test_a_request_never_brings_a_control_character_into_the_registry(subtests: 
 
 
 def test_each_field_of_a_contact_and_a_customer_is_checked(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """In v3, in contacts and customers of v2.0, and in fixtures; the refusal names the field."""
     sandbox = Sandbox(v2.REGISTRY)
     client, api, fixture = v2.connect(sandbox), connect(sandbox), tmp_path / "fixture.yaml"
     wire = {"company": "company-name", "address": "address1", "region": "state", "zip": "zipcode"}
@@ -102,7 +100,6 @@ def test_each_field_of_a_contact_and_a_customer_is_checked(tmp_path: Path, subte
 
 
 def test_no_pattern_lets_a_control_character_through(tmp_path: Path) -> None:
-    """However wide the pattern of a licence or of an extra parameter is."""
     text = v2.REGISTRY.read_text("utf-8")
     text = text.replace('"[0-9]{8}"', '"(?s:.*)"').replace('"[0-9]{6}"', '"(?s:.*)"')
     assert "[0-9]" not in text

@@ -78,7 +78,6 @@ PLACES: dict[str, tuple[str, str | int | None]] = {
 def test_each_operation_refuses_a_value_that_contradicts_its_path(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
-    """In the body or the query, whether the operation reads that or not, and whether it costs something."""
     rows = [
         (row["operationId"], method.upper(), path)
         for name in ("v3", "v2")
@@ -111,7 +110,6 @@ def test_each_operation_refuses_a_value_that_contradicts_its_path(
 
 
 def test_v3_refuses_two_values_of_an_element(sandbox: Sandbox, api: Api) -> None:
-    """In a query, or as authCode and authcode, which are one thing."""
     assert api.post(f"{D}/renewDomain/second.com?years=1&years=4").error == "invalid_parameter"
     assert balance(sandbox) == 10_000
     for target, name in (("requestTransfer", "theirs.com"), ("setAuthcode/active.com", "active.com")):
@@ -131,7 +129,6 @@ def main() -> Client:
 
 
 def test_v2_refuses_another_name_than_that_of_the_path(main: Client, subtests: pytest.Subtests) -> None:
-    """Under the documented key, and under the placeholder's."""
     expected = (400, "Not the correct domain name", "invalid_parameter")
     for operation in PAID:
         ask = WORKS[operation]

@@ -22,8 +22,6 @@ TOKEN = "a-token-for-control"
 
 @dataclass
 class Guarded:
-    """A sandbox and its address."""
-
     sandbox: Sandbox
     url: str
     socket: Socket
@@ -56,13 +54,11 @@ def guarded() -> Iterator[Callable[..., Guarded]]:
 
 @pytest.fixture(scope="module")
 def plain(guarded: Callable[..., Guarded]) -> Guarded:
-    """As it is by default."""
     return guarded()
 
 
 @pytest.fixture(scope="module")
 def tokened(guarded: Callable[..., Guarded]) -> Guarded:
-    """One that wants ``TOKEN``."""
     return guarded(control_token=TOKEN)
 
 
@@ -103,7 +99,6 @@ def serving(*options: str) -> Iterator[str]:
 
 
 def filled(path: str, segment: str = "1") -> str:
-    """A path with ``segment`` in place of its placeholders."""
     return re.sub(r"\{\w+\}", lambda _: segment, path)
 
 

@@ -131,7 +131,6 @@ def test_python_clients_trust_the_authority_alone(served: Served, monkeypatch: p
 def test_connect_trusts_the_authority_by_argument_or_variable(
     served: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, subtests
 ) -> None:
-    """In forks and streams too; both ports lead to the same worlds."""
     there, plain = connect(served.tls_url, authority=served.authority), connect(served.url)
     with there.fork() as fork:
         assert fork.health.show().world in [world.name for world in plain.worlds.list().worlds]
@@ -184,7 +183,6 @@ def test_control_answers_to_the_names_of_the_certificate(served: Served) -> None
 
 
 def test_the_certificate_ends_with_the_server() -> None:
-    """Its folder is private, and has no key of the authority."""
     with Sandbox().serve(tls=True) as server:
         folder = Path(str(server.authority)).parent
         assert sorted(file.name for file in folder.iterdir()) == ["authority.pem", "server.pem"]
@@ -194,7 +192,6 @@ def test_the_certificate_ends_with_the_server() -> None:
 
 
 def test_a_folder_keeps_the_authority(served: Served, folder: Path) -> None:
-    """Its key is private, and the folder is of no use once a file is missing or wrong."""
     assert served.port == int(served.url.rpartition(":")[2]) + 1, "the port after that of HTTP"
     first = Path(served.authority).read_bytes()
     words = ("--port", "0", "--tls-folder", str(folder))

@@ -48,7 +48,6 @@ COMPONENTS = document("control").content["components"]["schemas"]
 
 
 def resolved(schema: Any) -> dict[str, Any]:
-    """``schema``, or the component that it refers to."""
     references = [part["$ref"] for part in (schema, *schema.get("allOf", ())) if "$ref" in part]
     return dict(COMPONENTS[references[0].rpartition("/")[2]] if references else schema)
 

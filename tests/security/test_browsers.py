@@ -68,7 +68,6 @@ def test_its_own_pages_and_other_programs_have_access(plain: Guarded, subtests) 
 
 
 def test_public_urls_have_access(guarded: Callable[..., Guarded]) -> None:
-    """On a default port and behind a proxy with TLS too."""
     at = guarded(public_urls=("https://sandbox.our-company.net", "http://localhost:3000/"))
     own: dict[str, Any] = {"Host": "sandbox.our-company.net"}
     assert at.send("GET", "/_sandbox/clock", **own).status == 200
@@ -97,7 +96,6 @@ def test_no_answer_has_cors_headers(plain: Guarded, tokened: Guarded) -> None:
 
 
 def test_only_control_is_closed_to_pages(plain: Guarded) -> None:
-    """Through the prefix of a world too. Any machine can take a name of the local network."""
     for host in ("printer.local", "sandbox.default.svc.cluster.local:8053", "LOCAL.Local."):
         refused(plain, "foreign_host", "GET", "/_sandbox/clock", Host=host)
     answer = plain.send("GET", "/v3/balance", Origin="http://evil.example", Host="evil-pages.net")

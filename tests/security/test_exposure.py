@@ -18,14 +18,12 @@ LOOPBACK = (
 
 
 def test_an_address_of_this_machine_alone_needs_no_token() -> None:
-    """In every spelling of it that the system takes."""
     for host in LOOPBACK:
         with Sandbox(REGISTRY).serve(host=host) as server:
             assert server.port, host
 
 
 def test_an_address_that_other_machines_reach_needs_a_token() -> None:
-    """Also where the address belongs to nobody here."""
     for host in ("", "0.0.0.0", "::", "::ffff:0.0.0.0", "192.0.2.1", "128.0.0.1", "128.1", "3221225985"):
         refused = pytest.raises(
             BadSetting, match=r"reached from other machines.*--control-token.*--control-open"
@@ -35,7 +33,6 @@ def test_an_address_that_other_machines_reach_needs_a_token() -> None:
 
 
 def test_control_is_guarded_on_a_public_address(guarded: Callable[..., Guarded]) -> None:
-    """By the token, or by nothing if that was wanted; pages of other sites are refused in any case."""
     at = guarded("0.0.0.0", control_token=TOKEN)
     assert at.send("GET", "/_sandbox/clock").status == 401
     assert at.send("GET", "/_sandbox/clock", X_Sandbox_Token=TOKEN).status == 200

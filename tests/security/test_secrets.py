@@ -134,7 +134,6 @@ def _records(sandbox: Sandbox) -> Iterator[tuple[str, str]]:
 
 
 def test_a_secret_in_a_request_is_in_no_record_and_no_output() -> None:
-    """Not in the answer, the log, the journal, the events, an export or a recording."""
     plant, texts, lines = Planter(), list[tuple[str, str]](), list[str]()
     command = [PROGRAM, "serve", "--port", "0", "--journal", "100000", "--log", "json"]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}

@@ -11,7 +11,6 @@ from tests.security.conftest import TOKEN, Guarded, closed, digest, filled
 
 
 def test_every_operation_but_health_requires_the_token(tokened: Guarded, subtests) -> None:
-    """Also through the prefix of a world."""
     before = digest(tokened.sandbox)
     for method, path in closed():
         if path == "/_sandbox/health":

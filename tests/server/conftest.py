@@ -53,7 +53,6 @@ class Client:
         return int(lines[0].split()[1]), dict(headers)
 
     def answer(self) -> Answer:
-        """An answer that has a length."""
         status, headers = self.head()
         return Answer(status, headers, self._file.read(int(headers["content-length"])))
 

@@ -24,20 +24,17 @@ WRONG = {
 
 
 def get(served: Served, target: str, hosts: list[str], *more: str, version: str = "1.1") -> Answer:
-    """The answer to a GET with these Host headers."""
     lines = [f"GET {target} HTTP/{version}", *(f"Host: {host}" for host in hosts), *more, "", ""]
     return served.dial().ask("\r\n".join(lines).encode("latin-1"))
 
 
 def signed(served: Served, url: str) -> tuple[str, str]:
-    """Headers that sign a GET of a URL."""
     account = served.sandbox.account()
     words = signature(account.secret, account.key, url, b"")
     return f"X-SVC-APIKEY: {account.key}", f"X-SVC-SIGNATURE: {words}"
 
 
 def test_a_wrong_host_is_refused_by_each_interface_and_has_an_entry(served: Served, subtests) -> None:
-    """Also before a target that names a host itself."""
     for case, hosts in WRONG.items():
         for target in (V3, V2, CONTROL, NOWHERE, f"http://127.0.0.1{V3}"):
             with subtests.test(case, target=target):
@@ -53,7 +50,6 @@ def test_a_wrong_host_is_refused_by_each_interface_and_has_an_entry(served: Serv
 
 
 def test_a_target_in_absolute_form_names_the_host_and_overrides_the_header(served: Served) -> None:
-    """For control, which no foreign name may reach, and for the signed URL."""
     for named, header, status, error in (
         ("localhost", "evil.example.com", 200, None),
         ("LOCALHOST:80", "evil.example.com", 200, None),

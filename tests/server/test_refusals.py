@@ -47,7 +47,6 @@ def _nothing_is_logged(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFi
 
 
 def test_a_malformed_request_is_refused_after_the_answers_to_those_before(served: Served, subtests) -> None:
-    """Over TLS as well, and behind a delayed answer."""
     served.sandbox.faults.add("latency", seconds=0.02, match={"path": "/v3/marker"})
     delayed = served.signed("GET", "/v3/marker")
     for number, sent in enumerate(MALFORMED):
@@ -77,7 +76,6 @@ def send_endlessly(client: Client) -> None:
 
 
 def test_a_body_that_is_too_large_is_refused_and_not_read(serve: Callable[..., Served]) -> None:
-    """Whether its length is announced or not, and behind a delayed answer too."""
     served = serve(max_body=100)
     assert served.dial().ask(served.signed("POST", "/v3/balance", b"x" * 100)).error == "method_not_allowed"
     for size in (101, 5 << 20):
@@ -105,7 +103,6 @@ def is_served(served: Served) -> bool:
 
 
 def test_a_connection_that_was_left_gives_its_place_away(serve: Callable[..., Served], subtests) -> None:
-    """However long its answer would have been held up."""
     served = serve(max_connections=1)
     for rule in (
         {"kind": "hang"},

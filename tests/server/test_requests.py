@@ -35,7 +35,6 @@ def lasting() -> Iterator[Served]:
 
 
 def numbered(number: int) -> bytes:
-    """A request that is refused with its own number."""
     return b"GET /number/%d HTTP/1.1\r\n%s\r\n" % (number, HOST)
 
 

@@ -32,7 +32,6 @@ HELD_UP: list[dict[str, Any]] = [
 def test_a_server_stops_at_once_and_ends_every_connection(
     served: Served, at_once: Callable[[], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Idle, within a request, before an answer or within it, and before or after the farewell of TLS."""
     clients: list[Client] = []
     for tls in (False, True):
         for sent in (b"", b"GET / HTTP/1.1\r\nHo", POST):

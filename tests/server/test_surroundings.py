@@ -177,7 +177,6 @@ def test_with_few_descriptors_and_no_log_at_all_a_client_is_served(served: Any) 
 def test_output_that_cannot_be_written_ends_a_command_with_a_line(
     shell: str, word: str, complaint: str
 ) -> None:
-    """Without a traceback, and with no line where nothing can be written."""
     done = subprocess.run(under(shell, word), capture_output=True, timeout=PATIENCE, check=False)
     assert done.returncode == 2
     assert re.fullmatch(f"reseller-sandbox: {complaint}\n" if complaint else "", done.stderr.decode())

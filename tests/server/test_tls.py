@@ -25,7 +25,6 @@ def test_both_ports_serve_the_same_worlds(served: Served) -> None:
 
 
 def test_plain_http_on_the_tls_port_is_answered_and_journaled(served: Served, subtests) -> None:
-    """In plain HTTP, as soon as the first byte has come."""
     for method in ("GET", "POST", "HEAD", "OPTIONS"):
         with subtests.test(method):
             client = served.client(served.connected(served.server.tls_port))

@@ -25,7 +25,6 @@ def test_empty_lines_before_a_request_are_limited(served: Served, line: bytes) -
 
 
 def test_pipelined_requests_take_turns_with_those_of_other_clients(served: Served) -> None:
-    """However many connections send them."""
     many, other = [served.dial() for _ in range(CONNECTIONS)], served.dial()
     request = served.signed("GET", "/v3/domains?perPage=100")
     for client in many:

@@ -61,7 +61,6 @@ def as_option(name: str) -> str:
 
 
 def as_variable(name: str) -> str:
-    """Return the environment variable for a setting."""
     return "RESELLER_SANDBOX_" + as_option(name)[2:].replace("-", "_").upper()
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -24,7 +22,7 @@ from reseller_sandbox import BadSetting, Refused, Sandbox, connect
 from tests.clients import JSON, Socket, signature
 from tests.command import printed, run
 from tests.keeping.serving import wait_until
-from tests.outfit import QUICKLY, free_ports
+from tests.outfit import free_ports
 from tests.settings.examples import (
     EXAMPLES,
     OF_A_SERVER,
@@ -35,6 +33,7 @@ from tests.settings.examples import (
     started,
     write_table,
 )
+from tests.testing.conftest import run as run_in_pytest
 
 PROFILE = "assume:\n  v3.ids: integer\n  v2.domain_check.avail: boolean\n"
 FIXTURE = """
@@ -191,22 +190,11 @@ def test_a_profile_may_be_a_file(folder: Path) -> None:
         assert message in str(refused.value)
 
 
-def run_suite(folder: Path, suite: str) -> str:
-    """Return the output of pytest for a user's suite in ``folder``."""
-    (folder / "test_suite.py").write_text(suite)
-    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--strict-markers"]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=240, env={**os.environ, **QUICKLY}
-    )
-    assert "Traceback" not in done.stdout + done.stderr
-    return done.stdout
-
-
 MARKED = """
 import pytest
 
 @pytest.mark.reseller_sandbox(seed="marker", assume={{"v2.license": "word"}})
-def test_it(reseller_sandbox):
+def test_marked(reseller_sandbox):
     world = reseller_sandbox.worlds.get("default")
     assert world.seed.startswith("marker")
     assert {{"v3.ids": "integer", "v2.license": "word"}}.items() <= dict(world.assumptions).items()
@@ -235,10 +223,10 @@ def test_mistakes_of_a_marker_and_of_the_file_fail_the_tests_with_a_sandbox(
         f"@pytest.mark.reseller_sandbox(**{ {name: value}!r})\ndef test_{name}(reseller_sandbox): pass\n"
         for name, value in wrong.items()
     )
-    output = run_suite(folder, MARKED.format(tests=tests))
+    output = run_in_pytest(folder, MARKED.format(tests=tests))
     assert f"2 passed, {len(wrong) + 1} errors" in output, output
     path = write_table(folder, {"sede": "mine"})
-    output = run_suite(folder, "def test_one(reseller_sandbox): pass\ndef test_two(): pass\n")
+    output = run_in_pytest(folder, "def test_first(reseller_sandbox): pass\ndef test_second(): pass\n")
     assert "1 passed, 1 error" in output
     assert f"{path}: [tool.reseller_sandbox] sede is not known here; the nearest is seed" in output
 
@@ -269,7 +257,6 @@ def test_python_names_a_wrong_setting(subtests: pytest.Subtests) -> None:
 def test_each_source_names_every_wrong_setting_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as fit in one line: half of them."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "pyproject.toml"
     where = f"{path}: [tool.reseller_sandbox]"

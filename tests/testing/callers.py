@@ -97,8 +97,6 @@ class AsyncHttpx(Caller):
 
 
 class Requests(Caller):
-    """requests, with a session."""
-
     def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
         self.session = requests.Session()
         self.session.trust_env = False
@@ -168,7 +166,6 @@ def get_by_async_httpx(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandb
 
 
 def get_by_requests(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:
-    """The same by requests."""
     with requests.Session() as session:
         if sandbox is not None:
             session.mount("https://", SandboxAdapter(sandbox))

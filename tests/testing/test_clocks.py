@@ -56,7 +56,6 @@ FREEZE = "with freeze_time('2031-05-01'):\n"
 @pytest.mark.slow
 @pytest.mark.parametrize("load", [f"{FREEZE}    {LOAD}\n", f"{LOAD}\n{FREEZE}"], ids=["frozen", "loaded"])
 def test_a_sandbox_is_the_same_within_frozen_time(load: str) -> None:
-    """In process and over HTTP, whether the package was loaded before or after time was frozen."""
     script = f"{USE}\n{load}    use(Sandbox(now='real'))\nuse(Sandbox(now='2031-05-01'))\n"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

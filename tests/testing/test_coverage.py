@@ -86,7 +86,6 @@ def in_process(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def test_each_item_lists_its_tests(in_process: tuple[Path, str]) -> None:
-    """In a world of several tests too, and in worlds that are deleted or rewound."""
     folder, said = in_process
     assert "6 passed" in said
     found = covered(folder)
@@ -120,7 +119,6 @@ def test_the_terminal_and_the_page_show_the_coverage(in_process: tuple[Path, str
 
 @pytest.mark.slow
 def test_coverage_is_the_same_in_a_server(in_process: tuple[Path, str], tmp_path: Path, running: str) -> None:
-    """In a server of the run with workers side by side, and in a running server."""
     (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_coverage = json:covered.json\n")
     assert "6 passed" in run(tmp_path, SUITE, "-n", "2", "--reseller-sandbox-mode", "server")
     assert covered(tmp_path) == covered(in_process[0])
@@ -131,7 +129,6 @@ def test_coverage_is_the_same_in_a_server(in_process: tuple[Path, str], tmp_path
 def test_too_little_coverage_and_unwritable_files_fail_the_run(
     in_process: tuple[Path, str], printed: Printed, tmp_path: Path
 ) -> None:
-    """Of all, or of an area, with a line for each."""
     assert "FAIL" not in in_process[1], "the minimum there is reached"
     least = ("--reseller-sandbox-cover-min", "all=90,operations=3", "--reseller-sandbox-cover-of", "v2.*")
     said = printed(

@@ -42,7 +42,6 @@ def _signed(sandbox: Sandbox, target: str) -> tuple[str, dict[str, str]]:
 
 @each_client
 def test_requests_reach_the_world(remote: Sandbox, get) -> None:
-    """By interception and by transport, signed in ASCII or not, with a fork's credentials or its origin's."""
     with remote.fork(name="one") as fork:
         for owner in (fork, remote):
             for target, status in (("/v3/balance", 200), ("/v3/domains/getDomain/бібліотека.укр", 404)):
@@ -71,7 +70,6 @@ FAULTS: list[dict[str, Any]] = [
 
 
 def test_the_flask_test_client_is_the_same_wherever_the_world_is(remote: Sandbox, subtests) -> None:
-    """Its answers, its exceptions and the effects on the world."""
 
     def story(sandbox: Sandbox, rules: list[dict[str, Any]]) -> list[Any]:
         client, results = sandbox.client(timeout=60), []
@@ -115,7 +113,6 @@ def test_the_flask_test_client_of_a_server_times_out_and_leaves_nothing_open(rem
 
 
 def test_a_client_of_a_server_signs_with_the_configured_headers() -> None:
-    """In its forks too, for each account."""
     sandbox = Sandbox(REGISTRY, header_prefix="X-ABC-", assume={"v2.token_headers": ["X-Their-Token"]})
     with (
         sandbox.serve() as server,
@@ -138,7 +135,6 @@ def over_tls() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("get", GETS[::2])  # both clients of httpx trust by the same code
 def test_intercepted_clients_trust_the_authority_of_connect(get, over_tls, monkeypatch) -> None:
-    """With the authority, and only with it, whatever scheme the client uses."""
     url, authority = over_tls
     zones = f"{API}/V2.0/domain/zones"
     plain = zones.replace("https", "http")

@@ -62,7 +62,6 @@ def test_a_marked_test_fails_with_the_order_that_leaves_a_wrong_state(printed: P
 
 
 def test_options_explore_tests_without_a_mark(printed: Printed) -> None:
-    """With invariants and a bound; a mark counts before the options. Worlds in a server are refused."""
     suite = f"""{BOTH}
 def never(world):
     return "never holds"

@@ -47,7 +47,6 @@ def _everything_is_put_back():
 
 @each_client
 def test_a_client_reaches_the_world_at_its_usual_address(sandbox, get):
-    """However it is spelled; internationalised hosts too."""
     with sandbox.intercept(API) as given:
         assert given is sandbox
         assert get(API + ZONES).headers["x-sandbox-request"] == "r1"
@@ -61,7 +60,6 @@ def test_a_client_reaches_the_world_at_its_usual_address(sandbox, get):
 
 @each_client
 def test_other_requests_go_to_the_network_or_are_refused(sandbox, served, url, get):
-    """Requests to another host, another scheme or another port."""
     with sandbox.intercept(API, url.replace("127.0.0.1", "localhost")):
         assert get(url + ZONES).headers["x-sandbox-request"] == "r1"
     assert (_count(served), _count(sandbox)) == (1, 0)
@@ -126,7 +124,6 @@ def test_the_innermost_interception_of_an_address_counts(sandbox, get):
 
 
 def test_interceptions_may_end_in_any_order_and_context_and_decorate(sandbox):
-    """As fixtures of several scopes and of asynchronous tests do."""
     with sandbox.fork(name="other") as other:
         first, second = sandbox.intercept(API), other.intercept(API)
         first.__enter__()

@@ -168,7 +168,6 @@ def test_a_suite_passes_in_the_process(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_suite_passes_in_a_server(tmp_path: Path, running: str) -> None:
-    """In a server of the run, which pytest's file chooses, and in a running server; with workers."""
     assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
     (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_mode = server\n")
     assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2")
@@ -195,7 +194,6 @@ def test_modes_that_cannot_be_used_are_reported_in_a_line(printed: Printed, runn
 
 
 def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
-    """In each of its worlds: time, faults, the last requests, refusals; and a file that opens the world."""
     said = run(tmp_path, FAILING)
     assert "8 failed, 1 passed" in said
     for line in (
@@ -230,7 +228,6 @@ def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
 def test_left_over_faults_plans_and_advice_fail_a_strict_test(
     printed: Printed, pytester: pytest.Pytester, subtests
 ) -> None:
-    """But not the faults that the fixture has for all tests."""
     seeded = Sandbox()
     seeded.faults.add("reset", name="usual", match={"operation": "v3.renewDomain"})
     (pytester.path / "mine.yaml").write_text(seeded.export())

@@ -49,7 +49,6 @@ def test_has_no_world():
 
 
 def test_a_wrong_test_that_passes_is_shown(printed: Printed) -> None:
-    """With its table and the wrong state; the other runs failed, which means they noticed."""
     said = printed(SUITE, "--reseller-sandbox-sweep=lost-answer,outsiders", "-rP")
     assert "4 passed" in said
     blind, once = said.split("reseller sandbox: sweep of ")[1:]
@@ -124,7 +123,6 @@ def test_shares(reseller_sandbox, shared):
 
 
 def test_the_options_of_the_command_work_in_pytest(printed: Printed, tmp_path: Path) -> None:
-    """Operations by a pattern, invariants, the delay of slow answers, parts, the first finding."""
     suite = """
 def rich(world):
     return "main is poor" if world.accounts["main"].balance < 9980 else None
@@ -152,7 +150,6 @@ def test_renews_and_looks(reseller_sandbox):
 
 
 def test_options_that_cannot_be_used_are_refused_in_a_line(printed: Printed, subtests) -> None:
-    """Before any test runs. A path after an option without a value is taken for the value."""
     for option, *words in (
         ("sweep=lost", "-sweep: there is no kind 'lost'", "outsiders, all"),
         ("sweep-slow=late", "must be a number of seconds above 0; it is 'late'"),

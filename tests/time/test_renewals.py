@@ -62,7 +62,6 @@ def begin_without_money(sandbox: Sandbox, tries: str) -> None:
 
 
 def events(sandbox: Sandbox, by: str, name: str = NAME) -> list[str]:
-    """Advance the clock. Return the events of a name."""
     return [event.event for event in sandbox.clock.advance(by).fired if event.subject == name]
 
 

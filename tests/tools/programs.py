@@ -14,7 +14,6 @@ RUNS = count()
 
 
 def order(world, name="a-example.com", **more):
-    """Order a name; return the response."""
     body = {"domain": {"domainName": name}, "years": 1, **more}
     return world.client(timeout=10).post(f"{D}/createDomain", json=body)
 

@@ -22,7 +22,6 @@ def command(*words: str | Path) -> Result:
 
 
 def printed(*words: str | Path) -> Any:
-    """Return the JSON that a command prints."""
     done = command(*words)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)

@@ -194,7 +194,6 @@ def values_of(name: str) -> Sequence[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
     return json.loads(json.dumps(value))
 
 
@@ -289,7 +288,6 @@ TOLD = {
 
 
 def test_transcripts_of_every_har_writer_become_a_profile_without_secrets() -> None:
-    """Base64, pseudo headers, redacted and missing headers, and paths that begin elsewhere."""
     done = command("calibrate", *HARS, "--write", "profile.yaml")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "v3.create.locked=always, not as_sent, never" in done.stdout
@@ -383,18 +381,6 @@ def test_an_export_of_the_journal_is_a_transcript() -> None:
     report = printed("calibrate", "journal.json", "--json")
     assert {one["name"]: one["value"] for one in report["assumptions"]}["v3.ids"] == "integer"
     assert (report["exchanges"], report["deviations"]) == (2, [])
-
-
-def test_half_a_surrogate_pair_is_read_as_a_replacement() -> None:
-    """Browsers write whatever a page has sent."""
-    whole = {"method": "POST", "target": f"{D}/checkAvailability", "headers": {}, "body": {}}
-    parts = [("body", "\ud800"), ("target", "/v3/balance/\ud800"), ("headers", {"a": "\ud800"})]
-    answer = {"at": "2026-01-15", "answer": {"status": 200, "body": {}}}
-    requests = [{**answer, "request": whole | {part: half}} for part, half in parts]
-    Path("transcript.json").write_text(json.dumps({"requests": requests}))
-    assert printed("calibrate", "transcript.json", "--json")["exchanges"] == 3
-    shown = har(entry([], url="https://api.example.test/v3/balance?a=\ud800"))
-    assert printed("calibrate", shown, "--json")["exchanges"] == 1
 
 
 def test_a_date_without_a_zone_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -282,7 +282,6 @@ def test_an_interruption_ends_the_program_too(how: signal.Signals, jobs: str) ->
 
 @pytest.mark.slow
 def test_a_program_that_runs_pytest_is_swept_beside_its_tests() -> None:
-    """Its own requests go to its address; several processes share the runs of the tests."""
     with open("test_programs.py", "a") as file:
         file.write(f"\n\ndef test_address():\n    import os\n    assert os.system({ASK!r}) is not None\n")
     words = ("--kinds", "lost-answer,twice", "--jobs", "2", "--json", "--", "pytest", "-x")

@@ -54,6 +54,5 @@ class Recorder:
                 self(*one)
 
     def write(self, file: Path) -> Path:
-        """Write a HAR file."""
         file.write_text(json.dumps({"log": {"entries": self.found}}))
         return file

@@ -30,7 +30,6 @@ def at_once(job, *arguments):
 
 
 def domain(world, name=NAME):
-    """Return a domain as the account sees it."""
     return call(world, "GET", f"{D}/getDomain/{name}")["domain"]
 
 
@@ -41,7 +40,6 @@ def add(world, host):
 
 
 def register(world, name):
-    """Register a name for a year."""
     call(world, "POST", f"{D}/createDomain", {"domain": {"domainName": name}, "years": 1})
 
 

@@ -55,7 +55,6 @@ class Client:
 
 
 def connect(sandbox: Sandbox, account: str = "main") -> Client:
-    """An account's client of a sandbox in this process."""
     return Client(InProcess(sandbox.app), sandbox.account(account).token)
 
 

@@ -230,7 +230,6 @@ def test_a_body_that_is_json_is_accepted_under_any_content_type(main: Client) ->
 
 @pytest.fixture
 def forms(sandbox: Sandbox) -> Client:
-    """A client that sends forms."""
     sandbox.assumptions.set({"v2.request_format": "json_or_form"})
     client = connect(sandbox)
     client.own = [FORM]

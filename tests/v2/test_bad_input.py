@@ -101,7 +101,6 @@ def test_any_text_in_the_path_has_a_documented_answer(sandbox: Sandbox, subtests
 
 @pytest.fixture(scope="module")
 def forms() -> Sandbox:
-    """A sandbox that takes forms."""
     return Sandbox(REGISTRY, profile="observed", assume={"v2.domain_info.shape": "bare"})
 
 

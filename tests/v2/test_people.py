@@ -26,7 +26,6 @@ FIELDS = {
 
 
 def create_customer(main: Client) -> int:
-    """Create a customer. Return the id."""
     return int(done(main.post("/customer", CUSTOMER))["data"]["customer_id"])
 
 

@@ -96,7 +96,6 @@ class Climb:
         self.refused("malformed_body", raw=None, body=body)
 
     def found(self, name: str) -> None:
-        """The rungs of a name in the path."""
         self.refused("invalid_name", name="nobodys.com")
         self.refused("domain_not_found", name=name)
 
@@ -119,7 +118,6 @@ LADDERS: dict[str, Callable[[Climb], None]] = {
 
 
 def ladder(operation: str) -> Callable[[Callable[[Climb], None]], Callable[[Climb], None]]:
-    """Register the climb of an operation."""
 
     def register(climb: Callable[[Climb], None]) -> Callable[[Climb], None]:
         LADDERS[f"v3.{operation}"] = climb

@@ -34,18 +34,15 @@ LOCAL = "http://localhost:80"
 
 
 def over(*parts: bytes | str, secret: str = SECRET, name: str = "sha256") -> str:
-    """The HMAC of the parts together."""
     text = b"".join(part.encode() if isinstance(part, str) else part for part in parts)
     return hmac.new(secret.encode(), text, name).hexdigest()
 
 
 def headers(signed: str, key: str = KEY) -> Headers:
-    """The two elements as headers."""
     return [("X-SVC-APIKEY", key), ("X-SVC-SIGNATURE", signed)]
 
 
 def in_query(target: str, signed: str) -> str:
-    """The target with the two elements in its query string."""
     return f"{target}{'&' if '?' in target else '?'}X-SVC-APIKEY={KEY}&X-SVC-SIGNATURE={signed}"
 
 

@@ -24,5 +24,4 @@ def steer(sandbox: Sandbox) -> Control:
 
 @pytest.fixture
 def main(sandbox: Sandbox) -> Api:
-    """The account ``main`` of ``sandbox``."""
     return inside(sandbox)

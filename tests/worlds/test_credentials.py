@@ -26,7 +26,6 @@ def under(sandbox: Sandbox, world: str, of: Sandbox, path: str = "/v3/balance") 
 
 
 def accepts_token(sandbox: Sandbox, world: str, of: Sandbox) -> bool:
-    """Whether the prefix of ``world`` accepts the token of ``of``."""
     target = f"/_worlds/{world}/V2.0/domain/active.com"
     headers = [("X-Auth-Token", of.account().token)]
     return InProcess(sandbox.app)("GET", target, headers, b"").status == 200

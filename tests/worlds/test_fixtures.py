@@ -12,7 +12,6 @@ from tests.worlds.control import Control, holds, inside, register, renew
 
 
 def test_load_brings_back_the_exported_world(sandbox: Sandbox, steer: Control, tmp_path: Path) -> None:
-    """In the same world, in a new sandbox and in a fork."""
     api, file = inside(sandbox), tmp_path / "exported.yaml"
     register(api, "exported.com", 3)
     renew(api, "active.com")

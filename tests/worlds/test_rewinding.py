@@ -11,7 +11,6 @@ from tests.worlds.control import Control, control, holds, inside, money_of, regi
 
 
 def requests(sandbox: Sandbox) -> list[str]:
-    """The ids of the requests that the journal has."""
     return [request.id for request in sandbox.journal]
 
 
