@@ -90,6 +90,7 @@ def test_a_body_that_is_too_large_is_refused_and_not_read(serve: Callable[..., S
     waiting = POST + b"Content-Length: 101\r\nExpect: 100-continue\r\n\r\n"
     assert served.dial().ask(waiting).error == "body_too_large"
     served.sandbox.faults.add("latency", seconds=0.02, when={"phase": "after"})
+    assert served.dial().ask(waiting).error == "body_too_large", "and no 100 Continue before it"
     client = served.dial()
     assert client.ask(POST + b"Content-Length: 99999999999\r\n\r\n").error == "body_too_large"
     with pytest.raises(OSError):  # the server ends the connection

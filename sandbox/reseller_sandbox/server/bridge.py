@@ -81,7 +81,7 @@ class Bridge:
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one request."""
         began = stopwatch()
-        wire = Wire(receive, send, scope["state"]["transport"], scope["state"]["tcp"])
+        wire = Wire(receive, send, scope["state"])
         environ = environment(scope)
         try:
             await self._read(environ, wire)
@@ -147,7 +147,7 @@ class Bridge:
             wire.unread = True
             try:
                 with self._holding(0):
-                    body = await read_body(environ, wire.receive, self.max_body(environ["PATH_INFO"]))
+                    body = await read_body(environ, wire, self.max_body(environ["PATH_INFO"]))
             except TooLarge:
                 environ[ENV_TOO_LARGE] = True
             except asyncio.CancelledError:
@@ -256,7 +256,7 @@ async def until(again: Again) -> None:
     await free.wait()
 
 
-async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> bytes:
+async def read_body(environ: WSGIEnvironment, wire: Wire, limit: int) -> bytes:
     """Return the request's body; raise ``TooLarge`` past ``limit`` bytes, and ``Gone``.
 
     A body whose announced length is too large is not asked for: who waits for
@@ -264,10 +264,11 @@ async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> b
     """
     if int(environ.get("CONTENT_LENGTH", 0)) > limit:
         raise TooLarge
+    wire.invite()
     parts: list[bytes] = []
     size, more = 0, True
     while more:
-        message = await receive()
+        message = await wire.receive()
         if message["type"] == "http.disconnect":
             raise Gone
         parts.append(message["body"])

@@ -178,6 +178,8 @@ class Protocol(HttpToolsProtocol):
         target = raw_target(head[: self.headers_at], self.url)
         self.scope["state"].update(head=head, target=target, transport=self.transport, tcp=self.tcp)
         self.url = origin_form(self.url)
+        # uvicorn would send 100 Continue before a delayed refusal, because the wire waits for a disconnect.
+        self.scope["state"]["invites"], self.expect_100_continue = self.expect_100_continue, False
         super().on_headers_complete()
         if self.parser.should_upgrade():
             # It is answered as if it had not asked.

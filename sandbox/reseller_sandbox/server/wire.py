@@ -10,7 +10,7 @@ import asyncio
 import socket
 import struct
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -47,15 +47,19 @@ SPILL_SECONDS = 2.0
 class Wire:
     """One request's connection: ASGI's two channels, and the transports beneath them."""
 
-    def __init__(
-        self, receive: Receive, send: Send, transport: asyncio.Transport, tcp: asyncio.Transport
-    ) -> None:
+    def __init__(self, receive: Receive, send: Send, state: Mapping[str, Any]) -> None:
         self.send = send
         self._receive = receive
-        self._transport = transport
-        self._tcp = tcp
+        self._transport: asyncio.Transport = state["transport"]
+        self._tcp: asyncio.Transport = state["tcp"]
+        self._invites: bool = state["invites"]
         #: Whether there may be more of the request's body to receive.
         self.unread = False
+
+    def invite(self) -> None:
+        """Ask for the body, if the client waits for ``100 Continue``."""
+        if self._invites:
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     async def receive(self) -> Any:
         """Return ASGI's next message on the request: more of its body, or that the client has left."""
