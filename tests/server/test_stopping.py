@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.command import run
 from tests.faults.conftest import Dialler
-from tests.keeping.serving import serving
+from tests.keeping.serving import COMMAND, serving
 from tests.server.conftest import GET, HOST, Client, Served, wait_until
 
 BALANCE = "/v3/balance"
@@ -132,3 +134,14 @@ def test_a_second_signal_waits_for_no_answer(hangup: Callable[[Any], Any]) -> No
         assert monotonic() - began < GRACE - 2
         assert late.rest() == b""
         dial.close()
+
+
+def test_a_signal_right_after_the_first_line_ends_the_server_in_order(tmp_path: Path) -> None:
+    """The worlds are saved, and the state file is open for the next server."""
+    for number in range(5):
+        command = (*COMMAND, "--port", "0", "--keep", str(tmp_path / f"{number}.state"))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            assert server.stdout.readline()
+            server.terminate()
+            assert (server.wait(60), server.communicate()[1]) == (0, "")

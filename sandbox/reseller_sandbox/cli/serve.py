@@ -47,6 +47,7 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
             app = app_factory.assemble(worlds, settings)
         file = stack.enter_context(ready_file(settings.ready_file))
         server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))
+        stack.enter_context(server.heeding_signals())
         say(banner(worlds.default, server, source or str(settings.fixture), settings.header_prefix))
         in_json = settings.log == "json"
         log = stack.enter_context(log_on_standard_error(AsJson() if in_json else None))

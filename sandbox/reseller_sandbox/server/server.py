@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.collector import Beside
@@ -109,13 +109,27 @@ class Server:
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
     def run(self, ready: Callable[[], None] | None = None) -> None:
-        """Serve until SIGINT, SIGTERM or SIGHUP (or ``stop`` in another thread), then return.
+        """Serve until a signal (see ``heeding_signals``) or ``stop`` in another thread, then return.
 
         ``ready`` is called once it listens. Requests in flight are finished first, delayed answers too
         where the grace suffices for them; a second signal cuts that short.
         """
-        with handling_signals(lambda: self._ask(patient=True)):
-            self._serve(self.grace, ready or (lambda: None))
+        self._serve(self.grace, ready or (lambda: None))
+
+    @contextmanager
+    def heeding_signals(self) -> Iterator[None]:
+        """Have SIGINT, SIGTERM and SIGHUP end ``run``, at once if they come before it; in the main thread."""
+        heeded = [signal.SIGINT, signal.SIGTERM]
+        if hasattr(signal, "SIGBREAK"):
+            heeded.append(signal.SIGBREAK)
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            heeded.append(signal.SIGHUP)  # nohup has it ignored
+        before = {one: signal.signal(one, lambda *_: self._ask(patient=True)) for one in heeded}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
 
     def start(self) -> Self:
         """Serve on a thread; return when it does, and raise what kept it from that."""
@@ -241,24 +255,3 @@ def bound(host: str, port: int) -> socket.socket:
             ) from None
         raise CannotListen(f"cannot listen on {host}:{port}: {error.strerror}") from None
     return listening
-
-
-@contextmanager
-def handling_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Have ``stop`` called on each signal that asks a program to end; only the main thread gets any."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    heeded = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        heeded.append(signal.SIGHUP)  # the terminal has been closed; under nohup that is nothing
-
-    def handle(_number: int, _frame: Any) -> None:
-        stop()
-
-    before = {one: signal.signal(one, handle) for one in heeded}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
