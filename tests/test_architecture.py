@@ -27,6 +27,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("web",),
     ("v3", "v2", "control"),
     ("config_sources",),
+    ("remote",),
+    ("clients",),
 )
 #: What else may be imported from outside: by the core little, by the wire's parts what they are made of.
 CORE_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from flask import Flask
 
 from reseller_sandbox.app_factory import assemble, open_worlds, server_of
+from reseller_sandbox.clients.interception import Others, intercepting
+from reseller_sandbox.clients.with_flask import SignedClient
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.powers.catalogue import Powers
+from reseller_sandbox.powers.failure_report import failure_report
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.history import Difference, Loaded
 from reseller_sandbox.powers.points import CheckpointRecord, WentBack, WorldStanding
 from reseller_sandbox.powers.power import WorldDoor
 from reseller_sandbox.powers.worlds import ForkOptions, forked
+from reseller_sandbox.remote import There
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.past import AT
@@ -26,7 +30,6 @@ from reseller_sandbox.worlds.past import AT
 if TYPE_CHECKING:
     from reseller_sandbox.powers.registry_records import AccountRecord
     from reseller_sandbox.server.server import Server
-    from reseller_sandbox.testing.with_flask import SignedClient
 
 
 #: What only a sandbox in this process has.
@@ -183,10 +186,8 @@ class Sandbox(Powers):
 
     def _tell(self, error: Exception) -> None:
         """Add to what ends a ``with`` what happened in this world, if that is in this process."""
-        from reseller_sandbox.testing.aftermath import told
-
         if isinstance(self.door, Here) and not self.door.is_outdated:
-            error.add_note(f"reseller sandbox: {self.door}\n{told(self)}")
+            error.add_note(f"reseller sandbox: {self.door}\n{failure_report(self, self.door.name)}")
 
     def account(self, name: str = "main") -> AccountRecord:
         """Return an account with its credentials and its money, as ``accounts[name]``."""
@@ -202,15 +203,11 @@ class Sandbox(Powers):
         ``timeout`` in seconds counts, but nobody waits; with ``real_time`` delays are waited for, as they
         always are on the way to a server.
         """
-        from reseller_sandbox.testing.with_flask import SignedClient
-
         __tracebackhide__ = True
         return SignedClient(self, account, timeout, real_time)
 
     @contextmanager
-    def intercept(
-        self, *urls: str, others: Literal["network", "refuse"] = "network", real_time: bool = False
-    ) -> Iterator[Self]:
+    def intercept(self, *urls: str, others: Others = "network", real_time: bool = False) -> Iterator[Self]:
         """Have httpx and requests find this sandbox at ``urls`` while the context lasts, whoever uses them.
 
         >>> with sandbox.intercept("https://api.example.test"):
@@ -222,8 +219,6 @@ class Sandbox(Powers):
         raise ``NetworkRefused``. Faults and ``real_time`` are as with ``SandboxTransport``. Refuse with
         ``invalid_parameter``.
         """
-        from reseller_sandbox.testing.interception import intercepting
-
         with intercepting(self, urls, others, real_time):
             yield self
 
@@ -269,6 +264,4 @@ def connect(
     not name it; refuse with ``BadSetting`` where it cannot be used. ``header_prefix`` is what the server
     was told of v3's headers; ``client`` needs it.
     """
-    from reseller_sandbox.remote import There
-
     return Sandbox.through(There(url, world, control_token, timeout, authority), header_prefix)

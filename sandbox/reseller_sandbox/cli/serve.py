@@ -17,7 +17,7 @@ from reseller_sandbox.cli.banner import banner
 from reseller_sandbox.cli.base import PROGRAM, log_on_standard_error, say
 from reseller_sandbox.cli.fixture_watcher import Watch, watching
 from reseller_sandbox.config_sources import misspelt
-from reseller_sandbox.server.collector import sparing_survivors, without_collections
+from reseller_sandbox.server.collector import begin_serving, without_collections
 from reseller_sandbox.server.requestlog import AsJson, LoggedRequest, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
@@ -51,12 +51,12 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
         say(banner(worlds.default, server, source or str(settings.fixture), settings.header_prefix))
         in_json = settings.log == "json"
         log = stack.enter_context(log_on_standard_error(AsJson() if in_json else None))
-        stack.enter_context(sparing_survivors())
+        begin_serving()
         if log is not None and not settings.quiet:
             server.log = partial(log_line, log, in_json)
         if keeping is not None:
             say(f"  Worlds are kept in {keeping.path}: {len(worlds)} by now.")
-            stack.enter_context(keeping.keeping(worlds, server.beside, is_saved=kept is not None))
+            stack.enter_context(keeping.keeping(worlds, is_saved=kept is not None))
         if watch is not None:
             stack.enter_context(watching(watch, worlds))
         server.run(None if file is None else lambda: file.write(server))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +12,7 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.keeping.file import BadFile
 from reseller_sandbox.keeping.lock import FileLock, Locked
 from reseller_sandbox.keeping.worlds import opened, save
+from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.worlds import Engine
 from reseller_sandbox.worlds.kept import KeptWorlds
@@ -51,9 +51,9 @@ class KeptFile:
         except OSError as problem:
             raise BadSetting(f"--keep {self.path} cannot be read: {problem.strerror}") from None
 
-    def keeping(self, worlds: Engine, beside: AbstractContextManager[Any], *, is_saved: bool) -> Keeper:
+    def keeping(self, worlds: Engine, *, is_saved: bool) -> Keeper:
         """Return the context in which ``worlds`` are kept in it; ``is_saved`` says that they came from it."""
-        return Keeper(worlds, self.path, beside, self._lock.replace, is_saved=is_saved)
+        return Keeper(worlds, self.path, self._lock.replace, is_saved=is_saved)
 
     def __enter__(self) -> Self:
         return self
@@ -66,23 +66,16 @@ class KeptFile:
 class Keeper:
     """Saves worlds on a thread of its own while the context lasts, and at its end.
 
-    What is written is a value, so nobody waits for it; ``beside`` is entered for as long as it takes.
+    What is written is a value, so nobody waits for it.
     ``put_in_place`` moves a complete file to the path.
     """
 
     def __init__(
-        self,
-        worlds: Engine,
-        path: Path,
-        beside: AbstractContextManager[Any],
-        put_in_place: Callable[[Path, Path], object],
-        *,
-        is_saved: bool,
+        self, worlds: Engine, path: Path, put_in_place: Callable[[Path, Path], object], *, is_saved: bool
     ) -> None:
         self._put_in_place = put_in_place
         self._worlds = worlds
         self._path = path
-        self._beside = beside
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
         self._saved = _marks(worlds) if is_saved else []
@@ -119,7 +112,7 @@ class Keeper:
     def _save(self, marks: list[Any]) -> None:
         """Save the worlds; what could not be saved is tried again after a while, and at the end."""
         try:
-            with self._beside:
+            with without_collections():
                 save(self._path, self._worlds.kept(), self._put_in_place)
         except OSError as problem:
             log.error("the worlds could not be saved in %s: %s", self._path, problem.strerror)

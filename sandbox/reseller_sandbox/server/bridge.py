@@ -15,8 +15,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.answer import WireAnswer
-from reseller_sandbox.server.collector import Beside
+from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
@@ -28,8 +27,7 @@ from reseller_sandbox.server.delivery import (
     LogWords,
     Stream,
 )
-from reseller_sandbox.server.heads import Unread
-from reseller_sandbox.server.problem import Unserved
+from reseller_sandbox.server.messages import Unread, Unserved, WireAnswer
 from reseller_sandbox.server.requestlog import LoggedRequest, Words, log_failure, masked
 from reseller_sandbox.server.wire import Receive, Send, Wire
 from reseller_sandbox.server.wsgi import call, environment
@@ -66,7 +64,6 @@ class Bridge:
         max_body: int | Callable[[str], int],
         request_log: Callable[[LoggedRequest], None] | None,
         when_unread: Callable[[Unread], None] | None = None,
-        beside: Beside | None = None,
     ) -> None:
         self.app = app
         self.max_body = max_body if callable(max_body) else lambda _: max_body
@@ -74,7 +71,6 @@ class Bridge:
         self.when_unread = when_unread
         #: The requests that wait for something, and by when that should be over, by the stopwatch.
         self.held: dict[asyncio.Task[Any], float] = {}
-        self._beside = beside or Beside()
         #: What starts the pipelined requests whose turn is still to come.
         self.turns: deque[Callable[[], None]] = deque()
 
@@ -177,7 +173,7 @@ class Bridge:
     async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
         """Return what the application answers on a thread; raise ``Gone``, and then it goes on there."""
         try:
-            with self._holding(0), self._beside:
+            with self._holding(0), without_collections():
                 return await asyncio.to_thread(self._call, environ)
         except asyncio.CancelledError:
             await wire.drop()

@@ -34,6 +34,10 @@ ENV_STREAM = "sandbox.stream"
 #: Set by the application: what it has to say of the request for the request log (``LogWords``).
 ENV_SAID = "sandbox.said"
 
+#: After how many seconds without news a follower is told that the server is still there.
+HEARTBEAT = 15.0
+HEARTBEAT_BYTES = b": here\n\n"
+
 
 class Drops(Struct, frozen=True):
     """The body goes out ``size`` bytes at a time, with ``pause`` seconds between them."""

@@ -10,8 +10,7 @@ from typing import Any, NoReturn, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from reseller_sandbox.server.bridge import Bridge
-from reseller_sandbox.server.heads import escaped, is_tls, legible, plain_end, raw_target, without_upgrade
-from reseller_sandbox.server.problem import (
+from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,
     MAX_EMPTY,
@@ -21,7 +20,13 @@ from reseller_sandbox.server.problem import (
     TARGET_TOO_LONG,
     TOO_MANY_EMPTY_LINES,
     Unserved,
+    escaped,
+    is_tls,
+    legible,
     malformed,
+    plain_end,
+    raw_target,
+    without_upgrade,
 )
 from reseller_sandbox.server.wire import Receive, Send, tcp_beneath
 from reseller_sandbox.server.wsgi import origin_form

@@ -13,9 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.server.entrance import Entrance
-from reseller_sandbox.server.heads import Unread
+from reseller_sandbox.server.messages import Unread
 from reseller_sandbox.server.requestlog import LoggedRequest
 
 if TYPE_CHECKING:
@@ -85,8 +84,6 @@ class Server:
         self.limit_connections = limit_connections
         self.grace = grace
         self.when_unread = when_unread
-        #: What goes on beside the requests, on whichever thread, is done in this context.
-        self.beside = Beside()
         self._sockets = _all_bound(host, port, tls_port)
         self.port: int = self._sockets[0].getsockname()[1]
         self.tls_port = self._sockets[-1].getsockname()[1] if certfile is not None else None
@@ -174,7 +171,7 @@ class Server:
         from reseller_sandbox.server.bridge import Bridge
         from reseller_sandbox.server.listener import Listener
 
-        bridge = Bridge(self.app, self.max_body, self.log, self.when_unread, self.beside)
+        bridge = Bridge(self.app, self.max_body, self.log, self.when_unread)
         self._listener = Listener(
             bridge, grace=grace, limit_connections=self.limit_connections, backlog=BACKLOG
         )
@@ -189,7 +186,7 @@ class Server:
     def _tls(self, bridge: Bridge) -> SSLContext | None:
         if self.certfile is None:
             return None
-        from reseller_sandbox.server.problem import SPOKE_PLAIN
+        from reseller_sandbox.server.messages import SPOKE_PLAIN
         from reseller_sandbox.server.tls import serving
 
         context = serving(self.certfile, self.keyfile)

@@ -8,8 +8,7 @@ import ssl
 from collections.abc import Callable
 from typing import Any
 
-from reseller_sandbox.server.heads import is_tls
-from reseller_sandbox.server.problem import SPOKE_PLAIN
+from reseller_sandbox.server.messages import SPOKE_PLAIN, is_tls
 
 log = logging.getLogger("reseller_sandbox")
 

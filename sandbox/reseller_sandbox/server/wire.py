@@ -18,8 +18,9 @@ if sys.platform == "linux":
     import fcntl
     import termios
 
-from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, WireAnswer
 from reseller_sandbox.server.delivery import (
+    HEARTBEAT,
+    HEARTBEAT_BYTES,
     CutShort,
     Delivery,
     RawBytes,
@@ -29,6 +30,7 @@ from reseller_sandbox.server.delivery import (
     TcpReset,
     pieces,
 )
+from reseller_sandbox.server.messages import WireAnswer
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]

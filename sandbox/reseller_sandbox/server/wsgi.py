@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.delivery import ENV_HOSTS, ENV_SERVED
+from reseller_sandbox.server.messages import WireAnswer
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment

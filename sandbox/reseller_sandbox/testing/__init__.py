@@ -10,13 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reseller_sandbox.clients.interception import NetworkRefused
+    from reseller_sandbox.clients.line import EndlessWait
+    from reseller_sandbox.clients.with_httpx import SandboxTransport
+    from reseller_sandbox.clients.with_requests import SandboxAdapter
     from reseller_sandbox.testing.clocks import freeze_time
     from reseller_sandbox.testing.containers import SandboxContainer
     from reseller_sandbox.testing.explaining import expect_explained
-    from reseller_sandbox.testing.interception import NetworkRefused
-    from reseller_sandbox.testing.line import EndlessWait
-    from reseller_sandbox.testing.with_httpx import SandboxTransport
-    from reseller_sandbox.testing.with_requests import SandboxAdapter
 
 __all__ = [
     "EndlessWait",
@@ -32,14 +32,14 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Return what this package offers under ``name``, from the module that has it."""
     homes = {
-        "EndlessWait": "line",
-        "NetworkRefused": "interception",
-        "SandboxAdapter": "with_requests",
-        "SandboxContainer": "containers",
-        "SandboxTransport": "with_httpx",
-        "expect_explained": "explaining",
-        "freeze_time": "clocks",
+        "EndlessWait": "clients.line",
+        "NetworkRefused": "clients.interception",
+        "SandboxAdapter": "clients.with_requests",
+        "SandboxContainer": "testing.containers",
+        "SandboxTransport": "clients.with_httpx",
+        "expect_explained": "testing.explaining",
+        "freeze_time": "testing.clocks",
     }
     if name in homes:
-        return getattr(import_module(f"{__name__}.{homes[name]}"), name)
+        return getattr(import_module(f"reseller_sandbox.{homes[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,7 +23,7 @@ from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report
 from reseller_sandbox.testing.options import COVERAGE, before_a_path
-from reseller_sandbox.testing.watched import Watched
+from reseller_sandbox.testing.run import Watched
 
 #: The forms of a report, each with the file that it goes to.
 FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller-sandbox-coverage.json"}

@@ -139,9 +139,7 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
 
     with without_collections():  # as in the package: of what is loaded nothing goes away
         from reseller_sandbox.settings import BadSetting
-        from reseller_sandbox.testing.marks import read_strict
-        from reseller_sandbox.testing.modes import mode_of
-        from reseller_sandbox.testing.run import Sandboxes
+        from reseller_sandbox.testing.run import Sandboxes, mode_of, read_strict
 
     cache, folder = getattr(config, "cache", None), _said(config, CAPSULES)
     kept = Path(folder).absolute() if folder else cache.mkdir("reseller-sandbox") if cache else None

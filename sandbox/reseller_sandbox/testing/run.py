@@ -1,31 +1,243 @@
-"""The sandboxes of one test run: a seeded world for each set of settings, and a fork of it for each test."""
+"""The sandboxes of a test run: a seeded world for each set of settings, and a fork of it for each test."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Self, TypeAlias, Unpack
+from urllib.parse import urlsplit
 
 import pytest
+from msgspec import Struct
 
 from reseller_sandbox.config_sources import around, over
+from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.powers.failure_report import advice_lines, failure_report, fault_line, plan_line
 from reseller_sandbox.powers.worlds import ForkOptions
-from reseller_sandbox.remote import Unreachable
+from reseller_sandbox.remote import There, Unreachable
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.settings import BadSetting, Settings
-from reseller_sandbox.testing import aftermath
-from reseller_sandbox.testing.marks import wanted
-from reseller_sandbox.testing.modes import Mode
-from reseller_sandbox.testing.watched import Watched, Watcher
+from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
+
+MARK = "reseller_sandbox"
+
+#: What can be left over in a world, and fail its test.
+LEFT_OVER = ("faults", "plans", "advice")
 
 
-@dataclass(frozen=True)
-class _Seeded:
+class Wanted(Struct, frozen=True):
+    """The settings that the marks of a test give, and what of ``LEFT_OVER`` fails it."""
+
+    settings: Mapping[str, Any]
+    strict: frozenset[str]
+
+
+def wanted(node: pytest.Item, strict: frozenset[str]) -> Wanted:
+    """Return what the marks of a function, its class and its module say; the nearest counts.
+
+    Assumptions count one by one. ``strict`` holds where no mark says otherwise. Raise ``BadSetting``.
+    """
+    told: dict[str, Any] = {}
+    for mark in reversed(list(node.iter_markers(MARK))):
+        if mark.args:
+            raise BadSetting(
+                f"@pytest.mark.{MARK} takes its settings by their names, such as fixture='empty'; "
+                f"{mark.args[0]!r} stands without one"
+            )
+        told = over(told, _known(mark.kwargs))
+    if "strict" in told:
+        strict = read_strict(told.pop("strict"))
+    return Wanted(told, strict)
+
+
+def read_strict(given: object) -> frozenset[str]:
+    """Return what of ``LEFT_OVER`` is meant: names, a text of them, True for all. Raise ``BadSetting``."""
+    if isinstance(given, bool):
+        return frozenset(LEFT_OVER if given else ())
+    names = given.replace(",", " ").split() if isinstance(given, str) else given
+    if not isinstance(names, Iterable):
+        raise BadSetting(f"strict must be some of {', '.join(LEFT_OVER)}, True or False")
+    for name in (names := list(names)):
+        if name not in LEFT_OVER:
+            known = ", ".join(LEFT_OVER)
+            raise BadSetting(f"strict must be some of {known}; it is {name!r}{nearest(str(name), LEFT_OVER)}")
+    return frozenset(names)
+
+
+def _known(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    known = (*(one.name for one in declared(Settings)), "strict")
+    strange = [f"{one} is not known here{nearest(one, known)}" for one in told if one not in known]
+    if strange:
+        raise BadSetting(complaint(strange))
+    return told
+
+
+class Watched(Sandbox):
+    """A sandbox in a test run: its forks are remembered until the test that made them is over."""
+
+    _watcher: Watcher
+
+    def by(self, watcher: Watcher) -> Self:
+        """Return itself, watched by ``watcher``, and its forks with it."""
+        self._watcher = watcher
+        return self
+
+    def fork(self, **wanted: Unpack[ForkOptions]) -> Self:
+        """Return a sandbox with a new world, as ``Sandbox.fork`` does."""
+        made = super().fork(**wanted)
+        self._watcher.made(made)
+        return made
+
+    def close(self) -> None:
+        """Give the world up; it is still there for what is said of the test, if that fails."""
+        if not self._watcher.keeps(self):
+            self.finish()
+
+    def _tell(self, error: Exception) -> None:
+        """Leave to the report of the test what happened."""
+
+    def finish(self) -> None:
+        """Give the world up at once."""
+        with suppress(Unreachable):  # a server that is gone has given up its worlds
+            super().close()
+
+
+class Watcher:
+    """Knows the worlds of the test that runs, and keeps them until it is over.
+
+    ``observe`` is called with all that there are when a test ends.
+    """
+
+    observe: Callable[[Sequence[Watched]], None] | None = None
+
+    def __init__(self) -> None:
+        self._runs = False
+        self._open: list[Watched] = []
+        self._closed: list[Watched] = []
+        self._own: list[Watched] = []
+
+    def begin(self) -> None:
+        """Have a test begin, which is set up, called and torn down until ``end``."""
+        self._runs = True
+
+    def end(self) -> None:
+        """Have the test end: what it has given up is gone now."""
+        if self.observe is not None:
+            self.observe(self._open)
+        self._runs = False
+        closed, self._closed, self._own = self._closed, [], []
+        for one in closed:
+            self._open = [other for other in self._open if other is not one]
+            one.finish()
+
+    def made(self, sandbox: Watched) -> None:
+        """Remember a new world; it is the running test's own."""
+        self._open.append(sandbox)
+        self._own.append(sandbox)
+
+    def shares(self, sandbox: Watched) -> None:
+        """Take a world for no test's own, though it was made while one runs."""
+        self._own = [one for one in self._own if one is not sandbox]
+
+    def keeps(self, sandbox: Watched) -> bool:
+        """Whether a world that is given up now is needed until the test is over."""
+        if not self._runs:
+            self._open = [other for other in self._open if other is not sandbox]
+        elif all(other is not sandbox for other in self._closed):
+            self._closed.append(sandbox)
+        return self._runs
+
+    @property
+    def concerned(self) -> list[Watched]:
+        """The worlds that the running test has made, and of others those that have seen requests."""
+        others = [one for one in self._open if all(one is not own for own in self._own)]
+        return [*self._own, *(one for one in others if _has_seen_requests(one))]
+
+
+def _has_seen_requests(sandbox: Sandbox) -> bool:
+    with suppress(Refused, Unreachable):
+        return bool(sandbox.journal.find(limit=0).matching)
+    return False
+
+
+#: The modes by name; an address is the third.
+MODES = ("process", "server")
+
+#: What is told to a server when it starts, and cannot be given to a world of it.
+OF_A_SERVER = frozenset(one.name for one in declared(ServiceSettings))
+
+
+#: A place for worlds: returns a seeded one, in which no test acts and which the stack gives up at the end of
+#: the run. Of the mappings the first has all that is told, by the environment and a file too, and the second
+#: what marks say alone. Raise ``BadSetting``, and ``Unreachable`` where no server answers.
+Mode: TypeAlias = Callable[[ExitStack, Watcher, Mapping[str, Any], Mapping[str, Any]], Watched]
+
+
+def mode_of(given: str) -> Mode:
+    """Return the mode that an option names; raise ``BadSetting``."""
+    if given == "process":
+        return _in_process
+    if given == "server":
+        return _own_server
+    parts = urlsplit(given)
+    if parts.scheme in ("http", "https") and parts.netloc:
+        return partial(_running, given)
+    raise BadSetting(
+        f"the mode must be process, server or the address of a server; it is {given[:80]!r}"
+        f"{nearest(given, MODES)}"
+    )
+
+
+def _in_process(
+    _stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
+) -> Watched:
+    """Return the default world of a sandbox in the process of the tests, reached without a socket."""
+    return Watched(**around).by(watcher)
+
+
+def _own_server(
+    stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
+) -> Watched:
+    """Return the default world of a server that runs on a port of its own as long as the tests do."""
+    sandbox = Watched(**around)
+    server = stack.enter_context(sandbox.serve())
+    door = There(server.url, token=sandbox.settings.control_token)
+    stack.callback(door.close)
+    return Watched.through(door, sandbox.header_prefix).by(watcher)
+
+
+def _running(
+    url: str, stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], marked: Mapping[str, Any]
+) -> Watched:
+    """Return a world like the one that a server at ``url`` began with, or one with the settings told."""
+    late = sorted(OF_A_SERVER.intersection(marked))
+    if late:
+        raise BadSetting(
+            f"{', '.join(late)}: a server is told so when it starts, and the one at {url} "
+            "has started; take the mode process or server"
+        )
+    prefix = Settings(**around).header_prefix
+    door = There(url, token=around.get("control_token"))
+    stack.callback(door.close)
+    theirs = Watched.through(door, prefix).by(watcher)
+    told = {name: value for name, value in around.items() if name not in OF_A_SERVER}
+    wanted = _as_told(told) if told else {"point": "start", "frozen": True}
+    return stack.enter_context(theirs.fork(**wanted))
+
+
+def _as_told(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a fork is told to be the world that ``settings`` describe, whatever the server has."""
+    like = Watched(**settings)
+    assumed = {one.name: one.value for one in like.assumptions.list().assumptions}
+    return {"state": like.export(), "frozen": like.clock.frozen, "assume": assumed}
+
+
+class _Seeded(Struct, frozen=True):
     """A seeded world, and the names of the faults that it was seeded with."""
 
     sandbox: Watched
@@ -113,7 +325,7 @@ class Sandboxes:
                 return []
             seeded = self._begun(asked.settings).faults
             worlds = self.watcher.concerned
-            return [line for one in worlds for line in aftermath.left_over(one, asked.strict, seeded)]
+            return [line for one in worlds for line in _left_over(one, asked.strict, seeded)]
         except BadSetting as problem:
             return [f"the sandbox of this test: {problem}"]
 
@@ -122,7 +334,11 @@ class Sandboxes:
         for number, one in enumerate(self.watcher.concerned):
             name = _file_name(node) + (f"-{number + 1}" if number else "")
             file = self._kept / f"{name}.capsule" if self._kept is not None else None
-            yield f"reseller sandbox: world {one.door.name}", aftermath.told(one, file)
+            try:
+                told = failure_report(one, one.door.name, file)
+            except Unreachable as problem:
+                told = f"nothing can be told of this world: {problem}"
+            yield f"reseller sandbox: world {one.door.name}", told
 
     def folder_for(self, node: pytest.Item) -> Path | None:
         """Return where the capsules of a swept test are left."""
@@ -146,3 +362,21 @@ class Sandboxes:
 
 def _file_name(node: pytest.Item) -> str:
     return re.sub(r"[^\w.-]+", "_", node.nodeid)[-100:]
+
+
+def _left_over(sandbox: Sandbox, strict: Iterable[str], seeded: Iterable[str]) -> list[str]:
+    """Return a line for all of ``strict`` that is left over in a world.
+
+    That is a fault that struck nothing, but for those ``seeded``, a plan that never struck, or advice.
+    """
+    lines: list[str] = []
+    if "faults" in strict:
+        known = frozenset(seeded)
+        idle = (one for one in sandbox.faults.list().faults if not one.struck and one.name not in known)
+        lines += (f"the fault {fault_line(one)} was armed and never struck" for one in idle)
+    if "plans" in strict:
+        waiting = (one for one in sandbox.plans.list().plans if one.struck is None)
+        lines += (f"the plan {plan_line(one)} never struck" for one in waiting)
+    if "advice" in strict:
+        lines += (f"advice: {one}" for one in advice_lines(sandbox))
+    return lines

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from reseller_sandbox.capsule.secrets import spelt
 from reseller_sandbox.capsule.steps import AsSent, RequestStep, WaitingStep
+from reseller_sandbox.clients.caller import Caller, Reply, described
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.delivery import ENV_TOO_LARGE
-from reseller_sandbox.server.heads import Unread
-from reseller_sandbox.server.problem import INCOMPLETE, Unserved
+from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.server.wsgi import environ_key
-from reseller_sandbox.testing.caller import Caller, Reply, described
 from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.web.app import UNREAD as TAKES_UNREAD
 from reseller_sandbox.web.pipeline import ENV_WORLD

@@ -1,4 +1,4 @@
-"""The client's end of a connection within this process: bytes, the time between them, and how it ends.
+"""The client's end of a connection within this process: bytes of requests and answers, and pauses.
 
 Time passes only in the reckoning: a client with a timeout that is shorter than what it would have to
 wait is told so at once, and any other has its bytes at once.
@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, WireAnswer
+from reseller_sandbox.clients.caller import Reply
 from reseller_sandbox.server.delivery import (
+    HEARTBEAT,
+    HEARTBEAT_BYTES,
     CutShort,
     Delivery,
     RawBytes,
@@ -28,7 +30,7 @@ from reseller_sandbox.server.delivery import (
     TcpReset,
     pieces,
 )
-from reseller_sandbox.testing.caller import Reply
+from reseller_sandbox.server.messages import WireAnswer
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -219,14 +221,14 @@ class Line:
 
 
 class LineFile(io.RawIOBase):
-    """What comes on a line, as a file; ``done`` is called when that is closed."""
+    """The bytes that ``read`` returns, as a file; ``done`` is called when it is closed."""
 
     def __init__(self, read: Callable[[int], bytes], done: Callable[[], None]) -> None:
         self._read = read
         self._done = done
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:

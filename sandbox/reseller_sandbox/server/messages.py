@@ -1,14 +1,97 @@
-"""The head of a request as the bytes that came, where the parser would not take it as it is."""
+"""Messages as bytes: answers, refusals of the server itself, and heads that the parser would refuse."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
 from io import BytesIO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET, Unserved
+_PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
+
+
+class WireAnswer(Struct, frozen=True):
+    """A whole answer."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+    @property
+    def phrase(self) -> bytes:
+        """The words that go with its status."""
+        return _PHRASES.get(self.status, b"")
+
+    @property
+    def head(self) -> bytes:
+        """Its status line and headers as they are sent."""
+        lines = [b"HTTP/1.1 %d %s" % (self.status, self.phrase)]
+        lines += [b"%s: %s" % header for header in self.headers]
+        return b"\r\n".join([*lines, b"", b""])
+
+    def closing(self) -> WireAnswer:
+        """Return the same answer, after which the connection ends."""
+        others = [header for header in self.headers if header[0].lower() != b"connection"]
+        return replace(self, headers=[*others, (b"connection", b"close")])
+
+
+#: The longest request target and the longest head of a request, in bytes.
+MAX_TARGET = 16 << 10
+MAX_HEAD = 64 << 10
+
+
+class Unserved(Struct, frozen=True):
+    """A reason not to serve, answered with a JSON body; ``error`` names it, ``message`` explains it."""
+
+    status: int
+    error: str
+    message: str
+
+    def answer(self) -> WireAnswer:
+        """Return the answer that says so."""
+        body = json.dumps({"error": self.error, "message": self.message}).encode()
+        length = str(len(body)).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+        return WireAnswer(self.status, headers, body)
+
+    def raw(self) -> bytes:
+        """Return that answer as HTTP, with the word that the connection will be closed."""
+        answer = self.answer().closing()
+        return answer.head + answer.body
+
+
+TARGET_TOO_LONG = Unserved(414, "uri_too_long", f"The request target is longer than {MAX_TARGET} bytes.")
+HEAD_TOO_LONG = Unserved(
+    431, "headers_too_large", f"The request's headers or trailers are longer than {MAX_HEAD} bytes together."
+)
+INCOMPLETE = Unserved(0, "incomplete_request", "The connection ended before the request did.")
+SPOKE_TLS = Unserved(
+    400,
+    "malformed_request",
+    "This is TLS, and the server speaks plain HTTP: use http:// in place of https://.",
+)
+
+SPOKE_PLAIN = Unserved(
+    400,
+    "malformed_request",
+    "This is plain HTTP, and the server speaks TLS here: use https:// in place of http://.",
+)
+
+
+#: How many bytes of empty lines may come before a request line.
+MAX_EMPTY = 1 << 10
+
+
+def malformed(reason: str) -> Unserved:
+    """Return the problem of bytes that are something other than HTTP."""
+    return Unserved(400, "malformed_request", f"This is not an HTTP request: {reason}.")
+
+
+TOO_MANY_EMPTY_LINES = malformed(f"more than {MAX_EMPTY} bytes of empty lines come before the request line")
 
 _RAW = re.compile(rb"[\x80-\xff]")
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")

@@ -1,7 +1,6 @@
-"""Flask's test client without its short cut: an answer befalls it as it befalls a client over a socket.
+"""Flask's test client, to which an answer comes as to a client over a socket.
 
-What it makes of an answer that is late, cut or no HTTP is what Python's own ``http.client`` makes of it. Of a
-sandbox that a server holds it is a client over a socket.
+Python's own ``http.client`` reads an answer that is late, cut or not HTTP, and all answers of a server.
 """
 
 from __future__ import annotations
@@ -10,26 +9,27 @@ import io
 from collections.abc import Iterable, Iterator
 from functools import partial
 from http.client import HTTPException, HTTPResponse
+from string import punctuation
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
-from werkzeug.datastructures import Headers
+from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.test import EnvironBuilder as AnyBuilder
 from werkzeug.wrappers import Request as BaseRequest
 
+from reseller_sandbox.clients.caller import AnySandbox, Caller, elsewhere
+from reseller_sandbox.clients.line import Line, LineFile, transmission
 from reseller_sandbox.powers.here import Here
+from reseller_sandbox.remote import There
 from reseller_sandbox.server.wsgi import environ_key
-from reseller_sandbox.testing.caller import Caller
-from reseller_sandbox.testing.line import Line, LineFile, transmission
 from reseller_sandbox.v3.signing import signed_headers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-    from reseller_sandbox import Sandbox
     from reseller_sandbox.powers.registry_records import AccountRecord
-    from reseller_sandbox.testing.over import Over
 
 Parts = tuple[Iterable[bytes], str, Headers]
 
@@ -37,17 +37,15 @@ Parts = tuple[Iterable[bytes], str, Headers]
 class SignedClient(FlaskClient):
     """A Flask test client that signs v3 requests and puts the token on v2.0 ones."""
 
-    def __init__(self, sandbox: Sandbox, account: str, timeout: float | None, real_time: bool) -> None:
+    def __init__(self, sandbox: AnySandbox, account: str, timeout: float | None, real_time: bool) -> None:
         __tracebackhide__ = True
-        self._way: _Within | Over
-        self.account: AccountRecord = sandbox.account(account)
+        self._way: _Within | _Over
+        self.account: AccountRecord = sandbox.accounts[account]
         if isinstance(sandbox.door, Here):
             self._way, app = _Within(sandbox, real_time), sandbox.app
             self._token_header = sandbox.world.assumptions.token_headers[0]
         else:
-            from reseller_sandbox.testing.over import Over
-
-            self._way, app = Over(sandbox), Flask("reseller_sandbox", static_folder=None)
+            self._way, app = _Over(sandbox), Flask("reseller_sandbox", static_folder=None)
             assumed = {one.name: one.value for one in sandbox.assumptions.list().assumptions}
             self._token_header = assumed["v2.token_headers"][0]
         super().__init__(app, app.response_class, use_cookies=False)
@@ -84,19 +82,19 @@ class SignedClient(FlaskClient):
             raise broken.with_traceback(None) from None
 
     def run_wsgi_app(self, environ: WSGIEnvironment, buffered: bool = False) -> Parts:  # noqa: ARG002
-        """Return what has come of a request; raise what ``http.client`` raises where no answer arrives."""
+        """Return the answer to a request; raise what ``http.client`` raises where none arrives."""
         return self._way.answered(environ, environ["wsgi.input"].read(), self.timeout)
 
 
 class _Within:
     """The way to a sandbox in this process."""
 
-    def __init__(self, sandbox: Sandbox, real_time: bool) -> None:
+    def __init__(self, sandbox: AnySandbox, real_time: bool) -> None:
         self._caller = Caller(sandbox)
         self._real_time = real_time
 
     def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
-        """Return what comes of a request."""
+        """Return the answer."""
         reply = self._caller.take(lambda: {**environ, "wsgi.input": io.BytesIO(body)})
         answer = reply.answer
         if reply.stream is not None:  # nobody waits for more: what there is, and no end
@@ -108,7 +106,7 @@ class _Within:
             socket: Any = _Socket(line, timeout)
             response = HTTPResponse(socket, method=environ["REQUEST_METHOD"])
             response.begin()
-            return parts(response, _whole(response))
+            return _parts(response, _whole(response))
         else:
             piece = answer.body
         told = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
@@ -131,6 +129,43 @@ def _whole(response: HTTPResponse) -> Iterator[bytes]:
     yield response.read()
 
 
-def parts(response: HTTPResponse, body: Iterable[bytes]) -> Parts:
+class _Over:
+    """The way over a socket to the sandbox that a server holds, by default with its timeout."""
+
+    def __init__(self, sandbox: AnySandbox) -> None:
+        assert isinstance(sandbox.door, There)
+        self._door, self._there = sandbox.door, elsewhere(sandbox)
+
+    def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
+        """Return the answer; an error within its body is raised where the body is read."""
+        assert self._there is not None
+        target = quote(environ["REQUEST_URI"].encode("latin-1"), safe=punctuation).encode()
+        headers = Headers(EnvironHeaders(environ))
+        if body and "Transfer-Encoding" not in headers:
+            headers["Content-Length"] = str(len(body))
+        connection = self._door.connection()
+        connection.timeout = connection.timeout if timeout is None else timeout
+        try:
+            there = self._there.target(target).decode()
+            connection.putrequest(environ["REQUEST_METHOD"], there, skip_host=True, skip_accept_encoding=True)
+            for name, value in headers:
+                connection.putheader(name, value)
+            connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
+            response = connection.getresponse()
+            try:
+                return _parts(response, [response.read()])
+            except (OSError, HTTPException) as broken:
+                return _parts(response, _broken(broken))
+        finally:
+            connection.close()
+
+
+def _broken(problem: Exception) -> Iterator[bytes]:
+    """Raise ``problem`` as soon as the body is read."""
+    raise problem
+    yield b""
+
+
+def _parts(response: HTTPResponse, body: Iterable[bytes]) -> Parts:
     """Return an answer as Flask's test client takes it."""
     return body, f"{response.status} {response.reason}", Headers(response.getheaders())

@@ -12,18 +12,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import idna
 from msgspec import Struct
 
+from reseller_sandbox.clients.caller import PORTS, AnySandbox
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.testing.caller import PORTS
-
-if TYPE_CHECKING:
-    from reseller_sandbox import Sandbox
 
 #: Where a request goes: scheme, host in its ASCII form, and port.
 Origin: TypeAlias = tuple[str, str, int]
@@ -32,8 +29,8 @@ Others: TypeAlias = Literal["network", "refuse"]
 
 #: The client libraries that can be intercepted, and the module of ours that knows how.
 CLIENTS = {
-    "httpx": "reseller_sandbox.testing.with_httpx",
-    "requests": "reseller_sandbox.testing.with_requests",
+    "httpx": "reseller_sandbox.clients.with_httpx",
+    "requests": "reseller_sandbox.clients.with_requests",
 }
 
 
@@ -72,7 +69,9 @@ _LOCK = threading.Lock()
 
 
 @contextmanager
-def intercepting(sandbox: Sandbox, urls: tuple[str, ...], others: Others, real_time: bool) -> Iterator[None]:
+def intercepting(
+    sandbox: AnySandbox, urls: tuple[str, ...], others: Others, real_time: bool
+) -> Iterator[None]:
     """Send the requests that httpx and requests make to ``urls`` to ``sandbox``, while the context lasts.
 
     Refuse with ``invalid_parameter``.
