@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet
 
-from reseller_sandbox.core.match_index import MatchIndex
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, Luck, Phase, Turn
 from reseller_sandbox.faults.rule import Count, FaultRule
@@ -35,7 +33,7 @@ class Strike:
     arrived: Any = None
 
 
-class FaultBook(Struct, frozen=True, dict=True):
+class FaultBook(Struct, frozen=True):
     """Rules in their order, their counts, and the requests that wait for a delay to pass.
 
     Each waiting request is an object in ``waiting``. When the world goes back to a moment before it came, it
@@ -59,11 +57,11 @@ class FaultBook(Struct, frozen=True, dict=True):
         """
         counts, struck = self.counts, []
         counted: dict[str, tuple[Count, Count]] = {}
-        rules, index = self._index(phase)
-        for place in index.possible(asked) if rules else ():
-            rule = rules[place]
+        for rule in self.rules:
+            if rule.paused or rule.phase != phase or not rule.matches(asked):
+                continue
             count = counts.get(rule.name, _NONE)
-            if not rule.when.in_force(count, now) or not rule.matches(asked):
+            if not rule.when.in_force(count, now):
                 continue
             matched = count.matched + 1
             turn = Turn(asked, now, Luck(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
@@ -75,27 +73,8 @@ class FaultBook(Struct, frozen=True, dict=True):
                 struck.append(rule)
                 if effects.final:
                     break
-        book = self if counts is self.counts else self._with(counts=counts)
+        book = self if counts is self.counts else replace(self, counts=counts)
         return book, Strike(struck, effects, counted)
-
-    def _index(self, phase: Phase) -> tuple[Sequence[FaultRule], MatchIndex]:
-        """Return the rules that strike in a phase, and the index of what they match."""
-        known = self._known
-        if phase not in known:
-            rules = [rule for rule in self.rules if rule.phase == phase and not rule.paused]
-            known[phase] = rules, MatchIndex([rule.match for rule in rules])
-        return known[phase]
-
-    @cached_property
-    def _known(self) -> dict[Phase, tuple[Sequence[FaultRule], MatchIndex]]:
-        """The rules that each phase looks at, and the index of them, once they have been asked for."""
-        return {}
-
-    def _with(self, **changes: Any) -> FaultBook:
-        """Return the book with the same rules and something else changed."""
-        book = replace(self, **changes)
-        book.__dict__["_known"] = self._known  # the rules are the same
-        return book
 
     def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:
         """Return the book with other rules; those that stay go on counting, new ones begin at ``counts``."""
@@ -108,11 +87,11 @@ class FaultBook(Struct, frozen=True, dict=True):
 
     def holding(self, request: object) -> FaultBook:
         """Return the book while ``request`` waits."""
-        return self._with(waiting=self.waiting.insert(request))
+        return replace(self, waiting=self.waiting.insert(request))
 
     def released(self, request: object) -> FaultBook:
         """Return the book once ``request`` waits no longer; raise KeyError when it does not."""
-        return self._with(waiting=self.waiting.remove(request))
+        return replace(self, waiting=self.waiting.remove(request))
 
     def without(self, strike: Strike) -> FaultBook:
         """Return the book as if the request of ``strike`` had not arrived; the other requests count."""
@@ -124,4 +103,4 @@ class FaultBook(Struct, frozen=True, dict=True):
             memory = earlier.memory if count.memory is later.memory else count.memory
             struck = count.struck - later.struck + earlier.struck
             counts = counts.insert(name, Count(count.matched - 1, struck, memory))
-        return self._with(counts=counts)
+        return replace(self, counts=counts)

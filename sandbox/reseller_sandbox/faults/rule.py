@@ -101,5 +101,8 @@ class FaultRule(Struct, frozen=True):
 
         A request without an operation or good credentials is matched only by what was sent on the wire.
         """
-        known = asked.admitted or self.match.parts <= _ON_THE_WIRE
-        return known and self.kind.applies(asked) and self.match(asked)
+        return (
+            self.match(asked)
+            and (asked.admitted or self.match.parts <= _ON_THE_WIRE)
+            and self.kind.applies(asked)
+        )
