@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Powers
-from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.signatures import docstring
 from reseller_sandbox.faults import KINDS
 from reseller_sandbox.powers.fault_records import KindRecord, PartRecord, PresetRecord
 from reseller_sandbox.sandbox import Sandbox

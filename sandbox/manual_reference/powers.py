@@ -8,8 +8,7 @@ from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Powers
 from manual_reference.results import called, parts, records
 from reseller_sandbox.control.rows import endpoints
-from reseller_sandbox.core.docstrings import docstring
-from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.signatures import Parameter, docstring
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.web.routes import method_of, path_of
 

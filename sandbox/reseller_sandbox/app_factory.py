@@ -12,11 +12,10 @@ from flask import Flask
 
 from reseller_sandbox import fixture, v2
 from reseller_sandbox.core.clock import WorldClock, instance_mark
-from reseller_sandbox.core.contract import Contract
+from reseller_sandbox.core.contract import Contract, Vocabulary
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.shards import ALONE, Shard
 from reseller_sandbox.core.values import INSTANT
-from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.page.doorway import with_page
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power

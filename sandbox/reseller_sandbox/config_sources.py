@@ -14,9 +14,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.signatures import Parameter, declared, read
-from reseller_sandbox.core.spelling import close
+from reseller_sandbox.core.texts import close, complaint
 from reseller_sandbox.settings import FILE, FIXTURE, PROFILE, TOKEN_HEADERS, BadSetting, ServerSettings
 from reseller_sandbox.web.words import spoken
 

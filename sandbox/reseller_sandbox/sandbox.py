@@ -14,7 +14,7 @@ from reseller_sandbox.app_factory import assemble, open_worlds, server_of
 from reseller_sandbox.clients.interception import Others, intercepting
 from reseller_sandbox.clients.with_flask import SignedClient
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import nearest
 from reseller_sandbox.powers.catalogue import Powers
 from reseller_sandbox.powers.failure_report import failure_report
 from reseller_sandbox.powers.here import Here

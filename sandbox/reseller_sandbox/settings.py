@@ -23,13 +23,11 @@ from urllib.parse import urlsplit
 
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions
 from reseller_sandbox.core.assumptions import profile as profile_called
-from reseller_sandbox.core.complaints import Must, complaint
-from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.shards import NAME as SHARD_NAME
-from reseller_sandbox.core.signatures import declared, read
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.signatures import declared, read, told_of
+from reseller_sandbox.core.texts import Must, complaint, nearest
 from reseller_sandbox.core.values import (
     ANYTHING,
     MOST,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reseller_sandbox.core.addresses import TypedAddress, parse_address, parse_addresses, parse_typed
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.hosts import TypedAddress, parse_address, parse_addresses, parse_typed
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State
 

@@ -10,7 +10,7 @@ import pytest
 from dateutil.relativedelta import relativedelta
 
 from reseller_sandbox.core import values
-from reseller_sandbox.core.complaints import complaint, shortened, there_are
+from reseller_sandbox.core.texts import complaint, shortened, there_are
 from reseller_sandbox.core.values import Kind, either, free_text, listed, number, several, span, whole
 from reseller_sandbox.web.words import spoken
 

@@ -21,9 +21,9 @@ from reseller_sandbox.capsule.steps import (
     Step,
     WaitingStep,
 )
-from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.signatures import by_attribute, declared, read, written
 from reseller_sandbox.core.stepwise import json_pieces
+from reseller_sandbox.core.texts import complaint
 
 #: The version of the format: another one where a line means something else than it did.
 VERSION = 1

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from reseller_sandbox.core.complaints import Must
+from reseller_sandbox.core.texts import Must
 from reseller_sandbox.core.values import MAPPING, Kind, mapping, number, whole
 
 _MOST = 10**15

@@ -21,10 +21,9 @@ from reseller_sandbox.capsule.steps import (
     WaitingStep,
 )
 from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.lookups import account_named
-from reseller_sandbox.core.state import State
-from reseller_sandbox.faults.kinds.rate_limit import RateLimit
-from reseller_sandbox.faults.kinds.stale import Stale
+from reseller_sandbox.core.state import State, account_named
+from reseller_sandbox.faults.kinds.answers import RateLimit
+from reseller_sandbox.faults.kinds.replays import Stale
 from reseller_sandbox.worlds import Engine, Entry, Moment, diff
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS

@@ -21,11 +21,10 @@ from urllib.parse import quote, unquote_plus
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.globs import Glob
-from reseller_sandbox.core.lookups import held_order
 from reseller_sandbox.core.matching import MATCH
+from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
-from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.state import Draft, State, held_order
 from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.server.secrecy import host_masked, is_secret, key_masked, text_masked
 from reseller_sandbox.worlds import Entry, Moment, World, plain, redact

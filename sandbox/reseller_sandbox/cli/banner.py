@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.state import own_accounts
 from reseller_sandbox.v3.signing import signed_headers
 
 if TYPE_CHECKING:

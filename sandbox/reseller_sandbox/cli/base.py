@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from reseller_sandbox.cli.lazy_groups import Listing, LoadedLater, PowerCommands
-from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.signatures import docstring
 from reseller_sandbox.powers.listing import powers_told
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.core.docstrings import unmarked
+from reseller_sandbox.core.signatures import unmarked
 from reseller_sandbox.powers.listing import PowerTold
 
 #: Of how many commands all are told to who names another.
@@ -46,7 +46,7 @@ class Listing(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is asked for; refuse another word with the nearest that there is."""
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            from reseller_sandbox.core.spelling import nearest
+            from reseller_sandbox.core.texts import nearest
 
             there = self.told()
             near = nearest(args[0], there) or (

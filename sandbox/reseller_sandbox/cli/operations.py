@@ -16,8 +16,7 @@ import click
 from reseller_sandbox.cli.base import EXITS, JSON, say, say_json
 from reseller_sandbox.cli.options import PAIRS, completing, flagged
 from reseller_sandbox.cli.server_options import OPTIONS, calling, door
-from reseller_sandbox.core.docstrings import unmarked
-from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.signatures import Parameter, unmarked
 from reseller_sandbox.core.texts import printable
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.remote import FollowedThere

@@ -10,9 +10,8 @@ import click
 
 from reseller_sandbox.cli.base import give_up
 from reseller_sandbox.config_sources import around, from_words, option, over, variable
-from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.limits import Limits
-from reseller_sandbox.core.signatures import Parameter, declared
+from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.values import MOST
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
 from reseller_sandbox.web.words import is_compound

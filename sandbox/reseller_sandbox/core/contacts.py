@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core import customers, patterns, refusals
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.cards import problem_with, require_good, tidy
-from reseller_sandbox.core.complaints import there_are
+from reseller_sandbox.core.customers import problem_with, require_good, tidy
 from reseller_sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused, Term
 from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.texts import there_are
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 

@@ -13,15 +13,13 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.core.actions import LOOKS
-from reseller_sandbox.core.actions import Action as Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days
-from reseller_sandbox.core.lookups import pending_transfer
-from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
+from reseller_sandbox.core.model import LOOKS, Flag, Order, Policy, Stage, Zone
+from reseller_sandbox.core.model import Action as Action
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
-from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.state import Draft, State, pending_transfer
 
 
 class Move(Struct, frozen=True):

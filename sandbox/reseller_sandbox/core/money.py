@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-from reseller_sandbox.core.complaints import Must
+from reseller_sandbox.core.texts import Must
 
 #: How many fraction digits an amount has at most, and is always written with where an answer asks for all.
 FINEST = 6

@@ -13,10 +13,9 @@ from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import Match, Request
 from reseller_sandbox.core.model import Plan
-from reseller_sandbox.core.outside import HOPELESS
+from reseller_sandbox.core.outside import HOPELESS, instant_ahead
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PLAN, Refused
 from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.terms import instant_ahead
 
 #: What a plan is about, for people: the first of these that its action is told.
 _SUBJECTS = ("domain", "zone", "account")

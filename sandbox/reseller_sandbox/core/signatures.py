@@ -7,19 +7,95 @@ door, follows from that.
 from __future__ import annotations
 
 import inspect
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
 from functools import cache
 from keyword import iskeyword
+from textwrap import dedent
 from typing import Any, Literal, Required, get_args, get_origin, get_type_hints, is_typeddict
 
 from msgspec import NODEFAULT, Struct
 
-from reseller_sandbox.core.complaints import complaint, says_what_must_be, shortened
-from reseller_sandbox.core.records import defaults, field_names, is_record
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.core.texts import plain
+from reseller_sandbox.core.texts import complaint, nearest, plain, says_what_must_be, shortened
 from reseller_sandbox.core.values import Kind, mapping
+
+
+class Quiet(Struct, frozen=True):
+    """A record whose values are long or secret: its repr is its type alone."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+def field_names(kind: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a record, a dataclass or a named tuple, or of their type."""
+    for attribute in ("__struct_fields__", "_fields"):
+        if hasattr(kind, attribute):
+            return tuple(getattr(kind, attribute))
+    return tuple(field.name for field in fields(kind))
+
+
+def is_record(value: Any) -> bool:
+    """Whether ``value`` is a record or a dataclass, or the type of one."""
+    return hasattr(value, "__struct_fields__") or hasattr(value, "__dataclass_fields__")
+
+
+def defaults(kind: Any) -> dict[str, Any]:
+    """Return the default of each field that has a constant one, by the names of the fields."""
+    if not hasattr(kind, "__struct_fields__"):
+        return {field.name: field.default for field in fields(kind) if field.default is not MISSING}
+    pairs = zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False)
+    return {name: value for name, value in pairs if value is not NODEFAULT}
+
+
+_ARGUMENTS = re.compile(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", re.MULTILINE)
+_ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
+
+
+def docstring(of: Any) -> str:
+    """Return the docstring of a function, a class or a module without its indentation, or an empty text.
+
+    Python 3.13 takes the indentation away by itself, and ``python -OO`` the docstrings; then it is read
+    from the source.
+    """
+    of = inspect.unwrap(of)
+    text: str | None = of.__doc__
+    if sys.flags.optimize > 1 and (text is None or inspect.isclass(of)):  # dataclasses make one up
+        text = _in_source(of)
+    return inspect.cleandoc(text or "")
+
+
+def without_arguments(of: Any) -> str:
+    """Return the docstring of a function or a class without the part about what it is told."""
+    return _ARGUMENTS.sub("", docstring(of)).strip()
+
+
+def told_of(of: Any) -> Mapping[str, str]:
+    """Return what the docstring of a function or a class says of each thing that it is told."""
+    found = _ARGUMENTS.search(docstring(of) + "\n")
+    pairs = _ARGUMENT.findall(found[1]) if found else []
+    return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
+
+
+def _in_source(of: Any) -> str | None:
+    import ast
+
+    try:
+        tree = ast.parse(dedent(inspect.getsource(of)))
+        found = tree if inspect.ismodule(of) else tree.body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    assert isinstance(found, ast.FunctionDef | ast.ClassDef | ast.Module)
+    return ast.get_docstring(found)
+
+
+def unmarked(words: str) -> str:
+    """Return a docstring without its markup."""
+    return words.replace("``", "")
+
 
 _FEW = 16
 

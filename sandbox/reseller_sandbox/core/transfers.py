@@ -12,7 +12,6 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import assign, check
 from reseller_sandbox.core.lifecycle import Action, completion, enter, require
-from reseller_sandbox.core.lookups import held_order, pending_transfer
 from reseller_sandbox.core.model import (
     LONGEST_TERM,
     OUTSIDE,
@@ -27,7 +26,7 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.state import Draft, State, held_order, pending_transfer
 from reseller_sandbox.core.zones import offers_privacy, require_in_service, zone_of
 
 

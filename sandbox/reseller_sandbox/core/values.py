@@ -27,9 +27,7 @@ from reseller_sandbox.core.clock import (
     parse_instant,
     wire,
 )
-from reseller_sandbox.core.complaints import Must
-from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.core.texts import plain, require_whole_letters
+from reseller_sandbox.core.texts import Must, nearest, plain, require_whole_letters
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11

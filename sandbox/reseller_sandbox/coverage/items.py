@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contract import ApiOperation, Contract
-from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.lifecycle import TIMED, Edge, Passage, edges
 from reseller_sandbox.core.model import Stage
+from reseller_sandbox.core.patterns import Glob, any_matches
 from reseller_sandbox.core.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
 from reseller_sandbox.core.state import State
 from reseller_sandbox.faults.kinds import KINDS

@@ -5,8 +5,7 @@ has the rules of a world and lets them strike.
 """
 
 from reseller_sandbox.faults.book import FaultBook, Strike
-from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Asked, FaultKind, Phase
+from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, Phase
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.reading import BadFaults
 from reseller_sandbox.faults.rule import Count, FaultRule, When

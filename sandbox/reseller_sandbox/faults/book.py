@@ -11,8 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet
 
-from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Asked, Luck, Phase, Turn
+from reseller_sandbox.faults.kind import Asked, Effects, Luck, Phase, Turn
 from reseller_sandbox.faults.rule import Count, FaultRule
 
 _NONE = Count()

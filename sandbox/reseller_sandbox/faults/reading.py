@@ -1,4 +1,4 @@
-"""Rules as JSON, read with every mistake and its place, and written."""
+"""Rules as JSON, read with every mistake and its place, and written; presets among them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,97 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.core.complaints import Must, complaint
+from reseller_sandbox.core.contract import Vocabulary, unknown
 from reseller_sandbox.core.matching import MATCH, Match, Matching
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.refusals import (
+    INTERNAL_ERROR,
+    INVALID_PARAMETER,
+    MAINTENANCE,
+    UNAVAILABLE,
+    Refused,
+)
 from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import Must, complaint, nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, Kind, instant, whole
-from reseller_sandbox.core.vocabulary import Vocabulary, unknown
 from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
-from reseller_sandbox.faults.presets import PRESETS, expanded
 from reseller_sandbox.faults.rule import MANY, WHEN_STRUCK, Count, FaultRule, When
+
+
+class Preset(Struct, frozen=True):
+    """Rules under a common name."""
+
+    name: str
+    about: str
+    rules: tuple[Mapping[str, Any], ...]
+
+
+def _sometimes(kind: str, chance: float, **parameters: Any) -> Mapping[str, Any]:
+    return {"name": kind, "kind": kind, "when": {"chance": chance}, **parameters}
+
+
+PRESETS: Mapping[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "flaky",
+            "About one request in five fails, each time in another way, and one in ten is slow.",
+            (
+                _sometimes("error", 0.05, error=INTERNAL_ERROR.code),
+                {**_sometimes("error", 0.05, error=UNAVAILABLE.code, retry_after=1), "name": "unavailable"},
+                _sometimes("reset", 0.05),
+                _sometimes("truncate", 0.05),
+                _sometimes("latency", 0.1, min=0.2, max=1),
+            ),
+        ),
+        Preset(
+            "outage",
+            "Nothing gets through: each connection is closed without an answer, and nothing takes effect.",
+            ({"kind": "close", "when": {"phase": "before"}},),
+        ),
+        Preset(
+            "lost-responses",
+            "What changes something takes effect, is paid for, and its answer is lost in a reset.",
+            ({"kind": "reset", "match": {"changed": True}, "when": {"phase": "after"}},),
+        ),
+        Preset(
+            "slow",
+            "Everything takes two seconds as a rule, and now and then ten.",
+            ({"kind": "latency", "median": 2, "sigma": 0.6, "max": 30},),
+        ),
+        Preset(
+            "rate-limited",
+            "Each account has ten requests a minute of the world's time; the others are answered 429.",
+            ({"kind": "rate_limit", "limit": 10, "window": 60},),
+        ),
+        Preset(
+            "maintenance",
+            "Everything is answered 503, with the word to come back in half an hour.",
+            ({"kind": "error", "error": MAINTENANCE.code, "retry_after": 1800},),
+        ),
+    )
+}
+
+
+def expanded(preset: Preset, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rules of a preset with what ``given`` says otherwise.
+
+    ``name`` names them all, ``match`` and ``when`` are added to each rule's own, and a parameter goes
+    to the rules of the kinds that have it (``read_rules`` adds those).
+    """
+    name = given.get("name", preset.name)
+    rules = []
+    for rule in preset.rules:
+        sections = {
+            section: {**rule.get(section, {}), **given[section]}
+            if isinstance(given.get(section), Mapping)
+            else given.get(section, rule.get(section))
+            for section in ("match", "when")
+        }
+        own = name if len(preset.rules) == 1 or not isinstance(name, str) else f"{name}.{rule['name']}"
+        rules.append({**rule, **sections, "name": own})
+    return rules
+
 
 #: The paths beside the rules, which a rule of the same name would be hidden behind.
 RESERVED = ("kinds", "presets")

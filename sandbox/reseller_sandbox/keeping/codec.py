@@ -14,7 +14,7 @@ from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from reseller_sandbox.core.records import field_names
+from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.keeping.file import BadFile, Block, Put
 
 #: So many objects stand in a block at most: what is done to one of its columns keeps no other thread waiting.

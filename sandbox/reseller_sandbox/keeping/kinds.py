@@ -13,23 +13,22 @@ from typing import Any
 from rpds import HashTrieMap, HashTrieSet, Queue
 
 from reseller_sandbox.core import model
-from reseller_sandbox.core.actions import Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.model import Action
 from reseller_sandbox.core.ordered import Ordered
-from reseller_sandbox.core.paths import Path
-from reseller_sandbox.core.records import field_names
+from reseller_sandbox.core.patterns import Glob, Path
 from reseller_sandbox.core.refusals import PLAIN, RULES, Possible, Refusal, Rule, Term, Wording
+from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.faults import FaultBook, FaultRule
 from reseller_sandbox.faults.book import Strike
-from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Effects
 from reseller_sandbox.faults.kinds import KINDS
-from reseller_sandbox.faults.kinds.rate_limit import Window
+from reseller_sandbox.faults.kinds.answers import Window
 from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.keeping.codec import Body, Columns, Records, Sort
 from reseller_sandbox.keeping.collections import HashMaps, Lists, Maps, Sets

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import nearest
 
 FOLDER = Path(__file__).parent
 

@@ -7,9 +7,9 @@ from typing import Any
 from marshmallow import RAISE, Schema, fields, validate
 
 from reseller_sandbox.control.rows import ControlCall, Nothing
-from reseller_sandbox.core.complaints import Must
+from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, UNKNOWN_ACCOUNT
-from reseller_sandbox.core.terms import account_called
+from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape, Text

@@ -13,6 +13,7 @@ from reseller_sandbox.core.clock import later, real_now, wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import OUTSIDE, Order, Stage
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.refusals import (
     INVALID_NAME,
     INVALID_PARAMETER,
@@ -24,7 +25,6 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, choice, either, whole
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.events import followed

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Annotated
 
 from reseller_sandbox.core.contract import Contract
-from reseller_sandbox.core.globs import Glob
+from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import nearest
 from reseller_sandbox.core.values import TEXT, Switch, choice
 from reseller_sandbox.coverage import figures, gaps, marks
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered

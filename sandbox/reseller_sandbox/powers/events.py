@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.globs import Glob
+from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import INVALID_NAME
 from reseller_sandbox.core.state import State
 from reseller_sandbox.core.values import TEXT, choice, whole

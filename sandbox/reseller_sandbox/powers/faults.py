@@ -8,16 +8,15 @@ from typing import Annotated, Any, Unpack, cast
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core.complaints import Must, there_are, undecimal
-from reseller_sandbox.core.docstrings import docstring, unmarked
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.core.signatures import Group, declared, written
+from reseller_sandbox.core.signatures import Group, declared, docstring, unmarked, written
+from reseller_sandbox.core.texts import Must, there_are, undecimal
 from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
-from reseller_sandbox.faults.presets import PRESETS, expanded
+from reseller_sandbox.faults.choices import AnyRule, RuleWords
+from reseller_sandbox.faults.reading import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_STRUCK, When
-from reseller_sandbox.faults.words import AnyRule, RuleWords
 from reseller_sandbox.powers.fault_records import (
     FaultRecord,
     FaultsFound,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from reseller_sandbox.core.contract import Vocabulary
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.past import AT, require_present

@@ -9,8 +9,8 @@ from typing import Any
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.lookups import account_named
 from reseller_sandbox.core.matching import OK
+from reseller_sandbox.core.state import account_named
 from reseller_sandbox.powers.ledger import Movement, movement
 from reseller_sandbox.powers.records import RecordChange, record_change, record_of
 from reseller_sandbox.powers.result import Result

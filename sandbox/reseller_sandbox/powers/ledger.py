@@ -7,13 +7,12 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
-from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.ledger import request_of
-from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.money import NOTHING
+from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.state import State, own_accounts
 from reseller_sandbox.core.stepwise import keys_in_order
 from reseller_sandbox.core.values import TEXT, Instant, choice, whole
 from reseller_sandbox.powers.here import here

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.signatures import docstring
 
 #: The class of a power, to its end.
 _POWER = re.compile(r"^class (\w+)\((?:Power|Keyed\[\w+\])\):\n(?:[ \t].*\n|\n)+", re.MULTILINE)

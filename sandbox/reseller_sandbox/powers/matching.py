@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from reseller_sandbox.core.contract import read_match
 from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.signatures import Within
-from reseller_sandbox.core.vocabulary import read_match
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power
 

@@ -9,13 +9,12 @@ from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import outside, plans, refusals, terms
-from reseller_sandbox.core.docstrings import told_of
+from reseller_sandbox.core import outside, plans, refusals
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
-from reseller_sandbox.core.signatures import Parameter, declared
+from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.values import TEXT, When, either
 from reseller_sandbox.powers.here import here
@@ -171,10 +170,10 @@ class Outside(Power):
     reject_transfer = happens(*_NAME, refusals.NO_TRANSFER_IN)(outside.reject_transfer)
     cancel_transfer = happens(*_NAME, refusals.NO_TRANSFER_OUT)(outside.cancel_transfer)
     complete_transfer = happens(*_NAME, refusals.NO_TRANSFER_PENDING)(outside.complete_transfer)
-    set_prices = happens(_ZONE)(terms.set_prices)
-    set_promotion = happens(_ZONE)(terms.set_promotion)
-    set_premium = happens(*_NAME)(terms.set_premium)
-    set_service = happens(_ZONE)(terms.set_service)
-    adjust_balance = happens(_ACCOUNT)(terms.adjust_balance)
-    revoke_credentials = happens(_ACCOUNT)(terms.revoke_credentials)
-    restore_credentials = happens(_ACCOUNT)(terms.restore_credentials)
+    set_prices = happens(_ZONE)(outside.set_prices)
+    set_promotion = happens(_ZONE)(outside.set_promotion)
+    set_premium = happens(*_NAME)(outside.set_premium)
+    set_service = happens(_ZONE)(outside.set_service)
+    adjust_balance = happens(_ACCOUNT)(outside.adjust_balance)
+    revoke_credentials = happens(_ACCOUNT)(outside.revoke_credentials)
+    restore_credentials = happens(_ACCOUNT)(outside.restore_credentials)

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
-from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.model import OUTSIDE
 from reseller_sandbox.core.names import well_formed
+from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.refusals import UNKNOWN_RECORD, Refused
 from reseller_sandbox.core.state import State
-from reseller_sandbox.core.terms import account_called
-from reseller_sandbox.core.texts import plain
+from reseller_sandbox.core.texts import Must, plain
 from reseller_sandbox.core.values import Kind, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Unpack
 
+from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
 from reseller_sandbox.core.stepwise import in_order
-from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import TEXT, Text
 from reseller_sandbox.fixture.accounts import AccountEntry
 from reseller_sandbox.fixture.contacts import ContactEntry

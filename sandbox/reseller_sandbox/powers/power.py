@@ -7,9 +7,8 @@ from functools import cached_property, wraps
 from inspect import unwrap
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
 
-from reseller_sandbox.core.docstrings import told_of, without_arguments
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
-from reseller_sandbox.core.signatures import Parameter, declared, read_by
+from reseller_sandbox.core.signatures import Parameter, declared, read_by, told_of, without_arguments
 from reseller_sandbox.powers.listing import name_of
 
 F = TypeVar("F", bound=Callable[..., Any])

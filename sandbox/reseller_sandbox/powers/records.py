@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.records import field_names
+from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import plain

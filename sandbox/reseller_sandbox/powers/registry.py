@@ -7,13 +7,13 @@ from heapq import nsmallest
 from typing import Annotated, Any, Unpack
 
 from reseller_sandbox.core.clock import LATEST
-from reseller_sandbox.core.globs import Glob
-from reseller_sandbox.core.lookups import held_order, own_order
 from reseller_sandbox.core.model import Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.outside import account_called
+from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
+from reseller_sandbox.core.state import held_order, own_order
 from reseller_sandbox.core.stepwise import in_order
-from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import TEXT, Text, choice
 from reseller_sandbox.fixture.domains import DomainEntry
 from reseller_sandbox.fixture.hosts import HostEntry

@@ -7,7 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 
 from reseller_sandbox.core import hosts, prices
-from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import (
     ROLES,
     Account,
@@ -22,7 +21,7 @@ from reseller_sandbox.core.model import (
 from reseller_sandbox.core.model import Host as HostKept
 from reseller_sandbox.core.model import Transfer as TransferKept
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.state import State, own_accounts
 from reseller_sandbox.powers.records import record_of
 from reseller_sandbox.powers.result import Result
 

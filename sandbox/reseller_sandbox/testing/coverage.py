@@ -15,7 +15,7 @@ from msgspec import to_builtins
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import nearest
 from reseller_sandbox.coverage.items import AREAS
 from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
 from reseller_sandbox.powers.coverage import items_of

@@ -14,10 +14,9 @@ import pytest
 from msgspec import Struct
 
 from reseller_sandbox.config_sources import around, over
-from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import complaint, nearest
 from reseller_sandbox.powers.failure_report import advice_lines, failure_report, fault_line, plan_line
 from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import There, Unreachable

@@ -27,9 +27,8 @@ from reseller_sandbox.capsule.steps import (
 )
 from reseller_sandbox.capsule.writing import program_version, state_digest
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.signatures import declared
+from reseller_sandbox.core.signatures import Quiet, declared
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.tools.resending import Resending

@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError
 
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.complaints import Must, complaint
 from reseller_sandbox.core.refusals import (
     INVALID_PARAMETER,
     MISSING_PARAMETER,
     UNSUPPORTED_MEDIA_TYPE,
     Refused,
 )
-from reseller_sandbox.core.texts import whole
+from reseller_sandbox.core.texts import Must, complaint, whole
 from reseller_sandbox.v2.forms import FormText, read_form
 from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems
 from reseller_sandbox.web.incoming import Incoming

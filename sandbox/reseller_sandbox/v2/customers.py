@@ -8,9 +8,9 @@ from marshmallow import fields, post_load, validate
 
 from reseller_sandbox.core import customers, refusals
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.model import CARD_FIELDS, Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
+from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, Number
 from reseller_sandbox.v2.shapes import Done, Told, done

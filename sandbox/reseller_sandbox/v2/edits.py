@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, post_load
 
-from reseller_sandbox.core import edits, refusals
-from reseller_sandbox.core.complaints import Must
+from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
+from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Bit, BodyAsked
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
@@ -62,13 +62,13 @@ def edit(call: Call) -> dict[str, Any]:
     what v3 forbids then.
     """
     servers = call.arguments.get("ns", {})
-    wanted = edits.Edit(
+    wanted = orders.Edit(
         flags={flag: bool(call.arguments[flag]) for flag in Flag if flag in call.arguments},
         contacts=handles_asked(call.arguments),
         add=servers.get("add", ()),
         remove=servers.get("del", ()),
     )
-    edits.edit(call.draft, own_order(call), wanted)
+    orders.edit(call.draft, own_order(call), wanted)
     return done()
 
 

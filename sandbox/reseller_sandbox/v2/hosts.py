@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError, fields
 
 from reseller_sandbox.core import hosts, refusals
-from reseller_sandbox.core.addresses import TypedAddress, parse_typed
-from reseller_sandbox.core.complaints import Must
+from reseller_sandbox.core.hosts import TypedAddress, parse_typed
 from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
+from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown

@@ -9,9 +9,9 @@ from marshmallow import ValidationError, fields, post_load
 
 from reseller_sandbox.core import orders, refusals, renewals
 from reseller_sandbox.core.clock import parse_instant
-from reseller_sandbox.core.complaints import Must, shortened
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.texts import Must, shortened
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown

@@ -9,9 +9,9 @@ from marshmallow import ValidationError, fields
 
 from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.model import ROLES, Order
 from reseller_sandbox.core.names import written
+from reseller_sandbox.core.texts import Must
 from reseller_sandbox.core.zones import parse_name, zone_of
 from reseller_sandbox.v2.bodies import text
 from reseller_sandbox.web.endpoint import Call

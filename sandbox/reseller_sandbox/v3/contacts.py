@@ -8,8 +8,8 @@ from marshmallow import ValidationError
 
 from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.model import ROLES
+from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import (

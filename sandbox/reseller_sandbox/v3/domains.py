@@ -10,10 +10,10 @@ from marshmallow import post_load, validate
 
 from reseller_sandbox.core import orders, refusals, registration, renewals
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.contacts import roles_required
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.texts import Must
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (

@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError
 
-from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.texts import complaint
 from reseller_sandbox.web.fields import problems
 
 _LONGEST = 2000

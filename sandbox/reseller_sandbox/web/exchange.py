@@ -9,11 +9,10 @@ from typing import Any
 from msgspec import Struct, field
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.lookups import order_met
 from reseller_sandbox.core.matching import FAULT, NO_OPERATION, OK
 from reseller_sandbox.core.model import Account, Stage
 from reseller_sandbox.core.refusals import Refusal, Refused
-from reseller_sandbox.core.state import Change
+from reseller_sandbox.core.state import Change, order_met
 from reseller_sandbox.faults import FaultRule, Strike
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.incoming import Incoming

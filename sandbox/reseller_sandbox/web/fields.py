@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing, pre_load
 from marshmallow.decorators import POST_LOAD, PRE_LOAD, VALIDATES, VALIDATES_SCHEMA
 
-from reseller_sandbox.core import cards, money, texts
+from reseller_sandbox.core import customers, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
-from reseller_sandbox.core.complaints import Must, shortened
 from reseller_sandbox.core.model import LONGEST_TERM
-from reseller_sandbox.core.texts import whole
+from reseller_sandbox.core.texts import Must, shortened, whole
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.web.writers import PlainlyWritten, Write, writer
 
@@ -186,7 +185,7 @@ class CardText(Text):
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return what the registry asks of it."""
         loose = self._any_phone and assumed.phone_form == "any"
-        pattern = cards.pattern_of(self.attribute or str(self.name), any_phone=loose)
+        pattern = customers.pattern_of(self.attribute or str(self.name), any_phone=loose)
         return {"maxLength": texts.LONGEST, **({"pattern": pattern} if pattern else {})}
 
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import (
     CONTROL_TOKEN_MISSING,
     CONTROL_TOKEN_WRONG,
@@ -20,6 +19,7 @@ from reseller_sandbox.core.refusals import (
     FOREIGN_HOST,
     Refused,
 )
+from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.server.secrecy import host_masked, text_masked
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.web.incoming import Incoming

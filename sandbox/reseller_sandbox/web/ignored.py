@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from reseller_sandbox.core.refusals import UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
-from reseller_sandbox.core.spelling import close
+from reseller_sandbox.core.texts import close
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import in_header
 from reseller_sandbox.web.fields import Shape

@@ -13,7 +13,7 @@ from reseller_sandbox.core.names import suffixes
 from reseller_sandbox.core.refusals import INTERNAL_ERROR, PERIOD_TOO_LONG, PERIOD_TOO_SHORT, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import Effects, Phase, Strike
-from reseller_sandbox.faults.effects import Instead, NamedError
+from reseller_sandbox.faults.kind import Instead, NamedError
 from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, Delivery, TcpClose
 from reseller_sandbox.web.exchange import Exchange
 from reseller_sandbox.web.incoming import Incoming

@@ -13,10 +13,9 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.shards import ALONE, Shard
-from reseller_sandbox.core.state import State, replaced
+from reseller_sandbox.core.state import State, own_accounts, replaced
 from reseller_sandbox.worlds.world import World
 
 #: Why a credential lets nobody in of which nothing is known.

@@ -14,11 +14,10 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.clock import days, wire
 from reseller_sandbox.core.lifecycle import MOVES, Action, due, passages, permits
-from reseller_sandbox.core.lookups import account_named, order_met, pending_transfer
 from reseller_sandbox.core.model import OUTSIDE, Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refusal, Rule, Wording
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.state import State, account_named, order_met, pending_transfer
 from reseller_sandbox.core.transfers import settled_since
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import OUTSIDE, Account
-from reseller_sandbox.core.records import Quiet
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.signatures import Quiet
+from reseller_sandbox.core.state import State, own_accounts
 
 
 class Inherited(Quiet, frozen=True):

@@ -16,8 +16,8 @@ from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import NOTHING_DUE, SET_BACK, Refused
+from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultBook
 from reseller_sandbox.worlds.eventlog import EventLog, FiredEvent

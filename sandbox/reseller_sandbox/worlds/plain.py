@@ -12,7 +12,7 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.matching import MATCH, Match
 from reseller_sandbox.core.model import Plan
-from reseller_sandbox.core.records import field_names, is_record
+from reseller_sandbox.core.signatures import field_names, is_record
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.server.secrecy import MASK, is_secret
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.contract import Contract
-from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
@@ -21,7 +20,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.shards import ALONE, Shard
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.state import State, own_accounts
 from reseller_sandbox.fixture import FixtureError, added
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import NOBODYS, Index, Stranger, renewed, somebodys

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core.complaints import there_are
 from reseller_sandbox.core.refusals import (
     TOO_MANY_SNAPSHOTS,
     UNKNOWN_BRANCH,
@@ -15,6 +14,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
     Rule,
 )
+from reseller_sandbox.core.texts import there_are
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment

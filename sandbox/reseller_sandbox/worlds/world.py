@@ -15,8 +15,8 @@ from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.clock import WorldClock, stopwatch
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.limits import Limits
-from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.worlds.diff import settings
 from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog

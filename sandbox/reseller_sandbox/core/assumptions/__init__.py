@@ -18,8 +18,7 @@ from reseller_sandbox.core.assumptions.silence import read as read_value
 from reseller_sandbox.core.assumptions.silence import spelt as spelt
 from reseller_sandbox.core.assumptions.v2 import V2Silences
 from reseller_sandbox.core.assumptions.v3 import V3Silences
-from reseller_sandbox.core.complaints import shortened
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import nearest, shortened
 
 PROFILES = ("documented", "observed")
 

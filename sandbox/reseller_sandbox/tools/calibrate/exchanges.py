@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from msgspec import Struct, field
 
 from reseller_sandbox.core.clock import parse_instant
-from reseller_sandbox.core.records import Quiet
+from reseller_sandbox.core.signatures import Quiet
 
 #: Where the reseller API begins in a path; what stands before it is the service's own.
 _OWN = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")

@@ -9,8 +9,7 @@ import yaml
 
 from reseller_sandbox.advice.words import plural
 from reseller_sandbox.core.assumptions import kinds, spelt
-from reseller_sandbox.core.complaints import shortened
-from reseller_sandbox.core.texts import printable
+from reseller_sandbox.core.texts import printable, shortened
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate.calibration import Calibration, Deviation, ToldOf
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness

@@ -29,7 +29,7 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import drawn_at
-from reseller_sandbox.core.records import field_names
+from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import State
 from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.worlds.diff import changes

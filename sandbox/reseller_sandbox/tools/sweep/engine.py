@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import nearest
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.defaults import SLOW
 from reseller_sandbox.tools.ground import Ground

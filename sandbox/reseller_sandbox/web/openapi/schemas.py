@@ -12,7 +12,7 @@ from marshmallow import Schema, fields, validate
 
 from reseller_sandbox.core import texts
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.signatures import docstring
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape, sound
 

@@ -1,4 +1,4 @@
-"""The kind ``latency``."""
+"""Kinds that delay or slow an answer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core.values import DAY, number, span
-from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import FaultKind, Turn
+from reseller_sandbox.core.values import DAY, number, span, whole
+from reseller_sandbox.faults.kind import Effects, FaultKind, Phase, Turn
+from reseller_sandbox.server import delivery
 
 
 class Latency(FaultKind, frozen=True, kw_only=True):
@@ -52,3 +52,47 @@ class Latency(FaultKind, frozen=True, kw_only=True):
         assert self.median is not None
         drawn = NormalDist().inv_cdf(min(max(fraction, 1e-12), 1 - 1e-12))
         return min(self.median * math.exp(self.sigma * drawn), longest)
+
+
+class Drip(FaultKind, frozen=True, kw_only=True):
+    """The answer's body comes in small pieces, with a pause after each."""
+
+    slows: ClassVar[bool] = True
+    phases: ClassVar[tuple[Phase, ...]] = ("after",)
+
+    size: Annotated[int, whole(1, 1 << 20), "How many bytes come at a time."] = 1
+    pause: Annotated[float, span(), "How much time lies between them."] = 0.1
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        return replace(so_far, drip=delivery.Drops(self.size, self.pause))
+
+
+#: How many pieces go out in a second, where the rate is high enough for that.
+PIECES = 20
+
+
+class Bandwidth(FaultKind, frozen=True, kw_only=True):
+    """The answer's body comes at a limited number of bytes a second."""
+
+    slows: ClassVar[bool] = True
+    phases: ClassVar[tuple[Phase, ...]] = ("after",)
+
+    rate: Annotated[int, whole(1, 1 << 30), "How many bytes come in a second."]
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        size = max(1, self.rate // PIECES)
+        return replace(so_far, drip=delivery.Drops(size, size / self.rate))
+
+
+class Hang(FaultKind, frozen=True, kw_only=True):
+    """No answer comes, and the connection stays open.
+
+    Before: the operation never takes effect. After: it has.
+    """
+
+    seconds: Annotated[
+        float | None, span(), "After how long the connection is closed; never, unless given."
+    ] = None
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        return replace(so_far, cut=delivery.Silence(self.seconds))

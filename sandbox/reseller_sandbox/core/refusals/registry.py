@@ -1,8 +1,36 @@
-"""Names and zones, the state of an order, money and terms, and transfers."""
+"""The registry: hosts, names and zones, orders, money and terms, transfers, contacts and customers."""
 
 from __future__ import annotations
 
 from reseller_sandbox.core.refusals.rule import conflict, forbidden, invalid, not_found, payment, unavailable
+
+INVALID_NAMESERVER = invalid(
+    "invalid_nameserver",
+    "{NAMESERVERS}: {server!r} {problem}.",
+    "send other name servers: {server!r} {problem}",
+)
+INVALID_IP = invalid("invalid_ip", "{ADDRESSES}: {ip!r} {problem}.", "send another address: {ip!r} {problem}")
+UNKNOWN_IP_TYPE = invalid(
+    "unknown_ip_type", "{ADDRESSES}: the type {type!r} is neither v4 nor v6.", "use v4 or v6"
+)
+HOSTS_NOT_SUPPORTED = conflict(
+    "hosts_not_supported",
+    "The zone {zone} keeps no glue records.",
+    "use name servers outside the zone {zone}",
+)
+INVALID_HOSTNAME = invalid(
+    "invalid_hostname", "{HOST}: {host!r} {problem}.", "use another host name: {host!r} {problem}"
+)
+HOST_EXISTS = conflict(
+    "host_exists", "The glue record {host} exists already.", "edit {host}, or delete it first"
+)
+HOST_NOT_FOUND = not_found("host_not_found", "There is no glue record {host}.", "create {host} first")
+HOST_IN_USE = conflict(
+    "host_in_use",
+    "{host} is a name server of {users}.",
+    "take {host} out of the name servers of {users} first",
+)
+
 
 INVALID_NAME = invalid(
     "invalid_name", "{name!r} is not a name that can be registered: {problem}.", "use another name: {problem}"
@@ -120,4 +148,56 @@ INVALID_AUTH_CODE = invalid(
     "invalid_auth_code",
     "{AUTH_CODE} must have {shortest} to {longest} printable ASCII characters.",
     "send {shortest} to {longest} printable ASCII characters",
+)
+
+
+CONTACTS_REQUIRED = invalid("contacts_required", "{missing} must be given.", "send {missing} as well")
+INVALID_CONTACT = invalid(
+    "invalid_contact", "{field}: {value!r} {problem}.", "send another {field}: it {problem}"
+)
+CONTACT_NOT_FOUND = not_found(
+    "contact_not_found",
+    "{field}: there is no contact {handle!r} in this account.",
+    "create the contact {handle} first",
+)
+INVALID_HANDLE = invalid(
+    "invalid_handle", "{handle!r} cannot name a contact: {problem}.", "use another handle: {problem}"
+)
+HANDLE_TAKEN = conflict("handle_taken", "The handle {handle} is in use already.", "use another handle")
+CONTACT_LINKED = conflict(
+    "contact_linked",
+    "The contact {handle} is linked: it is {link}.",
+    "let nothing use {handle} first: it is {link}",
+)
+UNKNOWN_EXTRA = invalid(
+    "unknown_extra", "A contact has no parameter {field!r}; {known}.", "leave {field} out; {known}"
+)
+INVALID_EXTRA = invalid(
+    "invalid_extra",
+    "{field}: the value does not match the pattern {pattern}.",
+    "send a value for {field} that matches {pattern}",
+)
+CUSTOMER_NOT_FOUND = not_found(
+    "customer_not_found", "There is no customer {customer} in this account.", "create the customer first"
+)
+INVALID_CUSTOMER_ID = invalid(
+    "invalid_customer_id", "{given!r} is no customer id: it is a whole number.", "send a whole number"
+)
+MAIL_TAKEN = conflict(
+    "mail_taken",
+    "The customer {customer} has the mail {mail} already.",
+    "use another mail, or edit the customer {customer}",
+)
+CUSTOMER_HAS_ORDERS = conflict(
+    "customer_has_orders",
+    "The customer {customer} has active orders: {names}.",
+    "let the orders of {names} end first",
+)
+LICENSE_REQUIRED = invalid(
+    "license_required", "{zone} asks for a licence number: send {field}.", "send {field}"
+)
+INVALID_LICENSE = invalid(
+    "invalid_license",
+    "{field}: {given!r} does not match the pattern {pattern}.",
+    "send a value for {field} that matches {pattern}",
 )

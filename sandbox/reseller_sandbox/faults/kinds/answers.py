@@ -1,0 +1,235 @@
+"""Kinds that replace or change an answer."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+from rpds import HashTrieMap
+
+from reseller_sandbox.core.clock import real_now
+from reseller_sandbox.core.patterns import DROPPED, PATH, Path
+from reseller_sandbox.core.refusals import RATE_LIMITED
+from reseller_sandbox.core.texts import Must
+from reseller_sandbox.core.values import (
+    ANYTHING,
+    DAY,
+    MAPPING,
+    SWITCH,
+    Kind,
+    choice,
+    free_text,
+    mapping,
+    span,
+    whole,
+)
+from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, NamedError, Phase, RawAnswer, Turn
+
+_TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
+_HEADER = re.compile(_TOKEN)
+_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+_MEDIA_TYPE = re.compile(
+    rf"{_TOKEN}/{_TOKEN}(?:[ \t]*;[ \t]*{_TOKEN}=(?:{_TOKEN}|\"[ !#-\[\]-~]*\"))*", re.ASCII
+)
+
+#: What the server says of an answer, and a rule cannot.
+_FRAMING = (
+    "connection",
+    "content-length",
+    "content-type",
+    "date",
+    "keep-alive",
+    "transfer-encoding",
+    "upgrade",
+)
+_LONGEST = 1000
+_MOST = 50
+
+
+def _headers(given: Any) -> dict[str, str]:
+    """Read headers by name; each has a name and a value that HTTP can carry."""
+    found = mapping(given)
+    if not 0 < len(found) <= _MOST:
+        raise ValueError(f"has more than {_MOST} keys" if found else "is empty")
+    for name, value in found.items():
+        if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
+            raise ValueError(f"has no header's name in {name[:40]!r}")
+        if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
+            raise ValueError(f"cannot say {name}, which the server says itself")
+        if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
+            raise ValueError(f"has a value for {name} that is not up to {_LONGEST} printable characters")
+    return found
+
+
+def _facts(given: Any) -> dict[str, Any]:
+    return dict(ANYTHING.read(mapping(given)))
+
+
+def _media_type(given: Any) -> str:
+    if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
+        raise ValueError(Must("be a media type such as text/html; charset=utf-8"))
+    return given
+
+
+FACTS = Kind(MAPPING.shape, _facts, says=MAPPING.says)
+HEADERS = Kind(MAPPING.shape, _headers, says="an object of names and values")
+MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
+
+
+class Error(FaultKind, frozen=True, kw_only=True):
+    """An error comes: a documented one by its name, or a raw status and body.
+
+    Before: the operation does not take effect. After: it has, although the answer says otherwise.
+    """
+
+    error: Annotated[
+        str | None,
+        free_text("the name of a rule, or a message as v2.0 documents it"),
+        "The error that comes.",
+    ] = None
+    facts: Annotated[dict[str, Any] | None, FACTS, "What fills the blanks of the error's message."] = None
+    status: Annotated[int | None, whole(200, 599), "The HTTP status; the error's own, unless given."] = None
+    body: Annotated[
+        Any, ANYTHING, "The body that goes with a raw status: text as it is, anything else as JSON."
+    ] = None
+    content_type: Annotated[
+        str | None, MEDIA_TYPE, "The body's type; text/html or application/json, unless given."
+    ] = None
+    headers: Annotated[dict[str, str] | None, HEADERS, "Headers of the answer."] = None
+    retry_after: Annotated[int | None, whole(0, DAY), "Seconds for a Retry-After header."] = None
+
+    def mistakes(self) -> Iterator[tuple[str, str]]:
+        """Require a name or a status, and with each what belongs to it."""
+        if self.error is None and self.status is None:
+            yield "", "takes an error, or a status with a body"
+        for key in ("body", "content_type") if self.error is not None else ("facts",):
+            if getattr(self, key) is not None:
+                yield key, f"does not go with {'an error' if self.error is not None else 'a raw status'}"
+        if self.retry_after is not None and "retry-after" in map(str.lower, self.headers or ()):
+            yield "retry_after", "does not go with a header of that name"
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        headers = tuple((self.headers or {}).items())
+        if self.retry_after is not None:
+            headers = (*headers, ("Retry-After", str(self.retry_after)))
+        if self.error is not None:
+            return replace(so_far, instead=NamedError(self.error, self.facts or {}, self.status, headers))
+        assert self.status is not None
+        return replace(so_far, instead=RawAnswer(self.status, self.body, self.content_type, headers))
+
+
+class Mutate(FaultKind, frozen=True, kw_only=True):
+    """Something in the JSON answer is changed, dropped, or given another type."""
+
+    phases: ClassVar[tuple[Phase, ...]] = ("after",)
+
+    path: Annotated[Path, PATH, "Where in the answer."]
+    value: Annotated[Any, ANYTHING, "What stands there instead."] = None
+    drop: Annotated[bool, SWITCH, "Whether it is taken out."] = False
+    type: Annotated[
+        str | None,
+        choice("string", "number", "boolean", "null", "array", "object"),
+        "The type that it gets; what it says is kept as far as that goes.",
+    ] = None
+
+    def mistakes(self) -> Iterator[tuple[str, str]]:
+        """Require one of value, drop and type."""
+        if (self.value is not None) + self.drop + (self.type is not None) != 1:
+            yield "", "takes one of value, drop and type"
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects | None:  # noqa: ARG002
+        answer, changed = self.path.change(so_far.answer, self._edited)
+        return replace(so_far, answer=answer) if changed else None
+
+    def _edited(self, value: Any) -> Any:
+        if self.drop:
+            return DROPPED
+        return _RETYPED[self.type](value) if self.type is not None else self.value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _number(value: Any) -> Any:
+    try:
+        number = Decimal(str(int(value) if isinstance(value, bool) else value))
+    except InvalidOperation:
+        return 0
+    return int(number) if number == number.to_integral_value() else number
+
+
+_RETYPED: Mapping[str, Callable[[Any], Any]] = {
+    "string": _text,
+    "number": _number,
+    "boolean": bool,
+    "null": lambda _: None,
+    "array": lambda value: [value],
+    "object": lambda value: {"value": value},
+}
+
+
+#: The shortest window, in seconds.
+SHORTEST = 0.001
+
+
+class Window(Struct, frozen=True):
+    """A window of time: when it began, and how many requests have been let through in it."""
+
+    began: datetime
+    used: int
+
+
+class RateLimit(FaultKind, frozen=True, kw_only=True):
+    """A number of requests is let through in a window of time; others are answered 429 with Retry-After.
+
+    A window begins with the first request after the end of the one before. Refused requests do not count.
+    """
+
+    phases: ClassVar[tuple[Phase, ...]] = ("before",)
+
+    limit: Annotated[int, whole(0, 10**6), "How many requests are let through."]
+    window: Annotated[float, span(SHORTEST), "How long a window is."] = 60
+    time: Annotated[str, choice("world", "real"), "Whose time: the world's clock or the machine's."] = "world"
+    per: Annotated[
+        str, choice("account", "rule"), "Whether each account has a limit of its own, or all share it."
+    ] = "account"
+
+    def applies(self, asked: Asked) -> bool:
+        """Whether the request has an account, where each has a limit of its own."""
+        return self.per == "rule" or asked.account is not None
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects | None:
+        now = turn.now if self.time == "world" else real_now()
+        current = self._window(turn.memory, turn.asked.account, now)
+        if current.used < self.limit:
+            windows: HashTrieMap[str, Window] = turn.memory or HashTrieMap()
+            key = self._key(turn.asked.account)
+            turn.memory = windows.insert(key, Window(current.began, current.used + 1))
+            return None
+        left = self.left(turn.memory, turn.asked.account, now)
+        facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
+        refusal = NamedError(RATE_LIMITED.code, facts, 429, (("Retry-After", str(left)),))
+        return replace(so_far, instead=refusal)
+
+    def left(self, memory: Any, account: str | None, now: datetime) -> int:
+        """Return the seconds until the account's window ends, as Retry-After gives them."""
+        end = self._window(memory, account, now).began + timedelta(seconds=self.window)
+        return max(1, math.ceil((end - now).total_seconds()))
+
+    def _window(self, memory: Any, account: str | None, now: datetime) -> Window:
+        """Return the account's window at ``now``: the one in ``memory`` or a new one."""
+        known: Window | None = memory.get(self._key(account)) if memory is not None else None
+        if known is None or not known.began <= now < known.began + timedelta(seconds=self.window):
+            return Window(now, 0)
+        return known
+
+    def _key(self, account: str | None) -> str:
+        return account or "" if self.per == "account" else ""

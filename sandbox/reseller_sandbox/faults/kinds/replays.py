@@ -1,0 +1,49 @@
+"""Kinds that carry a request out twice, or answer it from the past."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec.structs import replace
+
+from reseller_sandbox.core.values import choice, whole
+from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, Phase, Turn
+
+
+class Duplicate(FaultKind, frozen=True, kw_only=True):
+    """The request is carried out twice, as if a proxy had sent it again.
+
+    In the ledger and among the changes the first has the request's name for its cause (``r7``), the
+    second ``r7:duplicate``.
+    """
+
+    phases: ClassVar[tuple[Phase, ...]] = ("before",)
+
+    answer: Annotated[
+        Literal["first", "second"], choice("first", "second"), "Which of the two answers comes."
+    ] = "first"
+
+    def applies(self, asked: Asked) -> bool:
+        """Whether there is an operation to carry out."""
+        return asked.admitted
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        return replace(so_far, again=self.answer)
+
+
+class Stale(FaultKind, frozen=True, kw_only=True):
+    """A request that only reads is answered as it would have been before the world's last commits.
+
+    A request that changes nothing makes no commit. It looks no further back than the journal does.
+    """
+
+    phases: ClassVar[tuple[Phase, ...]] = ("before",)
+
+    commits: Annotated[int, whole(1, 10**6), "How many commits to look back."] = 1
+
+    def applies(self, asked: Asked) -> bool:
+        """Whether it reaches an operation, and only reads."""
+        return asked.admitted and asked.reads
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        return replace(so_far, commits=self.commits)
