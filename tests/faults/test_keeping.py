@@ -80,7 +80,7 @@ def test_a_paused_rule_does_not_apply_and_keeps_its_counts(sandbox: Sandbox, cli
     assert all(rule.paused for rule in sandbox.faults.preset("flaky", paused=True).rules)
 
 
-def test_listed_rules_can_be_given_again_with_their_counts(sandbox: Sandbox, client: Any) -> None:
+def test_listed_rules_can_be_sent_back_and_begin_to_count_anew(sandbox: Sandbox, client: Any) -> None:
     body = {"no": "İ: {'\"-#\x00\u2028", "many": [True, None, 10**30, 0.000000125]}
     rules = [
         {"kind": "error", "status": 500, "when": {"times": 2, "chance": 1, "until": "2040-01-01"}},
@@ -98,8 +98,9 @@ def test_listed_rules_can_be_given_again_with_their_counts(sandbox: Sandbox, cli
     listed = client.get(FAULTS).json["faults"]
     assert [rule["matched"] for rule in listed] == [1] + [0] * 7
     answer = client.put(FAULTS, json={"faults": listed})
-    assert answer.json["faults"] == listed == client.get(FAULTS).json["faults"]
-    assert statuses(client, 2) == [500, 200]
+    fresh = [{**rule, "matched": 0, "struck": 0} for rule in listed]
+    assert answer.json["faults"] == fresh == client.get(FAULTS).json["faults"]
+    assert statuses(client, 3) == [500, 500, 200]
     assert sandbox.faults["error"].spent
     assert_export_keeps_rules(sandbox)
 

@@ -44,6 +44,6 @@ def test_wrong_calls_fail_the_type_checker_and_are_refused(sandbox: Sandbox) -> 
     with pytest.raises(Refused, match="bye is not known here; the nearest is by"):
         sandbox.clock.advance(bye="P1D")  # type: ignore[call-arg]
     with pytest.raises(Refused, match="second is not known here; the nearest is seconds"):
-        sandbox.faults.add("latency", second=1)  # type: ignore[call-arg]
+        sandbox.faults.add("latency", second=1)
     with pytest.raises(Refused, match="chance is not known here"):
-        sandbox.faults.preset("flaky", chance=1)  # type: ignore[call-arg]
+        sandbox.faults.preset("flaky", chance=1)

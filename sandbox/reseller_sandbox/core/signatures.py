@@ -144,7 +144,7 @@ _PLACES: Mapping[Any, Place] = {
 
 
 class Group(Struct, frozen=True):
-    """What declares the parameters whose names a TypedDict has, ``Unpack[Annotated[Words, Group(…)]]``."""
+    """Declares the parameters of a function's keywords, ``**rule: Annotated[Any, Group(…)]``."""
 
     known: Callable[[], Sequence[Parameter]]
 
@@ -172,9 +172,8 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
                 _parameter(name, hints[name], one.default, inspect.Parameter.empty, _PLACES[one.kind])
             )
         else:
-            (told,) = get_args(hints[name])  # of Unpack
-            group = next((part for part in _metadata(told) if isinstance(part, Group)), None)
-            found += group.known() if group else declared(told)
+            group = next((part for part in _metadata(hints[name]) if isinstance(part, Group)), None)
+            found += group.known() if group else declared(*get_args(hints[name]))  # of Unpack
     return tuple(found)
 
 

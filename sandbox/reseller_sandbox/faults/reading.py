@@ -140,12 +140,12 @@ class BadFaults(Refused):
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """What a rule is shown with beside the rest of it; ``spent`` follows from the rest."""
+    """Pause and counters of a rule. A rule may be sent back with its counters: they have no effect."""
 
     paused: Annotated[bool, SWITCH, "Whether it strikes nothing for now, and keeps what it counted."] = False
-    matched: Annotated[int, whole(0, MANY), "How many requests it has matched."] = 0
-    struck: Annotated[int, whole(0, MANY), "How many of them it has struck."] = 0
-    spent: Annotated[bool, SWITCH, "Whether it will not strike again."] = False
+    matched: Annotated[int, whole(0, MANY), "The requests it has matched: shown, ignored."] = 0
+    struck: Annotated[int, whole(0, MANY), "The requests it has struck: shown, ignored."] = 0
+    spent: Annotated[bool, SWITCH, "Whether it will not strike again: shown, ignored."] = False
 
 
 #: A match of requests to come.

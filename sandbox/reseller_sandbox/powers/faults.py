@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, Unpack, cast
+from typing import Annotated, Any, cast
 
 from msgspec.structs import replace
 
@@ -14,7 +14,6 @@ from reseller_sandbox.core.signatures import Group, declared, docstring, unmarke
 from reseller_sandbox.core.texts import Must, there_are, undecimal
 from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
-from reseller_sandbox.faults.choices import AnyRule, RuleWords
 from reseller_sandbox.faults.reading import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_STRUCK, When
 from reseller_sandbox.powers.fault_records import (
@@ -60,7 +59,7 @@ Rules = Annotated[
 ]
 Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, undecimal, MAPPING.says)]
 RuleName = Annotated[Key, "The rule's name."]
-Parts = Annotated[AnyRule, Group(choices.rule_parts)]
+Parts = Annotated[Any, Group(choices.rule_parts)]
 
 
 class Faults(Keyed[FaultRecord]):
@@ -84,7 +83,7 @@ class Faults(Keyed[FaultRecord]):
         return _called(here(self).world, name)
 
     @act(FAULT_EXISTS, TOO_MANY_FAULTS)
-    def add(self, kind: Called | None = None, **rule: Unpack[Parts]) -> FaultsPlaced:
+    def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
         """Add a rule after the others, or the rules of a preset; return what was added.
 
         Args:
@@ -98,7 +97,7 @@ class Faults(Keyed[FaultRecord]):
                 raise Refused(FAULT_EXISTS, fault=told["name"])
             return _placed(here(self), there, _read(here(self), [told], [one.name for one in there]))
 
-    def preset(self, preset: str, **changes: Unpack[RuleWords]) -> FaultsPlaced:
+    def preset(self, preset: str, **changes: Any) -> FaultsPlaced:
         """Add the rules of a preset.
 
         ``name`` names them, ``match`` and ``when`` are added to each rule's own, and a parameter goes to the
@@ -110,8 +109,7 @@ class Faults(Keyed[FaultRecord]):
     def replace(self, faults: Rules) -> FaultsPlaced:
         """Replace every rule by these; one bad rule, and nothing changes.
 
-        What ``list`` returns puts every rule back as it was. Counts begin at 0, or at what a rule gives
-        as ``matched`` and ``struck``.
+        What ``list`` returns puts every rule back. The counters begin at 0.
 
         Args:
             faults: The new rules, in their order.
@@ -238,7 +236,7 @@ def _placed(door: Here, there: tuple[FaultRule, ...], rules: tuple[reading.Read,
     world.limits.require_room_for_faults(len(there) + len(rules))
     names = [one.rule.name for one in rules]
     with world.acting("faults.add") as deed:
-        _set(world, (*there, *(one.rule for one in rules)), {one.rule.name: one.counted for one in rules})
+        _set(world, (*there, *(one.rule for one in rules)))
         deed.effect["faults"] = names
     return FaultsPlaced(faults=tuple(one for one in _found(world) if one.name in names))
 
@@ -251,11 +249,8 @@ def _changed(door: Here, name: str, changes: Mapping[str, Any]) -> FaultRecord:
         before = next(rule for rule in book.rules if rule.name == name)
         if changes.get("name", name) != name:
             raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
-        ((after, given),) = _read(door, [reading.changed(before, changes)])
+        ((after, _),) = _read(door, [reading.changed(before, changes)])
         count = book.count(name)
-        count = replace(
-            count, **{key: getattr(given, key) for key in ("matched", "struck") if key in changes}
-        )
         if type(after.kind) is not type(before.kind):
             count = replace(count, memory=None)
         _set(world, tuple(after if rule is before else rule for rule in book.rules), {name: count})
