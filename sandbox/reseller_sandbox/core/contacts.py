@@ -87,9 +87,7 @@ def create(draft: Draft, account: Account, card: Card) -> Contact:
     """Make a contact of ``account`` under a handle that is not in use."""
     while (handle := f"C{draft.next('contact'):06d}") in draft.state.contacts:
         pass
-    contact = Contact(handle=handle, account=account.client_id, card=card)
-    draft.put(contact)
-    return contact
+    return draft.put(Contact(handle=handle, account=account.client_id, card=card))
 
 
 def parse_handle(text: str) -> str:
@@ -124,11 +122,11 @@ def add(
         customers.own(draft.state, account, customer_id)
     if not is_free(draft, handle):
         raise Refused(refusals.HANDLE_TAKEN, handle=handle)
-    contact = Contact(
-        handle=handle, account=account.client_id, card=tidy(card), customer_id=customer_id, extra=kept
+    return draft.put(
+        Contact(
+            handle=handle, account=account.client_id, card=tidy(card), customer_id=customer_id, extra=kept
+        )
     )
-    draft.put(contact)
-    return contact
 
 
 def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
@@ -139,9 +137,7 @@ def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapp
     kept = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
     card = replace(contact.card, **changes)
     require_good(draft, card)
-    changed = replace(contact, card=tidy(card), extra=tuple(sorted(kept.items())))
-    draft.put(changed)
-    return changed
+    return draft.put(replace(contact, card=tidy(card), extra=tuple(sorted(kept.items()))))
 
 
 def remove(draft: Draft, contact: Contact) -> None:

@@ -111,16 +111,12 @@ def create(draft: Draft, account: Account, given: Mapping[str, str]) -> Customer
     customer = _changed(draft, account, blank, given)
     while (number := draft.next("customer")) in draft.state.customers:
         pass
-    customer = replace(customer, customer_id=number)
-    draft.put(customer)
-    return customer
+    return draft.put(replace(customer, customer_id=number))
 
 
 def edit(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
     """Change the fields of a customer that are named; refuse as ``create`` does."""
-    changed = _changed(draft, account, customer, given)
-    draft.put(changed)
-    return changed
+    return draft.put(_changed(draft, account, customer, given))
 
 
 def _changed(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:

@@ -22,6 +22,7 @@ from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.core.tables import TABLES
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 #: A part of the registry: a table or an index, and a key in it. What is not there has a place, too.
 Place = tuple[str, Any]
@@ -106,9 +107,9 @@ class WatchedDraft(Draft):
         """The registry as the draft has it by now; what is read of it is noted."""
         return cast(State, _WatchedState(super().state, self._footprint))
 
-    def put(self, record: Record) -> None:
-        """Write ``record``, new or in place of its earlier self."""
-        super().put(_plain(record))
+    def put(self, record: R) -> R:
+        """Write ``record``, new or in place of its earlier self, and return it."""
+        return super().put(_plain(record))
 
     def next(self, counter: str) -> int:
         """Return the next number of ``counter``: 1, 2, 3, …"""
@@ -262,7 +263,8 @@ def _watched(account: Account, footprint: Footprint) -> Account:
     return _WatchedAccount(**asdict(account), footprint=footprint)
 
 
-def _plain(record: Record) -> Record:
+def _plain(record: R) -> R:
     if isinstance(record, _WatchedAccount):
-        return Account(**{name: _STORED[name].__get__(record) for name in Account.__struct_fields__})
+        stored = {name: _STORED[name].__get__(record) for name in Account.__struct_fields__}
+        return cast(R, Account(**stored))
     return record

@@ -205,17 +205,13 @@ def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
     addresses = parse_addresses(draft, ips)
     if name in draft.state.hosts:
         raise Refused(refusals.HOST_EXISTS, host=names.to_unicode(name))
-    host = Host(name=name, domain=order.name, ips=addresses)
-    draft.put(host)
-    return host
+    return draft.put(Host(name=name, domain=order.name, ips=addresses))
 
 
 def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
     """Give a host other addresses."""
     host = get(draft, order, text)
-    changed = replace(host, ips=parse_addresses(draft, ips))
-    draft.put(changed)
-    return changed
+    return draft.put(replace(host, ips=parse_addresses(draft, ips)))
 
 
 def change(
@@ -240,9 +236,7 @@ def change(
         raise bad_address(host.ips[-1], "is the last address: one must stay")
     if len(ips) > MOST_ADDRESSES:
         raise bad_address(ips[-1], f"is one more than {MOST_ADDRESSES}")
-    changed = replace(host, ips=tuple(ips))
-    draft.put(changed)
-    return changed
+    return draft.put(replace(host, ips=tuple(ips)))
 
 
 def delete(draft: Draft, order: Order, text: str) -> Host:

@@ -78,18 +78,12 @@ MOVES: tuple[Move, ...] = (
 )
 
 
-class Beginning(Struct, frozen=True):
-    """How an order comes to be: ``action`` makes one at ``stage``."""
-
-    action: str
-    stage: Stage
-
-
-BEGINNINGS: tuple[Beginning, ...] = (
-    Beginning("registration", Stage.ACTIVE),
-    Beginning("registration, with v2.order_processing", Stage.REQUESTED),
-    Beginning("transfer from another registrar", Stage.ARRIVING),
-)
+#: The actions that make an order, each with its first stage.
+_BEGINNINGS = {
+    "registration": Stage.ACTIVE,
+    "registration, with v2.order_processing": Stage.REQUESTED,
+    "transfer from another registrar": Stage.ARRIVING,
+}
 
 _BY_ACTION = {move.action: move for move in MOVES}
 
@@ -153,32 +147,19 @@ TIMED: tuple[Passage, ...] = (
 )
 
 
-Ways = tuple[Sequence[Passage], Passage | None]
-
-
-def by_stage(rows: Sequence[Passage]) -> Mapping[Stage, Ways]:
-    """Return, for each stage, the rows that end it, and the row of what is tried again and again there."""
-    found = {stage: [row for row in rows if row.stage is stage] for stage in Stage}
-    return {
-        stage: (
-            [row for row in own if not row.tried_again],
-            next((row for row in own if row.tried_again), None),
-        )
-        for stage, own in found.items()
-    }
-
-
-_BY_STAGE = by_stage(TIMED)
+_PASSAGES = {stage: [row for row in TIMED if row.stage is stage and not row.tried_again] for stage in Stage}
+_TRIALS = {row.stage: row for row in TIMED if row.tried_again}
+_PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
 def passages(stage: Stage) -> Sequence[Passage]:
-    """Return the rows that lead on from ``stage``, without what is tried in between."""
-    return _BY_STAGE[stage][0]
+    """Return the rows that lead on from ``stage``, without a trial that is repeated."""
+    return _PASSAGES[stage]
 
 
 def trial(stage: Stage) -> Passage | None:
-    """Return the row of what is tried again and again at ``stage``."""
-    return _BY_STAGE[stage][1]
+    """Return the row that is tried again and again at ``stage``."""
+    return _TRIALS.get(stage)
 
 
 def completion(requested: datetime, policy: Policy) -> datetime:
@@ -219,12 +200,7 @@ def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
 
 
 def _processing(draft: Draft, stage: Stage) -> timedelta:
-    if stage in _PROCESSED:
-        return timedelta(seconds=draft.assumed.order_processing)
-    return timedelta()
-
-
-_PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
+    return timedelta(seconds=draft.assumed.order_processing if stage in _PROCESSED else 0)
 
 
 def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
@@ -240,9 +216,7 @@ def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
     moment = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
     moved = replace(order, stage=stage, since=since, due=moment, **more)
     again = retry(moved, draft.assumed, draft.now)
-    moved = moved if again == moved.retry else replace(moved, retry=again)
-    draft.put(moved)
-    return moved
+    return draft.put(moved if again == moved.retry else replace(moved, retry=again))
 
 
 def permits(state: State, stage: Stage, action: Action) -> bool:
@@ -268,8 +242,8 @@ class Edge(NamedTuple):
 
 def edges(state: State) -> Iterator[Edge]:
     """Yield every way in which requests change a stage, as ``state`` permits it."""
-    for begun in BEGINNINGS:
-        yield Edge(None, begun.stage, begun.action)
+    for action, stage in _BEGINNINGS.items():
+        yield Edge(None, stage, action)
     for move in MOVES:
         if move.target is not None:
             for stage in Stage:

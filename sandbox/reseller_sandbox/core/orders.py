@@ -196,7 +196,7 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
     if not servers:
         raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
     parsed = hosts.parse_nameservers(draft, order.account, servers, order.name, order.nameservers)
-    return _write(draft, replace(order, nameservers=parsed))
+    return draft.put(replace(order, nameservers=parsed))
 
 
 def set_contacts(
@@ -214,7 +214,7 @@ def set_contacts(
     if "registrant" in changed:
         price = draft.state.zones[order.zone].prices.owner_change
         ledger.charge(draft, order, price, Purpose.OWNER_CHANGE)
-    return _write(draft, replace(order, contacts=handles))
+    return draft.put(replace(order, contacts=handles))
 
 
 def changeable_contacts(draft: Draft, order: Order, wanted: Mapping[str, Wanted]) -> dict[str, Wanted]:
@@ -239,7 +239,7 @@ def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -
         require_releasable(draft, order)
     if (flag in order.flags) is on:
         return _unchanged(draft, order, action)
-    return _write(draft, replace(order, flags=order.flags | {flag} if on else order.flags - {flag}))
+    return draft.put(replace(order, flags=order.flags | {flag} if on else order.flags - {flag}))
 
 
 def require_releasable(draft: Draft, order: Order) -> None:
@@ -254,7 +254,7 @@ def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
     if order.autorenew is on:
         return _unchanged(draft, order, Action.SET_AUTORENEW)
     switched = replace(order, autorenew=on)
-    return _write(draft, replace(switched, retry=retry(switched, draft.assumed, draft.now)))
+    return draft.put(replace(switched, retry=retry(switched, draft.assumed, draft.now)))
 
 
 def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
@@ -263,7 +263,7 @@ def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
     shortest, longest = CODE_LENGTHS
     if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
         raise Refused(refusals.INVALID_AUTH_CODE, shortest=shortest, longest=longest)
-    return _write(draft, replace(order, auth_code=code))
+    return draft.put(replace(order, auth_code=code))
 
 
 def readable_code(draft: Draft, order: Order) -> Order:
@@ -275,11 +275,6 @@ def readable_code(draft: Draft, order: Order) -> Order:
 def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
     if draft.assumed.repeated_switch == "refused":
         raise Refused(refusals.SWITCHED_ALREADY, action=action, name=to_unicode(order.name))
-    return order
-
-
-def _write(draft: Draft, order: Order) -> Order:
-    draft.put(order)
     return order
 
 
@@ -313,9 +308,7 @@ def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
     if wanted.contacts:
         order = set_contacts(draft, order, wanted.contacts, {})
     on = {flag for flag, wish in wanted.flags.items() if wish}
-    order = replace(order, flags=(order.flags - set(wanted.flags)) | on)
-    draft.put(order)
-    return order
+    return draft.put(replace(order, flags=(order.flags - set(wanted.flags)) | on))
 
 
 def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:

@@ -36,8 +36,7 @@ def make(
     plan = Plan(id=draft.next("plan"), action=action, given=tuple(sorted(given.items())), after=after)
     if at is not None:
         plan = replace(plan, at=_ahead(draft, at))
-    draft.put(plan)
-    return plan
+    return draft.put(plan)
 
 
 def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:

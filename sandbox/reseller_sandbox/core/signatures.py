@@ -6,6 +6,7 @@ door, follows from that.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
@@ -81,8 +82,6 @@ def told_of(of: Any) -> Mapping[str, str]:
 
 
 def _in_source(of: Any) -> str | None:
-    import ast
-
     try:
         tree = ast.parse(dedent(inspect.getsource(of)))
         found = tree if inspect.ismodule(of) else tree.body[0]

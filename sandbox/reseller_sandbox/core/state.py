@@ -34,6 +34,7 @@ from reseller_sandbox.core.stepwise import updated
 from reseller_sandbox.core.tables import HOLDERS, TABLES, Due, Table, nothing
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 
 def _map() -> Any:
@@ -218,9 +219,10 @@ class Draft:
         self._changes = {}
         self._making.due = []
 
-    def put(self, record: Record) -> None:
-        """Write ``record``, new or in place of its earlier self."""
+    def put(self, record: R) -> R:
+        """Write ``record``, new or in place of its earlier self, and return it."""
         self._note(record, self._making.put(record), record)
+        return record
 
     def remove(self, record: Record) -> None:
         """Take ``record`` out."""

@@ -193,14 +193,14 @@ def complete(
         flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),
     )
     enter(draft, moved, stage)
-    return _ended(draft, transfer, status)
+    return draft.put(replace(transfer, status=status))
 
 
 def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
     """Leave the name where it is, drop the order that wanted it, and refund it."""
     draft.remove(draft.state.orders[transfer.gaining_order])
     ledger.refund(draft, transfer.charges)
-    return _ended(draft, transfer, status)
+    return draft.put(replace(transfer, status=status))
 
 
 def fail_pending(draft: Draft, name: str) -> Transfer | None:
@@ -213,9 +213,3 @@ def party_here(state: State, transfer: Transfer) -> Order:
     """Return the order a transfer leads to, or, when that is another registrar's, the one it takes away."""
     gained = transfer.gaining != OUTSIDE
     return state.orders[transfer.gaining_order if gained else transfer.losing_order]
-
-
-def _ended(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
-    ended = replace(transfer, status=status)
-    draft.put(ended)
-    return ended
