@@ -9,7 +9,7 @@ from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Powers
 from reseller_sandbox.core.signatures import docstring
 from reseller_sandbox.faults import KINDS
-from reseller_sandbox.powers.fault_records import KindRecord, PartRecord, PresetRecord
+from reseller_sandbox.powers.faults import KindRecord, PartRecord, PresetRecord
 from reseller_sandbox.sandbox import Sandbox
 
 _HEADINGS = ("part", "takes", "default", "what it is")

@@ -10,7 +10,6 @@ from manual_reference.results import called, parts, records
 from reseller_sandbox.control.rows import endpoints
 from reseller_sandbox.core.signatures import Parameter, docstring
 from reseller_sandbox.powers.power import Operation, Power
-from reseller_sandbox.web.routes import method_of, path_of
 
 
 def page(powers: Powers) -> Iterator[str]:
@@ -63,7 +62,7 @@ def _doors(one: Operation, status: int) -> Sequence[str]:
     command = f"reseller-sandbox {one.power.name.replace('_', '-')} {one.name.replace('_', '-')} {words}"
     return (
         code(f"sandbox.{one.id}({names})"),
-        f"{code(f'{method_of(one)} {path_of(one)}')}: {status}",
+        f"{code(f'{one.method} {one.path}')}: {status}",
         code(command.rstrip()),
     )
 

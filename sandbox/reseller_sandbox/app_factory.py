@@ -156,10 +156,8 @@ def _more_rows(
 ) -> Iterable[Endpoint]:
     """Return the rows of control that are no power's."""
     from reseller_sandbox.manual.rows import ManualRows
-    from reseller_sandbox.page.reader import ReaderRows
-    from reseller_sandbox.page.rows import PageRows
-    from reseller_sandbox.page.session import SessionRows
-    from reseller_sandbox.page.signing import SignatureRows
+    from reseller_sandbox.page.rows import PageRows, ReaderRows
+    from reseller_sandbox.page.session import SessionRows, SignatureRows
 
     return (
         *ManualRows().rows(),

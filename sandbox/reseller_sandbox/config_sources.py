@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core.signatures import Parameter, declared, read
 from reseller_sandbox.core.texts import close, complaint
+from reseller_sandbox.powers.words import spoken
 from reseller_sandbox.settings import FILE, FIXTURE, PROFILE, TOKEN_HEADERS, BadSetting, ServerSettings
-from reseller_sandbox.web.words import spoken
 
 _FILE = "pyproject.toml"
 _TABLE = "reseller_sandbox"

@@ -6,24 +6,26 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
+from enum import Enum
+from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from socket import SHUT_RDWR
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.clock import parse_instant, stopwatch
 from reseller_sandbox.core.model import DEFAULT
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, RULES, Refused, Rule
-from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, RULES, Refused
+from reseller_sandbox.core.signatures import Parameter, field_names, is_record
 from reseller_sandbox.core.texts import require_whole_letters
-from reseller_sandbox.powers.following import Following
-from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.powers.power import Following, Operation, Retold
+from reseller_sandbox.powers.words import spoken
 from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.settings import BadSetting, read_url
-from reseller_sandbox.web.routes import method_of, path_of
-from reseller_sandbox.web.words import spoken
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -43,25 +45,6 @@ class Unreachable(ConnectionError):
     """No sandbox answers at the address; the message is one line that says what to do."""
 
 
-class RefusedThere(Refused):
-    """A refusal of a server elsewhere, with the words that it gave."""
-
-    def __init__(self, rule: Rule, message: str, remedy: str) -> None:
-        super().__init__(rule)
-        self._message = message
-        self._remedy = remedy
-
-    @property
-    def message(self) -> str:
-        """Return what the server said."""
-        return self._message
-
-    @property
-    def remedy(self) -> str:
-        """Return what would do instead, in the server's words."""
-        return self._remedy
-
-
 class There:
     """Acts on one world of the server at ``url``: the ``world`` of that name, or the default one.
 
@@ -69,8 +52,6 @@ class There:
     ``token`` is the server's control token, where it asks for one; ``timeout`` is in seconds; ``authority``
     is a file by which its certificate is trusted. Raise ``BadSetting`` where that cannot be used.
     """
-
-    _connection: HTTPConnection | None = None
 
     def __init__(
         self,
@@ -101,6 +82,7 @@ class There:
         self._trust = trust(authority) if self._parts.scheme == "https" else None
         self._used = 0.0
         self._lock = RLock()
+        self._connection = self.connection()
 
     def __str__(self) -> str:
         return f"world {self.name} at {self.url}"
@@ -121,87 +103,58 @@ class There:
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return the record that ``operation`` answers there."""
-        from reseller_sandbox.web.records import loaded  # the command line has no use for records
-
         if operation.sort == "stream":
             return FollowedThere(self, operation, given)
-        return loaded(operation.result, self.answer(operation, given))
+        return read_record(operation.result, self.answer(operation, given))
 
     def answer(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return what ``operation`` answers there, as JSON; raise ``Refused`` as it would here."""
-        return self.ask(*self._asked(operation, given))
-
-    def open(self, operation: Operation, given: Mapping[str, Any]) -> tuple[HTTPConnection, HTTPResponse]:
-        """Ask for a stream, on a connection of its own; raise ``Refused`` as it would here."""
-        method, path, body = self._asked(operation, given)
-        connection = self.connection()
-        try:
-            response = self._sent(connection, method, path, body)
-            if response.status >= 400:
-                self._read(response.status, response.read())
-        except (OSError, HTTPException) as problem:
-            connection.close()
-            raise self._away(problem) from None
-        except Refused:
-            connection.close()
-            raise
-        return connection, response
+        return self.ask(*self.asked(operation, given))
 
     def headers(self) -> dict[str, str]:
         """Return what each request to the control interface carries."""
         return {} if self.token is None else {"X-Sandbox-Token": self.token}
 
-    def _asked(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
+    def asked(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
         """Return method, path and body of the request that stands for a call."""
         told = operation.read(given)
         written = operation.written(told)
         placed = {name: written.pop(name) for name in operation.segments}
-        path = path_of(operation)
+        path = operation.path
         for name, value in placed.items():
             path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
-        method = method_of(operation)
-        if method == "GET":
+        if operation.method == "GET":
             known = {one.name: one for one in operation.parameters}
             query = urlencode({name: _word(known[name], value) for name, value in written.items()})
-            return method, f"{path}?{query}" if query else path, b""
-        return method, path, _json(written).encode()
-
-    def _sent(self, connection: HTTPConnection, method: str, path: str, body: bytes) -> HTTPResponse:
-        headers = {"Content-Type": "application/json"} if body else {}
-        connection.request(method, self.prefix + path, body, headers | self.headers())
-        return connection.getresponse()
-
-    def _away(self, problem: Exception) -> Unreachable:
-        start = (
-            "; start one with: reseller-sandbox serve" if isinstance(problem, ConnectionRefusedError) else ""
-        )
-        return Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}{start}")
+            return operation.method, f"{path}?{query}" if query else path, b""
+        return operation.method, path, _json(written).encode()
 
     def ask(self, method: str, path: str, body: bytes = b"") -> Any:
         """Return the JSON that a path of the control interface answers; raise as ``answer`` does."""
         with self._lock:
-            try:
-                response = self._sent(self._connected(), method, path, body)
-                status, content = response.status, response.read()
-            except (OSError, HTTPException) as problem:
-                self.close()
-                raise self._away(problem) from None
+            if stopwatch() - self._used > _FRESH:
+                self._connection.close()  # the next request opens it again
+            response, content = self.sent(self._connection, method, path, body)
             self._used = stopwatch()
-        return self._read(status, content)
+        return self.read(response.status, content)
 
-    def _connected(self) -> HTTPConnection:
-        if self._connection is None or stopwatch() - self._used > _FRESH:
-            self.close()
-            self._connection = self.connection()
-        return self._connection
+    def sent(
+        self, connection: HTTPConnection, method: str, path: str, body: bytes, *, streams: bool = False
+    ) -> tuple[HTTPResponse, bytes]:
+        """Send a request; return the response and its content, which is left unread if it ``streams``."""
+        headers = {"Content-Type": "application/json"} if body else {}
+        try:
+            connection.request(method, self.prefix + path, body, headers | self.headers())
+            response = connection.getresponse()
+            return response, b"" if streams and response.status < 400 else response.read()
+        except (OSError, HTTPException) as problem:
+            connection.close()
+            away = isinstance(problem, ConnectionRefusedError)
+            start = "; start one with: reseller-sandbox serve" if away else ""
+            raise Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}{start}") from None
 
-    def connection(self) -> HTTPConnection:
-        """Return a connection to the server, which its user closes."""
-        if self._trust is not None:
-            return HTTPSConnection(self._parts.netloc, timeout=self._timeout, context=self._trust)
-        return HTTPConnection(self._parts.netloc, timeout=self._timeout)
-
-    def _read(self, status: int, content: bytes) -> Any:
+    def read(self, status: int, content: bytes) -> Any:
+        """Return the JSON of an answer; raise ``Refused`` as the server refused."""
         try:
             said = json.loads(content)
         except ValueError:
@@ -211,17 +164,21 @@ class There:
         rule = RULES.get(str(said.get("error"))) if isinstance(said, dict) else None
         if rule is None:
             raise Unreachable(f"what answers at {self.url} is no sandbox of this version: {said!r:.200}")
-        raise RefusedThere(rule, str(said["message"]), str(said.get("remedy", "")))
+        raise Retold(rule, str(said["message"]), str(said.get("remedy", "")))
+
+    def connection(self) -> HTTPConnection:
+        """Return a connection to the server, which its user closes."""
+        if self._trust is not None:
+            return HTTPSConnection(self._parts.netloc, timeout=self._timeout, context=self._trust)
+        return HTTPConnection(self._parts.netloc, timeout=self._timeout)
 
     def close(self) -> None:
-        """Close the connection; the next call opens another."""
+        """Close the connection; the next call opens it again."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._connection.close()
 
     def __del__(self) -> None:
-        if self._connection is not None:
+        if hasattr(self, "_connection"):
             self._connection.close()
 
 
@@ -233,17 +190,20 @@ class FollowedThere(Following[Any]):
     """
 
     def __init__(self, door: There, operation: Operation, given: Mapping[str, Any]) -> None:
-        self._door = door
-        self._operation = operation
-        self._connection, self._response = door.open(operation, given)
+        self._url = door.url
+        self._result = operation.result
+        asked = door.asked(operation, given)
+        self._connection = door.connection()
+        self._response, content = door.sent(self._connection, *asked, streams=True)
         self._socket = self._connection.sock
         self._closed = False
+        if content:
+            self.close()
+            door.read(self._response.status, content)
 
     def __next__(self) -> Any:
         """Return the next record; raise StopIteration when the server says that it was the last."""
-        from reseller_sandbox.web.records import loaded
-
-        return loaded(self._operation.result, self.data())
+        return read_record(self._result, self.data())
 
     def data(self) -> Any:
         """Return what the next record is as JSON; raise StopIteration after the last."""
@@ -271,10 +231,10 @@ class FollowedThere(Following[Any]):
             if self._closed:
                 return ""
             self.close()
-            raise Unreachable(f"what was followed at {self._door.url} has broken off: {problem}") from None
+            raise Unreachable(f"what was followed at {self._url} has broken off: {problem}") from None
         if not line and not self._closed:
             self.close()
-            raise Unreachable(f"what was followed at {self._door.url} has broken off")
+            raise Unreachable(f"what was followed at {self._url} has broken off")
         return line.decode("utf-8").rstrip("\r\n")
 
     def close(self) -> None:
@@ -285,6 +245,33 @@ class FollowedThere(Following[Any]):
                 self._socket.shutdown(SHUT_RDWR)  # which wakes whoever waits for a line
             self._response.close()
             self._connection.close()
+
+
+def read_record(kind: Any, value: Any) -> Any:
+    """Return the value of a type that JSON stands for: a record, or a part of one."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if value is None:
+        return None
+    if origin in (Union, UnionType):
+        return read_record(next(part for part in parts if part is not NoneType), value)
+    if origin is tuple:
+        return tuple(read_record(parts[0], one) for one in value)
+    if is_record(kind):
+        rest, _ = getattr(kind, "among", ("", ()))  # the field whose keys stand among the others
+        hints = {name: hint for name, hint in _fields(kind).items() if name.removesuffix("_") in value}
+        read = {name: read_record(hint, value[name.removesuffix("_")]) for name, hint in hints.items()}
+        others = {name: one for name, one in value.items() if name not in hints}
+        return kind(**read, **({rest: others} if rest else {}))
+    if isinstance(kind, type) and issubclass(kind, Enum | Decimal):
+        return kind(value)
+    return parse_instant(value) if isinstance(kind, type) and issubclass(kind, datetime) else value
+
+
+@cache
+def _fields(kind: Any) -> Mapping[str, Any]:
+    """Return the types of the fields of a record."""
+    hints = get_type_hints(kind)
+    return {name: hints[name] for name in field_names(kind)}
 
 
 def trust(authority: str | None = None) -> SSLContext:

@@ -18,17 +18,23 @@ from reseller_sandbox.core.texts import nearest
 from reseller_sandbox.powers.catalogue import Powers
 from reseller_sandbox.powers.failure_report import failure_report
 from reseller_sandbox.powers.here import Here
-from reseller_sandbox.powers.history import Difference, Loaded
-from reseller_sandbox.powers.points import CheckpointRecord, WentBack, WorldStanding
-from reseller_sandbox.powers.power import WorldDoor
-from reseller_sandbox.powers.worlds import ForkOptions, forked
+from reseller_sandbox.powers.power import Door
+from reseller_sandbox.powers.worlds import (
+    CheckpointRecord,
+    Difference,
+    ForkOptions,
+    Loaded,
+    WentBack,
+    WorldStanding,
+    forked,
+)
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.past import AT
 
 if TYPE_CHECKING:
-    from reseller_sandbox.powers.registry_records import AccountRecord
+    from reseller_sandbox.powers.registry import AccountRecord
     from reseller_sandbox.server.server import Server
 
 
@@ -73,7 +79,7 @@ class Sandbox(Powers):
         return made
 
     @classmethod
-    def through(cls, door: WorldDoor, header_prefix: str = header_prefix) -> Self:
+    def through(cls, door: Door, header_prefix: str = header_prefix) -> Self:
         """Return the sandbox of the world that ``door`` leads to."""
         made = cls.__new__(cls)
         made.header_prefix = header_prefix
@@ -97,7 +103,7 @@ class Sandbox(Powers):
                 raise AttributeError(name)
             raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.powers(), *_OWN))}")
 
-    def _enter(self, door: WorldDoor) -> None:
+    def _enter(self, door: Door) -> None:
         """Make every power over the world that ``door`` leads to."""
         self.door = door
         self.reach(door)
@@ -112,7 +118,7 @@ class Sandbox(Powers):
         """
         __tracebackhide__ = True
         if isinstance(self.door, Here):  # the same, without an account of the new world
-            door: WorldDoor = forked(self.door, wanted)
+            door: Door = forked(self.door, wanted)
         else:
             door = self.door.entering(self.worlds.fork(**wanted).name)
         made = copy(self)

@@ -12,7 +12,7 @@ from dateutil.relativedelta import relativedelta
 from reseller_sandbox.core import values
 from reseller_sandbox.core.texts import complaint, shortened, there_are
 from reseller_sandbox.core.values import Kind, either, free_text, listed, number, several, span, whole
-from reseller_sandbox.web.words import spoken
+from reseller_sandbox.powers.words import spoken
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME, ZONE = (get_args(name)[1] for name in (values.Name, values.Zone))

@@ -16,7 +16,7 @@ import click
 
 from reseller_sandbox.cli.lazy_groups import Listing, LoadedLater, PowerCommands
 from reseller_sandbox.core.signatures import docstring
-from reseller_sandbox.powers.listing import powers_told
+from reseller_sandbox.powers import SUMMARIES
 
 if TYPE_CHECKING:
     import logging
@@ -176,9 +176,9 @@ class Commands(Command, Listing):
 
     def told(self) -> Mapping[str, str]:
         """Return what is said of the powers, and of the other commands."""
-        powers = {name: power.docstring for name, power in powers_told().items()}
-        others = {name: self.get_command(click.Context(self), name) for name in self.commands.keys() - powers}
-        return {**powers, **{name: one.help or "" for name, one in others.items() if one}}
+        named = self.commands.keys() - SUMMARIES.keys()
+        others = {name: self.get_command(click.Context(self), name) for name in named}
+        return {**SUMMARIES, **{name: one.help or "" for name, one in others.items() if one}}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name; that of a power has its operations.
@@ -186,10 +186,10 @@ class Commands(Command, Listing):
         A command with the name of a power runs when none of the power's commands is named, and so does the
         only one that there is.
         """
-        alone, power = super().get_command(ctx, cmd_name), powers_told().get(cmd_name)
+        alone = super().get_command(ctx, cmd_name)
         if isinstance(alone, LoadedLater):
             alone = alone.load()
-        return PowerCommands(cmd_name, power, alone) if power else alone
+        return PowerCommands(cmd_name, alone) if cmd_name in SUMMARIES else alone
 
 
 def say(text: str | bytes, nl: bool = True) -> None:

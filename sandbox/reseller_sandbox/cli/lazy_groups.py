@@ -10,8 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.core.signatures import unmarked
-from reseller_sandbox.powers.listing import PowerTold
+from reseller_sandbox.core.signatures import docstring, unmarked
 
 #: Of how many commands all are told to who names another.
 _FEW = 12
@@ -79,16 +78,19 @@ class LoadedLater(click.Command):
 class PowerCommands(Listing):
     """The commands of a power. Without one of them, ``alone`` runs, or the only one that there is."""
 
-    def __init__(self, name: str, told: PowerTold, alone: click.Command | None = None) -> None:
-        self._told = told
-        if alone is None and len(self.told()) == 1:
-            (only,) = self.told()
-            alone = self.get_command(click.Context(self), only)
+    def __init__(self, name: str, alone: click.Command | None = None) -> None:
+        from reseller_sandbox.cli.operations import commands_of
+        from reseller_sandbox.powers.catalogue import POWERS
+
+        commands = dict(commands_of(POWERS[name]))
+        if alone is None and len(commands) == 1:
+            (alone,) = commands.values()
         by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
         # An example in Python is for those who write that.
-        about = unmarked(told.docstring.partition("\n\n>>>")[0])
+        about = unmarked(docstring(POWERS[name]).partition("\n\n>>>")[0])
         super().__init__(
             name,
+            commands=commands,
             callback=self._by_itself,
             params=alone.params if alone else None,
             invoke_without_command=alone is not None,
@@ -104,15 +106,3 @@ class PowerCommands(Listing):
         for one in self.params:
             if one.name and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE:
                 context.fail(f"{one.opts[0]} stands after {context.invoked_subcommand}, whose option it is")
-
-    def told(self) -> Mapping[str, str]:
-        """Return what the docstring of each operation says."""
-        return {name.replace("_", "-"): words for name, words in self._told.operations.items()}
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of that name; the power is loaded for it."""
-        if cmd_name not in self.told():
-            return None
-        from reseller_sandbox.cli.operations import commands_of
-
-        return commands_of(self._told.load())[cmd_name]

@@ -19,8 +19,8 @@ from reseller_sandbox.cli.server_options import OPTIONS, calling, door
 from reseller_sandbox.core.signatures import Parameter, unmarked
 from reseller_sandbox.core.texts import printable
 from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.powers.words import alternatives, sorts_of, spoken
 from reseller_sandbox.remote import FollowedThere
-from reseller_sandbox.web.words import alternatives, sorts_of, spoken
 
 
 def commands_of(power: type[Power]) -> Mapping[str, click.Command]:

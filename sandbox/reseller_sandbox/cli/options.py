@@ -13,8 +13,8 @@ from reseller_sandbox.config_sources import around, from_words, option, over, va
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.values import MOST
+from reseller_sandbox.powers.words import is_compound
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
-from reseller_sandbox.web.words import is_compound
 
 if TYPE_CHECKING:
     from click import Context, HelpFormatter

@@ -13,9 +13,9 @@ from flask import Flask
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.powers.assumptions import Assumptions
-from reseller_sandbox.powers.people import Accounts
-from reseller_sandbox.powers.power import WorldDoor
+from reseller_sandbox.powers.contract import Assumptions
+from reseller_sandbox.powers.power import Door
+from reseller_sandbox.powers.registry import Accounts
 from reseller_sandbox.remote import There, trust
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
@@ -73,7 +73,7 @@ class AnySandbox(Protocol):
     app: Flask
     world: World
     engine: Engine
-    door: WorldDoor
+    door: Door
     header_prefix: str
     accounts: Accounts
     assumptions: Assumptions

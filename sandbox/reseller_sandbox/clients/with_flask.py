@@ -29,7 +29,7 @@ from reseller_sandbox.v3.signing import signed_headers
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-    from reseller_sandbox.powers.registry_records import AccountRecord
+    from reseller_sandbox.powers.registry import AccountRecord
 
 Parts = tuple[Iterable[bytes], str, Headers]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
-from reseller_sandbox.control import documents, rows
+from reseller_sandbox.control import rows
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
+from reseller_sandbox.powers.events import Followed
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web import errors
@@ -19,8 +21,65 @@ from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.web.headers import WORLD
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Interface
-from reseller_sandbox.web.strict_json import write_in_pieces
+from reseller_sandbox.web.records import dumped
+from reseller_sandbox.web.strict_json import write, write_in_pieces
 from reseller_sandbox.worlds import Engine, Outcome, World
+
+#: How many seconds to leave between two pieces, for each who follows: the more there are, the more is told
+#: at once, and the requests of others come first.
+_PACE = 0.0005
+
+#: About how many bytes a piece has at most: a client that does not read keeps one of them waiting.
+_PIECE = 1 << 16
+
+
+def _event(record: Any) -> bytes:
+    return b"id: %b\ndata: %b\n\n" % (str(record.mark).encode(), write(dumped(record)))
+
+
+class EventStream:
+    """The records of a stream as server-sent events: ``id`` and ``data``; ``missed``; ``end``."""
+
+    content_type = "text/event-stream"
+
+    def __init__(self, followed: Followed[Any]) -> None:
+        self._followed = followed
+        self._missed = 0
+
+    def piece(self) -> bytes:
+        """Return the events that there are by now, if any."""
+        ended = self.ended
+        return b"".join([*self._events(), *([self.end()] if ended else [])])
+
+    def _events(self) -> Iterator[bytes]:
+        events = self._followed.written(_event, inf if self.ended else _PIECE)
+        if self._followed.missed > self._missed:
+            self._missed = self._followed.missed
+            yield b"event: missed\ndata: " + write({"missed": self._missed}) + b"\n\n"
+        yield from events
+
+    @staticmethod
+    def end() -> bytes:
+        """Return the last event of a stream."""
+        return b"event: end\ndata: {}\n\n"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the stream has ended."""
+        return self._followed.follower.ended
+
+    @property
+    def pause(self) -> float:
+        """Return how many seconds to leave between two pieces."""
+        return max(_PACE * self._followed.follower.company, self._followed.pause)
+
+    def when_news(self, call: Callable[[], None]) -> None:
+        """Have ``call`` called when there is something new to send."""
+        self._followed.follower.when_news = call
+
+    def close(self) -> None:
+        """Stop following."""
+        self._followed.close()
 
 
 class Control:
@@ -60,7 +119,7 @@ class Control:
         self._gate = gate
         self.endpoints: tuple[Endpoint, ...] = (
             *rows.endpoints(powers.values()),
-            documents.endpoint(lambda: (*clients(), self)),
+            *rows.DocumentRows(lambda: (*clients(), self)).rows(),
             *more,
         )
 
@@ -96,8 +155,6 @@ class Control:
         if isinstance(result, Answer):
             return result
         if endpoint.streams:
-            from reseller_sandbox.control.events import EventStream
-
             incoming.headers_out["Cache-Control"] = "no-store"
             return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result))
         body = endpoint.answer.dump(result)

@@ -1,23 +1,27 @@
-"""The rows of the control interface, which follow from the powers."""
+"""The rows of the control interface: one for each operation of a power, and one for the documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
-from marshmallow import RAISE, Schema, fields
+from marshmallow import INCLUDE, RAISE, Schema, fields
 
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.here import Here
-from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.powers.power import ROOT, Operation, Power
+from reseller_sandbox.powers.words import spoken
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.records import schema_of
-from reseller_sandbox.web.routes import method_of, path_of, status_of, takes_slashes
-from reseller_sandbox.web.words import spoken
+
+#: How many documents are kept; they are drawn again in a twentieth of a second.
+_MOST_KEPT = 12
 
 
 class ControlCall(NamedTuple):
@@ -49,7 +53,7 @@ class ToldParameter(fields.Raw):
         super().__init__(required=parameter.required, data_key=parameter.name, metadata=metadata)
         self.shape = dict(parameter.kind.shape)
         self.is_spoken = is_spoken
-        if parameter.place == "segment" and takes_slashes(operation):
+        if parameter.place == "segment" and operation.takes_slashes:
             self.route = "rest"
 
     def value(self, given: Any) -> Any:
@@ -71,84 +75,151 @@ class OperationAsked(Schema):
         return {name: known[name].value(given) if name in known else given for name, given in data.items()}
 
 
-def endpoints(powers: Iterable[type[Power]]) -> tuple[Endpoint, ...]:
-    """Return the rows of ``powers``: one for each of their operations."""
-    return tuple(_row(operation) for power in powers for operation in power.operations())
-
-
 class OperationRow(Endpoint):
-    """The row of an operation. Its schemas are made when the first of them is asked for: a sandbox whose
-    control interface nobody calls has no use for them, and they would be most of what it takes to make it.
+    """The row of an operation. Each of its schemas is made when it is first asked for.
+
+    To make all of them takes 60 ms, most of the first request to the control interface.
     """
 
-    __slots__ = ("_operation",)
+    operation: Operation
 
-    def __init__(self, operation: Operation, **told: Any) -> None:
-        super().__init__(answer=_NOTHING, **told)
-        object.__setattr__(self, "_operation", operation)
-        for name in _SCHEMAS:
-            object.__delattr__(self, name)
+    def __init__(self, operation: Operation) -> None:
+        changes = operation.method != "GET"
+        super().__init__(
+            id=f"control.{operation.id}",
+            method=operation.method,
+            paths=(operation.path,),
+            handle=_handler(operation),
+            answer=_NOTHING,
+            refuses=(*((MALFORMED_BODY,) if changes else ()), INVALID_PARAMETER, *operation.refuses),
+            status=201 if operation.name in ("add", "fork") else 200,
+            lengthy_from=0 if operation.long else None,
+            streams=operation.sort == "stream",
+            subject=operation.power,
+        )
+        for name in ("answer", "path", "query", "body"):
+            del vars(self)[name]
+        vars(self)["operation"] = operation
 
-    def __getattr__(self, name: str) -> Any:
-        """Return a schema: it is not there as long as nobody has asked for it."""
-        if name not in _SCHEMAS:
-            raise AttributeError(name)
-        operation, gets = self._operation, self.method == "GET"
-        segments, rest = _places(operation)
-        asked = _asked(operation, rest, is_spoken=gets)
-        made: dict[str, Schema | None] = {
-            "answer": schema_of(operation.result)(),
-            "path": _asked(operation, segments, is_spoken=True),
-            "query": asked if gets else _NOTHING,
-            "body": None if gets else asked,
+    @cached_property
+    def answer(self) -> Schema:
+        """The schema of the result."""
+        return schema_of(self.operation.result)()
+
+    @cached_property
+    def path(self) -> Schema:
+        """The schema of the parameters in the path."""
+        return self._asked(in_path=True, is_spoken=True)
+
+    @cached_property
+    def query(self) -> Schema:
+        """The schema of the query."""
+        return self._asked(in_path=False, is_spoken=True) if self.method == "GET" else _NOTHING
+
+    @cached_property
+    def body(self) -> Schema | None:
+        """The schema of the body, which a GET has not."""
+        return None if self.method == "GET" else self._asked(in_path=False, is_spoken=False)
+
+    def _asked(self, *, in_path: bool, is_spoken: bool) -> Schema:
+        operation: Operation = self.operation
+        told: Any = {
+            one.name: ToldParameter(operation, one, is_spoken=is_spoken)
+            for one in operation.parameters
+            if (one.place == "segment") is in_path
         }
-        for known, schema in made.items():
-            object.__setattr__(self, known, schema)
-        return made[name]
+        name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
+        asked = OperationAsked.from_dict(told, name=f"{name}Asked")()
+        assert isinstance(asked, OperationAsked)
+        asked.one_of = operation.one_of
+        return asked
 
     def routes(self) -> dict[str, str]:
         """Return the converters of the placeholders that take more than a segment of the path."""
-        segments = self._operation.segments
-        return dict.fromkeys(segments, "rest") if segments and takes_slashes(self._operation) else {}
-
-
-_SCHEMAS = ("answer", "path", "query", "body")
-
-
-def _places(operation: Operation) -> tuple[list[Parameter], list[Parameter]]:
-    """Return the parameters in the path, and the others."""
-    segments = [one for one in operation.parameters if one.place == "segment"]
-    return segments, [one for one in operation.parameters if one.place != "segment"]
+        segments = self.operation.segments
+        return dict.fromkeys(segments, "rest") if segments and self.operation.takes_slashes else {}
 
 
 @cache  # a row holds nothing of a world, so every sandbox has the same
-def _row(operation: Operation) -> Endpoint:
-    method = method_of(operation)
+def row(operation: Operation) -> Endpoint:
+    """Return the row of an operation."""
+    return OperationRow(operation)
 
+
+def _handler(operation: Operation) -> Callable[[ControlCall], Any]:
     def handle(call: ControlCall) -> Any:
-        given, (segments, _) = dict(call.arguments), _places(operation)
-        given |= {one.name: spoken(one.kind.shape, given[one.name]) for one in segments}
+        given = dict(call.arguments)
+        for one in operation.parameters:
+            if one.place == "segment":
+                given[one.name] = spoken(one.kind.shape, given[one.name])
         return call.door.carry_out(operation, given)
 
     handle.__doc__ = operation.description
-    return OperationRow(
-        operation,
-        id=f"control.{operation.id}",
-        method=method,
-        paths=(path_of(operation),),
-        handle=handle,
-        refuses=(*((MALFORMED_BODY,) if method != "GET" else ()), INVALID_PARAMETER, *operation.refuses),
-        status=status_of(operation),
-        lengthy_from=0 if operation.long else None,
-        streams=operation.sort == "stream",
-        subject=operation.power,
-    )
+    return handle
 
 
-def _asked(operation: Operation, known: Iterable[Parameter], *, is_spoken: bool) -> Schema:
-    told = {one.name: ToldParameter(operation, one, is_spoken=is_spoken) for one in known}
-    name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-    asked = OperationAsked.from_dict(dict(told), name=f"{name}Asked")()
-    assert isinstance(asked, OperationAsked)
-    asked.one_of = operation.one_of
-    return asked
+def endpoints(powers: Iterable[type[Power]]) -> tuple[Endpoint, ...]:
+    """Return the rows of ``powers``: one for each of their operations."""
+    return tuple(row(operation) for power in powers for operation in power.operations())
+
+
+class Document(Schema):
+    """An OpenAPI document."""
+
+    class Meta:
+        unknown = INCLUDE
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:  # noqa: ARG002
+        """Return the document, which is ready as it is."""
+        return obj
+
+
+class DocumentRows:
+    """The OpenAPI documents of the interfaces, as the sandbox itself serves them.
+
+    Each is made when it is first asked for. Worlds that assume other things have other documents.
+    """
+
+    name = "documents"
+
+    def __init__(self, interfaces: Callable[[], Sequence[Interface]]) -> None:
+        self._interfaces = interfaces
+        self._made: dict[tuple[str, Assumptions], dict[str, Any]] = {}
+
+    def show(self, call: ControlCall) -> Any:
+        """Return the OpenAPI document of one interface, as the world's assumptions have it."""
+        from reseller_sandbox.web import openapi  # apispec is loaded for those who ask
+
+        by_name = {f"{interface.name}.json": interface for interface in self._interfaces()}
+        asked = call.arguments["document"]
+        if asked not in by_name:
+            raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
+        key = asked, call.door.world.assumptions
+        if key not in self._made:
+            if len(self._made) >= _MOST_KEPT:
+                self._made.clear()
+            self._made[key] = openapi.describe(by_name[asked], key[1])
+        incoming = call.incoming
+        server = f"{incoming.scheme}://{incoming.headers.get('Host', '')}{incoming.prefix}"
+        return {**self._made[key], "servers": [{"url": server}]}
+
+    def rows(self) -> tuple[Endpoint, ...]:
+        """Return the one row."""
+        path = f"{ROOT}/openapi/{{document}}"
+        told: dict[str, Any] = {"answer": Document(), "lengthy_from": 0, "subject": self}
+        return (extra_row("openapi", path, self.show, UNKNOWN_DOCUMENT, **told),)
+
+
+def extra_row(
+    name: str, path: str, handle: Callable[[ControlCall], Any], /, *refuses: Rule, **told: Any
+) -> Endpoint:
+    """Return a row that is no operation of a power: a GET without a query, unless ``told`` otherwise."""
+    method = told.get("method", "GET")
+    usual = {
+        "method": method,
+        "answer": _NOTHING,
+        "query": _NOTHING,
+        "body": None if method == "GET" else _NOTHING,
+        "refuses": (*(() if method == "GET" else (MALFORMED_BODY,)), INVALID_PARAMETER, *refuses),
+    }
+    return Endpoint(id=f"control.{name}", paths=(path,), handle=handle, **{**usual, **told})

@@ -6,14 +6,15 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from marshmallow import fields
 
-from reseller_sandbox.control.rows import ControlCall, Nothing
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PAGE, Refused
-from reseller_sandbox.page.views import VIEWS
-from reseller_sandbox.powers.power import Power
+from reseller_sandbox.control.rows import ControlCall, Nothing, extra_row
+from reseller_sandbox.core.refusals import UNKNOWN_PAGE, Refused
+from reseller_sandbox.powers.power import ROOT, Power
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.gate import PAGE
@@ -25,21 +26,49 @@ FOLDER = Path(__file__).parent / "files"
 #: The content types of the page's own files, by their endings; there are no others.
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
-#: What a browser is allowed to do with the page: nothing but what its own files do, with its own server.
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        *(f"{kind}-src 'self'" for kind in ("script", "style", "img", "connect")),
-        *(f"{what} 'none'" for what in ("base-uri", "form-action", "frame-ancestors")),
-        "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
-    )
-)
+_HTML, _JSON = "text/html; charset=utf-8", "application/json"
 
-_JSON = "application/json"
+_SAME_ORIGIN = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'"
+_NO_FRAMES = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+#: What a browser is allowed to do with the page: nothing but what its own files do, with its own server.
+POLICY = f"{_SAME_ORIGIN}; {_NO_FRAMES}; require-trusted-types-for 'script'; trusted-types 'none'"
+
+#: The same for Swagger UI, which has pictures within stylesheets and knows no trusted types.
+_READER_POLICY = f"{_SAME_ORIGIN} data:; {_NO_FRAMES}"
+
+#: Where Swagger UI shows the OpenAPI documents, if the extra ``page`` is installed.
+READER = f"{ROOT}/reader"
+
+_READER_FOLDER = Path(__file__).parent / "reader_files"
+
+#: The reader's own files, and those of Swagger UI.
+_OWN, _OTHERS = ("begin.js", "around.css"), ("swagger-ui-bundle.js", "swagger-ui.css")
 
 #: What a module imports as it begins.
 _IMPORTED = re.compile(r'^import [^;]*"(\.[^"]+)"', re.MULTILINE)
+
+
+class ViewRow(NamedTuple):
+    """A view: its name, which its file and its address have as well, its title, and what it is for."""
+
+    name: str
+    title: str
+    about: str
+
+
+#: The views, in the order of the menu.
+VIEWS = (
+    ViewRow("journal", "Journal", "Requests and what came of them, as they come."),
+    ViewRow("names", "Names", "The names of the registry, and all that is known of each."),
+    ViewRow("travel", "Travel", "The world's past: look at it, go back to it, compare two points."),
+    ViewRow("faults", "Faults", "What makes requests fail: presets, rules and what they struck."),
+    ViewRow("outside", "Other side", "What strangers, registrars and registries do: now, or planned."),
+    ViewRow("money", "Money", "Balances over time, every movement, and advice."),
+    ViewRow("console", "Console", "Any operation, filled in, signed and sent."),
+    ViewRow("assumptions", "Assumptions", "What the contract leaves open, and what it means here."),
+    ViewRow("worlds", "Worlds", "All worlds: fork, drop, compare, save and open them."),
+)
 
 
 class _FileName(fields.Raw):
@@ -90,7 +119,7 @@ class PageRows:
         if root not in self._shown:
             self._shown[root] = self._rendered(root)
         call.incoming.headers_out |= {"Content-Security-Policy": POLICY, "Vary": "Accept"}
-        return sent(call, Answer(200, self._shown[root], "text/html; charset=utf-8"))
+        return sent(call, Answer(200, self._shown[root], _HTML))
 
     def _rendered(self, root: str) -> bytes:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -110,27 +139,11 @@ class PageRows:
 
     def rows(self) -> tuple[Endpoint, ...]:
         """Return the rows."""
+        forms = (*(kind.partition(";")[0] for kind in TYPES.values()), _JSON)
         return (
-            Endpoint(
-                id="control.page",
-                method="GET",
-                paths=(PAGE,),
-                handle=self.page,
-                answer=Nothing(),
-                query=Nothing(),
-                refuses=(INVALID_PARAMETER,),
-                forms=("text/html",),
-            ),
-            Endpoint(
-                id="control.page.file",
-                method="GET",
-                paths=(f"{PAGE}/{{file}}",),
-                handle=self.file,
-                answer=Nothing(),
-                query=Nothing(),
-                path=_FileAsked(),
-                refuses=(INVALID_PARAMETER, UNKNOWN_PAGE),
-                forms=(*(kind.partition(";")[0] for kind in TYPES.values()), _JSON),
+            extra_row("page", PAGE, self.page, forms=("text/html",)),
+            extra_row(
+                "page.file", f"{PAGE}/{{file}}", self.file, UNKNOWN_PAGE, path=_FileAsked(), forms=forms
             ),
         )
 
@@ -143,6 +156,57 @@ def _with_its_own(module: str) -> Iterator[str]:
         imported = _IMPORTED.findall((FOLDER / one).read_text("utf-8"))
         names = (posixpath.normpath(f"{posixpath.dirname(one)}/{name}") for name in imported)
         found += [name.lstrip("/") for name in names if name.lstrip("/") not in found]
+
+
+class ReaderFile(Shape):
+    """A file of the reader."""
+
+    file = fields.String(metadata={"description": "A file of Swagger UI."})
+
+
+class ReaderChoice(Nothing):
+    """What the reader opens."""
+
+    document = fields.String(metadata={"description": "Which document it opens: v3, v2 or control."})
+
+
+class ReaderRows:
+    """The OpenAPI documents as a page to read: by Swagger UI, where the extra ``page`` is installed."""
+
+    name = "reader"
+
+    def show(self, call: ControlCall) -> Answer:
+        """Return a page to read the OpenAPI documents in a browser."""
+        call.incoming.headers_out |= {"Content-Security-Policy": _READER_POLICY}
+        return sent(call, Answer(200, (_READER_FOLDER / "page.html").read_bytes(), _HTML))
+
+    def file(self, call: ControlCall) -> Answer:
+        """Return a file that the reader is made of."""
+        name = call.arguments["file"]
+        folder = _READER_FOLDER if name in _OWN else _swagger_ui() if name in _OTHERS else None
+        if folder is None:
+            raise Refused(UNKNOWN_PAGE, problem=f"the reader has no file {name[:80]!r}")
+        return sent(call, Answer(200, (folder / name).read_bytes(), TYPES[Path(name).suffix]))
+
+    def rows(self) -> tuple[Endpoint, ...]:
+        """Return the rows."""
+        path, forms = f"{READER}/{{file}}", ("text/javascript", "text/css")
+        return (
+            extra_row("reader", READER, self.show, query=ReaderChoice(), forms=("text/html",), subject=self),
+            extra_row(
+                "reader.file", path, self.file, UNKNOWN_PAGE, path=ReaderFile(), forms=forms, subject=self
+            ),
+        )
+
+
+def _swagger_ui() -> Path:
+    """Return the folder of its files; refuse with ``unknown_page``."""
+    found = find_spec("flask_swagger_ui")
+    if found is None or found.origin is None:
+        raise Refused(
+            UNKNOWN_PAGE, problem="Swagger UI is not installed: pip install 'reseller-sandbox[page]'"
+        )
+    return Path(found.origin).parent / "dist"
 
 
 def sent(call: ControlCall, answer: Answer) -> Answer:

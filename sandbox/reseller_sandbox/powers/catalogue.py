@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from typing import Any, get_type_hints
 
-from reseller_sandbox.powers.advice import Advice
-from reseller_sandbox.powers.assumptions import Assumptions
-from reseller_sandbox.powers.capsule import Capsule
 from reseller_sandbox.powers.clock import Clock
-from reseller_sandbox.powers.coverage import Coverage
+from reseller_sandbox.powers.contract import Advice, Assumptions, Coverage
 from reseller_sandbox.powers.events import Events
 from reseller_sandbox.powers.faults import Faults
-from reseller_sandbox.powers.health import Health
-from reseller_sandbox.powers.history import Branches, History, Snapshots
+from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.journal import Journal
 from reseller_sandbox.powers.ledger import Ledger
-from reseller_sandbox.powers.outside import Outside
-from reseller_sandbox.powers.people import Accounts, Contacts, Customers
-from reseller_sandbox.powers.plans import Plans
-from reseller_sandbox.powers.power import Door, Power
-from reseller_sandbox.powers.registry import Hosts, Names, Transfers
-from reseller_sandbox.powers.worlds import Worlds
+from reseller_sandbox.powers.outside import Outside, Plans
+from reseller_sandbox.powers.power import Door, Power, look
+from reseller_sandbox.powers.records import Result
+from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
+from reseller_sandbox.powers.worlds import Branches, Capsule, History, Snapshots, Worlds
+
+
+class HealthRecord(Result, frozen=True, kw_only=True):
+    """The status of the sandbox (``ok``), which world answers, and what its clock shows."""
+
+    status: str
+    world: str
+    now: datetime
+    frozen: bool
+
+
+class Health(Power):
+    """Whether the sandbox is up."""
+
+    @look()
+    def show(self) -> HealthRecord:
+        """Return that the sandbox is up, and which world answers."""
+        world = here(self).world
+        return HealthRecord(status="ok", world=world.name, now=world.now(), frozen=world.clock.frozen)
 
 
 class Powers:

@@ -8,33 +8,24 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import events
+from reseller_sandbox.core import events, refusals
 from reseller_sandbox.core.clock import later, real_now, wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import OUTSIDE, Order, Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.outside import account_called
-from reseller_sandbox.core.refusals import (
-    INVALID_NAME,
-    INVALID_PARAMETER,
-    NOT_HELD,
-    NOTHING_DUE,
-    SET_BACK,
-    UNKNOWN_ACCOUNT,
-    Refused,
-)
+from reseller_sandbox.core.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, choice, either, whole
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.events import followed
-from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.pages import PerSecond, Since, client_of
-from reseller_sandbox.powers.power import Power, act, look, stream
-from reseller_sandbox.powers.records import Fired, fired, fired_one, record_of
-from reseller_sandbox.powers.result import Result
-from reseller_sandbox.worlds import Moment, World
+from reseller_sandbox.powers.keyed import PerSecond, Since
+from reseller_sandbox.powers.power import Following, Power, act, look, stream
+from reseller_sandbox.powers.records import Fired, Result, fired, record_of
+from reseller_sandbox.powers.registry import client_of
+from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, to_next_due, until_event, until_stage
 from reseller_sandbox.worlds.moment import to as travel_to
@@ -164,10 +155,10 @@ class Clock(Power):
 
     @act(
         SET_BACK,
-        NOTHING_DUE,
-        NOT_HELD,
+        refusals.NOTHING_DUE,
+        refusals.NOT_HELD,
         INVALID_NAME,
-        UNKNOWN_ACCOUNT,
+        refusals.UNKNOWN_ACCOUNT,
         long=True,
         one_of=("by", "to", "until"),
     )
@@ -203,9 +194,13 @@ class Clock(Power):
         """
         moment = here(self).world.present()
         known = moment.state.calendar if domain is None else events.about(moment.state, parse_name(domain))
-        coming = [happening for due in islice(known, limit) for happening in _foreseen(moment, due)]
-        total = len(moment.state.calendar)
-        return Coming(now=moment.clock.now(), total=total, due=fired(moment.state, coming))
+
+        def foreseen(due: events.Due) -> list[Happening]:  # on a draft that is not committed
+            return events.fire(Draft(moment.state, due[0], moment.assumptions, "", BY_ITSELF), due)
+
+        coming = [one for due in islice(known, limit) for one in foreseen(due)]
+        shown = tuple(fired(moment.state, one) for one in coming)
+        return Coming(now=moment.clock.now(), total=len(moment.state.calendar), due=shown)
 
     @stream()
     def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Following[Tick]:
@@ -226,7 +221,7 @@ def _tick(world: World, event: Event) -> Tick:
         event,
         now=changed.get("clock.now", event.at),
         frozen=changed.get("clock.frozen", world.clock.frozen),
-        happening=fired_one(world.state, event.happening) if event.happening is not None else None,
+        happening=event.happening and fired(world.state, event.happening),
     )
 
 
@@ -241,7 +236,7 @@ def _moved(world: World, journey: Journey, limit: int, *, dry_run: bool = False)
         frozen=reached.clock.frozen,
         dry_run=dry_run,
         total=len(happened),
-        fired=fired(reached.state, happened[:limit]),
+        fired=tuple(fired(reached.state, one) for one in happened[:limit]),
     )
 
 
@@ -251,7 +246,15 @@ def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:
         return travel_to(lambda now: _later(now, by))
     if instant is not None:
         return travel_to(lambda _: instant)
-    return to_next_due if until == "next" else _until(state, until)
+    if until == "next":
+        return to_next_due
+    domain, account = until.get("domain"), until.get("account")
+    name = parse_name(domain) if domain is not None else None
+    if "event" in until:
+        return until_event(until["event"], name, client_of(state, account))
+    assert name is not None
+    order = _order(state, name, account)
+    return until_stage(order.id, order.name, Stage(until["stage"]))
 
 
 def _later(now: datetime, by: Any) -> datetime:
@@ -261,29 +264,15 @@ def _later(now: datetime, by: Any) -> datetime:
         raise Refused(INVALID_PARAMETER, problems=f"by is too long: {problem}") from None
 
 
-def _until(state: State, until: Any) -> Journey:
-    if "event" in until:
-        domain, account = until.get("domain"), until.get("account")
-        client = client_of(state, account)
-        return until_event(until["event"], parse_name(domain) if domain is not None else None, client)
-    order = _order(state, parse_name(until["domain"]), until.get("account"))
-    return until_stage(order.id, order.name, Stage(until["stage"]))
-
-
 def _order(state: State, name: str, account: str | None) -> Order:
     """Return the account's order for a name; else that of the only account which has one, or a stranger's."""
     numbers = sorted(state.accounts) if account is None else [account_called(state, account).client_id]
     found = {owner: state.own_order[owner, name] for owner in numbers if (owner, name) in state.own_order}
     here = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
     if not here:
-        raise Refused(NOT_HELD, name=to_unicode(name))
+        raise Refused(refusals.NOT_HELD, name=to_unicode(name))
     if len(here) > 1:
         owners = ", ".join(state.accounts[owner].name for owner in here)
         problem = f"until.account is missing: {to_unicode(name)} has orders of {owners}"
         raise Refused(INVALID_PARAMETER, problems=problem)
     return state.orders[next(iter(here.values()))]
-
-
-def _foreseen(moment: Moment, due: events.Due) -> list[Happening]:
-    """Return what ``due`` would be if it came next: it is carried out on a draft that is not committed."""
-    return events.fire(Draft(moment.state, due[0], moment.assumptions, "", BY_ITSELF), due)

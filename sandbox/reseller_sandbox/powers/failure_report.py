@@ -11,9 +11,9 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.powers.catalogue import Powers
-from reseller_sandbox.powers.fault_records import FaultRecord
-from reseller_sandbox.powers.journal_records import RequestRecord
-from reseller_sandbox.powers.plans import PlanRecord
+from reseller_sandbox.powers.faults import FaultRecord
+from reseller_sandbox.powers.journal import RequestRecord
+from reseller_sandbox.powers.outside import PlanRecord
 from reseller_sandbox.powers.worlds import WorldRecord
 
 #: How many of the last requests are told.

@@ -40,7 +40,7 @@ class Here:
     @property
     def is_outdated(self) -> bool:
         """Whether its world has been deleted; another may have its name by now."""
-        there = self.worlds.get(self.world.name.partition(AT)[0])
+        there = self.worlds.get(self.name.partition(AT)[0])
         return there is None or (there is not self.world and not self.world.is_past)
 
     def require_world(self) -> None:
@@ -53,22 +53,23 @@ class Here:
         return Here(self.worlds, self.worlds.find(world))
 
     def close(self) -> None:
-        """Do nothing: there is no connection to give up."""
+        """Do nothing: there is no connection to close."""
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return what ``operation`` answers; raise ``Refused``, else ``UndeclaredRefusal``."""
+        """Return the result of ``operation``; raise ``Refused``, or else ``UndeclaredRefusal``."""
         self.require_world()
         told = operation.read(given)
+        power = operation.power(self)
         try:
             if operation.sort != "act" or told.get("dry_run"):
-                return operation.call(operation.power(self), told)
+                return operation.call(power, told)
             require_present(self.world)
-            # Nobody sees what has been done without its place in the line of all that was.
+            # Hold the lock until the action is logged: no reader sees an effect without its log entry.
             with (
                 nullcontext() if operation.apart else self.world.undoing(Refused, journal=True),
                 self.world.acting(operation.id, **operation.written(told)),
             ):
-                return operation.call(operation.power(self), told)
+                return operation.call(power, told)
         except Refused as refused:
             if self.world.is_past or refused.rule in (INVALID_PARAMETER, *operation.refuses):
                 raise

@@ -1,8 +1,9 @@
-"""The other side: what strangers, other registrars, registries and the service's own staff do."""
+"""The other side: what strangers, other registrars, registries and the service's own staff do, or will do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
@@ -11,26 +12,90 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core import outside, plans, refusals
 from reseller_sandbox.core.happenings import Happening
-from reseller_sandbox.core.matching import MATCH, Match, Matching
+from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.model import Plan
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PLAN, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.core.values import TEXT, When, either
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.matching import match_of
-from reseller_sandbox.powers.plans import PlanRecord, plan_record
-from reseller_sandbox.powers.power import Door, Operation, Power, method_for
-from reseller_sandbox.powers.records import Fired, fired
-from reseller_sandbox.powers.result import Result
+from reseller_sandbox.powers.keyed import Number, match_of
+from reseller_sandbox.powers.power import Operation, Power, act, look, method_for
+from reseller_sandbox.powers.records import Fired, Result, fired
+from reseller_sandbox.worlds.redact import masked
 
 P = ParamSpec("P")
 
 #: What the first parameter of an action is.
 _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account's name, or its client id."}
 
-
 Wait = Annotated[str | Matching, either(TEXT, MATCH)]
+
+
+class PlanRecord(Result, frozen=True, kw_only=True):
+    """Something that the rest of the world will do: at an instant, or ``after`` the request that is meant.
+
+    ``struck`` is when that happened, or failed: then ``refused`` says why.
+    """
+
+    id: int
+    action: str
+    given: Mapping[str, Any]
+    at: datetime | None
+    after: Mapping[str, Any] | None
+    struck: datetime | None
+    refused: str
+
+
+class PlansFound(Result, frozen=True, kw_only=True):
+    """Every plan, in the order of their making."""
+
+    plans: tuple[PlanRecord, ...]
+
+
+class Plans(Power):
+    """What the other side is planned to do, and what came of it."""
+
+    @look()
+    def list(self) -> PlansFound:
+        """Return every plan: those to come, and the result of the others."""
+        known = here(self).world.state.plans
+        return PlansFound(plans=tuple(plan_record(plan) for _, plan in in_order(known)))
+
+    @act(UNKNOWN_PLAN)
+    def remove(self, plan: Number, /) -> PlanRecord:
+        """Cancel a plan, or delete one that has been carried out; return it.
+
+        Args:
+            plan: The plan's number.
+        """
+
+        def work(draft: Draft) -> Plan:
+            found = plans.find(draft.state, plan)
+            draft.remove(found)
+            return found
+
+        outcome = here(self).world.transact("plans.remove", work, operation="plans.remove")
+        if outcome.refused is not None:
+            raise outcome.refused
+        assert outcome.result is not None
+        return plan_record(outcome.result)
+
+
+def plan_record(plan: Plan) -> PlanRecord:
+    """Return a plan as it is shown."""
+    told = dict(plan.given)
+    known = (one for one in outside.parameters(plan.action) if one.name in told)
+    return PlanRecord(
+        id=plan.id,
+        action=plan.action,
+        given=masked({one.name: one.kind.write(told[one.name]) for one in known}),
+        at=plan.at,
+        after=MATCH.write(plan.after) if plan.after is not None else None,
+        struck=plan.struck,
+        refused=plan.refused,
+    )
 
 
 class Played(Result, frozen=True, kw_only=True):
@@ -69,7 +134,8 @@ class ActionPlayed(Operation):
         def work(draft: Draft) -> Happening | Plan:
             if at is None and after is None:
                 return outside.carry_out(draft, self.name, given)
-            wait = _wait(power, after) if after is not None else None
+            wanted: Any = {"operation": after} if isinstance(after, str) else after
+            wait = match_of(power, wanted, "after") if after is not None else None
             return plans.make(draft, self.name, given, at=at, after=wait)
 
         with world.lock, world.acting(self.id) as deed:
@@ -82,7 +148,7 @@ class ActionPlayed(Operation):
                 return Played(now=world.now(), fired=(), plan=plan_record(done))
             assert done is not None
             deed.happening = done
-            return Played(now=world.now(), fired=fired(world.state, [done]), plan=None)
+            return Played(now=world.now(), fired=(fired(world.state, done),), plan=None)
 
 
 def happens(
@@ -97,24 +163,6 @@ def happens(
         return cast("Callable[Concatenate[Outside, P], Played]", method_for(operation))
 
     return declare
-
-
-def _wait(power: Power, after: str | Matching) -> Match:
-    """Return the request to wait for; refuse with ``invalid_parameter``."""
-    told: Matching = {"operation": after} if isinstance(after, str) else after
-    return match_of(power, told, "after")
-
-
-class Later:
-    """A door for actions that are to happen later."""
-
-    def __init__(self, door: Door, told: Mapping[str, Any]) -> None:
-        self._door = door
-        self._told = told
-
-    def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return what ``operation`` answers when it is planned."""
-        return self._door.carry_out(operation, {**given, **self._told})
 
 
 _NAME = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED)
@@ -140,7 +188,9 @@ class Outside(Power):
             after: The request of any client after which it is to happen, told as to ``journal.find``, or its
                 operation alone. Where that leaves open what comes of the request, it is to be carried out.
         """
-        return type(self)(Later(self._door, {"at": at, "after": after}))
+        planned = copy(self)
+        planned._always = {"at": at, "after": after}
+        return planned
 
     register = happens(
         *_NAME,

@@ -2,40 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, wraps
 from inspect import unwrap
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_args, get_type_hints
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, read_by, told_of, without_arguments
-from reseller_sandbox.powers.listing import name_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 #: ``look``: changes nothing. ``act``: changes a world. ``stream``: a look that goes on until it is closed.
 Sort = Literal["look", "act", "stream"]
+
+#: Where the operations are found over HTTP.
+ROOT = "/_sandbox"
+
+#: The methods of the operations that take the bare path of their power or record.
+_BARE = {
+    "show": "GET",
+    "list": "GET",
+    "find": "GET",
+    "get": "GET",
+    "add": "POST",
+    "replace": "PUT",
+    "change": "PATCH",
+    "clear": "DELETE",
+    "remove": "DELETE",
+}
 
 
 class Door(Protocol):
     """The way to a world: in this process, or over HTTP."""
 
-    def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return what ``operation`` answers to ``given``; raise ``Refused`` where it refuses."""
-
-
-class WorldDoor(Door, Protocol):
-    """A door through which other worlds can be reached, too."""
-
     @property
     def name(self) -> str:
         """Return the name of its world."""
 
-    def entering(self, world: str) -> WorldDoor:
-        """Return the door to the world of that name."""
+    def entering(self, world: str) -> Self:
+        """Return the door to another world of the same server."""
+
+    def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
+        """Return the result of ``operation`` with the parameters ``given``; raise ``Refused``."""
 
     def close(self) -> None:
         """Close the connection, if there is one; the next call opens another."""
+
+
+class Retold(Refused):
+    """A refusal in the words of another one, which a server has sent or which has another type."""
+
+    message = ""
+    remedy = ""
+
+    def __init__(self, rule: Rule, message: str, remedy: str, /, **facts: object) -> None:
+        super().__init__(rule, **facts)
+        self.message, self.remedy = message, remedy
+
+
+class Following(ABC, Iterator[T]):
+    """An iterator that waits for each next record; ``close`` ends it, from any thread.
+
+    ``missed`` counts the records that came too fast: more than are kept while nobody reads, or more a second
+    than were wanted.
+    """
+
+    missed: int = 0
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop following."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class Operation:
@@ -78,25 +123,38 @@ class Operation:
 
     @cached_property
     def segments(self) -> tuple[str, ...]:
-        """Return the names of the parameters in its path, which the body takes by their place alone."""
-        code = unwrap(self.body).__code__
+        """Return the names of the parameters in its path, which are positional-only."""
+        code = unwrap(self.body).__code__  # annotations are read when an operation is called
         return tuple(name.removesuffix("_") for name in code.co_varnames[1 : code.co_posonlyargcount])
-
-    @cached_property
-    def _placed(self) -> tuple[str, ...]:
-        """Return the names of the parameters that a call may give by their place."""
-        return tuple(one.name for one in self.parameters if one.place != "option")
-
-    @cached_property
-    def _keywords(self) -> tuple[tuple[str, str], ...]:
-        """Return the names of the other parameters than segments, and how the body spells them."""
-        return tuple((one.name, one.attribute) for one in self.parameters if one.place != "segment")
 
     @cached_property
     def result(self) -> Any:
         """Return the type of its answer, or of each record that it yields."""
         returned = get_type_hints(self.body)["return"]
         return get_args(returned)[0] if self.sort == "stream" else returned
+
+    @property
+    def path(self) -> str:
+        """Return its path over HTTP, with a placeholder for each segment: /_sandbox/faults/{name}/pause."""
+        verb = [] if self.name in _BARE else [self.name]
+        return "/".join([ROOT, self.power.name, *(f"{{{name}}}" for name in self.segments), *verb])
+
+    @property
+    def method(self) -> str:
+        """Return its HTTP method: a look is a GET unless it takes objects or lists."""
+        if self.sort == "stream":  # a browser's EventSource sends nothing else
+            return "GET"
+        if self.name in _BARE:
+            return _BARE[self.name]
+        shapes = [one.kind.shape for one in self.parameters if one.place != "segment"]
+        words = ("string", "integer", "boolean", "number")
+        fits = all(shape.get("type") in words or not shape for shape in shapes)
+        return "GET" if self.sort == "look" and fits else "POST"
+
+    @property
+    def takes_slashes(self) -> bool:
+        """Whether a segment may have slashes in it, because no path of the power goes on after one."""
+        return all(one.path.endswith("}") for one in self.power.operations() if one.segments)
 
     @property
     def description(self) -> str:
@@ -116,16 +174,17 @@ class Operation:
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by the names of the parameters; refuse a call of another form."""
-        if len(args) > len(self._placed):
-            placed = f"{', '.join(map(repr, self._placed))} alone" if self._placed else "nothing"
-            problem = f"{self.id} takes {placed} without a name, and all the rest by name"
+        placed = [one.name for one in self.parameters if one.place != "option"]
+        if len(args) > len(placed):
+            takes = f"{', '.join(map(repr, placed))} alone" if placed else "nothing"
+            problem = f"{self.id} takes {takes} without a name, and all the rest by name"
             raise Refused(INVALID_PARAMETER, problems=problem)
-        given = dict(zip(self._placed, args, strict=False))
-        named = {name.removesuffix("_"): value for name, value in kwargs.items()}
-        twice = sorted(given.keys() & named.keys())
-        if twice:
-            raise Refused(INVALID_PARAMETER, problems=f"{twice[0]} is given twice")
-        return {**given, **named}
+        given = dict(zip(placed, args, strict=False))
+        for name, value in kwargs.items():
+            if name.removesuffix("_") in given:
+                raise Refused(INVALID_PARAMETER, problems=f"{name.removesuffix('_')} is given twice")
+            given[name.removesuffix("_")] = value
+        return given
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``given`` as the body takes it; refuse with ``invalid_parameter``, naming every mistake."""
@@ -135,13 +194,17 @@ class Operation:
         return found
 
     def written(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what ``read`` has returned as JSON values."""
+        """Return the values that ``read`` has returned as JSON."""
         return {one.name: one.kind.write(told[one.name]) for one in self.parameters if one.name in told}
 
     def call(self, power: Power, told: Mapping[str, Any]) -> Any:
-        """Return what the body returns; it runs on the side of the world."""
+        """Run the body, which is always on the side of the world; return its result."""
         segments = [told[name] for name in self.segments]
-        rest = {spelt: told[name] for name, spelt in self._keywords if name in told}
+        rest = {
+            one.attribute: told[one.name]
+            for one in self.parameters
+            if one.place != "segment" and one.name in told
+        }
         return self.body(power, *segments, **rest)
 
 
@@ -155,9 +218,12 @@ class Power:
     #: The power's name in paths and commands.
     name: ClassVar[str]
 
+    #: Parameters that each call has beside its own.
+    _always: Mapping[str, Any] = {}
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.name = name_of(cls.__name__)
+        cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         for operation in _operations(cls):
             operation.power = cls
 
@@ -165,7 +231,7 @@ class Power:
         self._door = door
 
     def __repr__(self) -> str:
-        """Return what it is of which world."""
+        """Return its name and the name of its world."""
         return f"<{type(self).__name__}: {self._door}>"
 
     @classmethod
@@ -176,7 +242,7 @@ class Power:
 
 
 def _operations(power: type) -> list[Operation]:
-    """Return what a class itself declares."""
+    """Return the operations that a class itself declares."""
     return [one.operation for one in vars(power).values() if hasattr(one, "operation")]
 
 
@@ -215,7 +281,7 @@ def method_for(operation: Operation) -> Callable[..., Any]:
     def method(self: Power, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         try:
-            answer = self._door.carry_out(operation, operation.bind(args, kwargs))
+            answer = self._door.carry_out(operation, {**operation.bind(args, kwargs), **self._always})
         except Refused as refused:
             raise refused.with_traceback(None) from None  # the caller's line is what is of interest
         return answer.of(self) if hasattr(answer, "of") else answer  # it has methods, which act through this

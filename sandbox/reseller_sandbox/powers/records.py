@@ -1,36 +1,66 @@
-"""What several powers answer alike: events with the names that people know, and what has changed."""
+"""Records of answers: frozen, with a repr for people; and those that several powers share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from functools import cache
-from operator import attrgetter
-from typing import Any, TypeVar, cast
+from enum import Enum
+from typing import Any, ClassVar, TypeVar, cast
 
+from msgspec import Struct
+
+from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import Change, State
-from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import plain
 
 T = TypeVar("T")
 
+#: How many items of a list, and how much of a text, a repr shows.
+_ITEMS, _LONGEST = 20, 400
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """A record of an answer: frozen, its fields given by name, with a repr that leaves out empty fields."""
+
+    #: The fields that the repr leaves out.
+    hidden: ClassVar[tuple[str, ...]] = ()
+
+    def __repr__(self) -> str:
+        shown = {name: getattr(self, name) for name in self.__struct_fields__ if name not in self.hidden}
+        inner = ", ".join(
+            f"{name.removesuffix('_')}={_shown(value)}"
+            for name, value in shown.items()
+            if value is not False and value not in (None, "", (), [], {})
+        )
+        return f"{type(self).__name__}({inner})"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, datetime):
+        return wire(value)
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return repr(f"{value[:_LONGEST]}…")
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_shown(one)}' for key, one in value.items())}}}"
+    if isinstance(value, list | tuple):
+        more = [f"and {len(value) - _ITEMS} more"] if len(value) > _ITEMS else []
+        return f"[{', '.join([*map(_shown, value[:_ITEMS]), *more])}]"
+    return repr(value)
+
 
 def record_of(kind: type[T], source: object, /, **told: Any) -> T:
-    """Return a record of ``kind``: what is ``told``, and the other fields as ``source`` has them."""
+    """Return a record of ``kind``: the fields ``told``, and the others as ``source`` has them."""
     made: Any = kind
-    names, values = _others(made, tuple(told))
-    return cast(T, made(**dict(zip(names, values(source), strict=True)), **told))
-
-
-@cache
-def _others(kind: Any, told: tuple[str, ...]) -> tuple[tuple[str, ...], Callable[[object], tuple[Any, ...]]]:
-    """Return the fields of ``kind`` beside those ``told``, two at the least, and what gets their values."""
-    names = tuple(name for name in field_names(kind) if name not in told)
-    return names, attrgetter(*names)
+    others = {name: getattr(source, name) for name in field_names(kind) if name not in told}
+    return cast(T, made(**others, **told))
 
 
 class Fired(Result, frozen=True, kw_only=True):
@@ -60,11 +90,6 @@ class RecordChange(Result, frozen=True, kw_only=True):
     fields: Mapping[str, Any]
 
 
-def record_change(change: Change) -> RecordChange:
-    """Return a change as it is shown."""
-    return RecordChange(**plain.shown(change))
-
-
 class Setting(Result, frozen=True, kw_only=True):
     """Something about the world that is no record and was changed: the clock, an assumption."""
 
@@ -73,24 +98,21 @@ class Setting(Result, frozen=True, kw_only=True):
     after: Any
 
 
+def record_change(change: Change) -> RecordChange:
+    """Return a change as it is shown."""
+    return RecordChange(**plain.shown(change))
+
+
 def settings_of(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
-    """Return what has changed beside records, as JSON values."""
+    """Return the changed settings, with JSON values."""
     return tuple(
         Setting(name=name, before=plain.plain(old), after=plain.plain(new)) for name, old, new in pairs
     )
 
 
-def fired(state: State, happenings: Iterable[Happening]) -> tuple[Fired, ...]:
-    """Return what happened with the names that people know: accounts by name, names in Unicode."""
-    return tuple(fired_one(state, one) for one in happenings)
-
-
-def fired_one(state: State, one: Happening) -> Fired:
-    """Return one thing that happened with the names that people know."""
-    return record_of(Fired, one, subject=to_unicode(one.subject), account=account_name(state, one.account))
-
-
-def account_name(state: State, number: int | None) -> str | None:
-    """Return the name of the account with this client id, or None where there is none."""
-    account = state.accounts.get(number) if number is not None else None
-    return account.name if account is not None else None
+def fired(state: State, one: Happening) -> Fired:
+    """Return an event with the names that people know: accounts by name, names in Unicode."""
+    account = state.accounts.get(one.account) if one.account is not None else None
+    return record_of(
+        Fired, one, subject=to_unicode(one.subject), account=account.name if account is not None else None
+    )

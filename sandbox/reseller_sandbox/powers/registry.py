@@ -1,49 +1,151 @@
-"""The registry: names, hosts and transfers, to look at and to add."""
+"""The registry: names, hosts, transfers, accounts, customers and contacts, to look at and to add.
+
+Records are shown with names in Unicode and accounts by name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
 from heapq import nsmallest
-from typing import Annotated, Any, Unpack
+from typing import Annotated, Any, ClassVar, TypeVar, Unpack
 
+from reseller_sandbox.core import hosts, model, prices
 from reseller_sandbox.core.clock import LATEST
-from reseller_sandbox.core.model import Flag, Order, Stage, TransferStatus
-from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
+from reseller_sandbox.core.names import to_unicode, well_formed
 from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.patterns import Glob
-from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
-from reseller_sandbox.core.state import held_order, own_order
+from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
+from reseller_sandbox.core.state import State, held_order, own_accounts, own_order
 from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.core.values import TEXT, Text, choice
+from reseller_sandbox.fixture.accounts import AccountEntry
+from reseller_sandbox.fixture.contacts import ContactEntry
+from reseller_sandbox.fixture.customers import CustomerEntry
 from reseller_sandbox.fixture.domains import DomainEntry
+from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.fixture.hosts import HostEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.keyed import Keyed
-from reseller_sandbox.powers.pages import Limit, Start, add, as_kept, client_of, existing, keys_of, page
+from reseller_sandbox.powers.keyed import Keyed, Limit, Start, page
 from reseller_sandbox.powers.power import act, look
-from reseller_sandbox.powers.registry_records import (
-    HostRecord,
-    NameRecord,
-    TransferRecord,
-    host_record,
-    name_record,
-    transfer_record,
-)
-from reseller_sandbox.powers.result import Result
+from reseller_sandbox.powers.records import Result, record_of
+from reseller_sandbox.worlds import Moment
+
+R = TypeVar("R")
 
 NameKey = Annotated[str, TEXT, "The name, in Unicode or ASCII."]
 HostKey = Annotated[str, TEXT, "The host's whole name."]
+CustomerKey = Annotated[Number, "The customer's id."]
+ContactKey = Annotated[str, TEXT, "The contact's handle."]
 StageWord = Annotated[str, choice(*(stage.value for stage in Stage))]
 FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
-#: By what names are sorted, beside by account and order: what time does not move on is due last.
+StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
+
+#: The sort keys of names, beside the order; a name that time does not move on is due last.
 _SORTED: Mapping[str, Callable[[Order], Any]] = {
     "name": lambda order: (to_unicode(order.name), order.id),
     "expires": lambda order: (order.expires, order.id),
     "due": lambda order: (order.due or LATEST, order.id),
 }
 SortWord = Annotated[str, choice("order", *_SORTED)]
-StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
+
+
+class HostRecord(Result, frozen=True, kw_only=True):
+    """A name server below a name of the registry, with its glue addresses."""
+
+    name: str
+    domain: str
+    ips: tuple[str, ...]
+
+
+class TransferRecord(Result, frozen=True, kw_only=True):
+    """The latest transfer of a name: who wants it from whom, and how that stands."""
+
+    domain: str
+    status: TransferStatus
+    gaining: str
+    losing: str
+    gaining_order: int
+    losing_order: int
+    requested: datetime
+    completes: datetime
+
+
+class NameRecord(Result, frozen=True, kw_only=True):
+    """An account's holding of a name, with all that both interfaces know of it.
+
+    ``ascii`` is the name as the registry keeps it, ``due`` when time alone will move it on, ``renewal`` what
+    a year costs now, ``transfer`` the latest transfer of the name.
+    """
+
+    name: str
+    account: str
+    stage: Stage
+    expires: datetime
+    order: int
+    zone: str
+    ascii: str
+    created: datetime
+    since: datetime
+    due: datetime | None
+    premium: bool
+    renewal: Decimal
+    autorenew: bool
+    privacy: bool
+    flags: tuple[Flag, ...]
+    nameservers: tuple[str, ...]
+    contacts: Mapping[str, str]
+    customer: int | None
+    auth_code: str
+    license: str
+    hosts: tuple[HostRecord, ...]
+    transfer: TransferRecord | None
+
+
+class AccountRecord(Result, frozen=True, kw_only=True):
+    """An account: its money, what a client needs to act for it, and how much it has.
+
+    ``revoked`` names the credentials that do not work any more; ``opening`` is the balance before the first
+    movement of its ledger.
+    """
+
+    name: str
+    client_id: int
+    currency: str
+    balance: Decimal
+    opening: Decimal
+    key: str
+    secret: str
+    token: str
+    revoked: tuple[str, ...]
+    reseller: bool
+    contact: str
+    nameservers: tuple[str, ...]
+    orders: int
+    customers: int
+
+
+class CustomerRecord(Result, frozen=True, kw_only=True):
+    """An end client of an account."""
+
+    id: int
+    account: str
+    card: Card
+    lang: str
+    post_address: str
+
+
+class ContactRecord(Result, frozen=True, kw_only=True):
+    """A contact under its handle."""
+
+    handle: str
+    account: str
+    card: Card
+    customer: int | None
+    extra: Mapping[str, str]
 
 
 class NamesFound(Result, frozen=True, kw_only=True):
@@ -67,8 +169,122 @@ class TransfersFound(Result, frozen=True, kw_only=True):
     next: int | None
 
 
-class Names(Keyed[NameRecord]):
+class AccountsFound(Result, frozen=True, kw_only=True):
+    """The accounts of the service."""
+
+    accounts: tuple[AccountRecord, ...]
+
+
+class CustomersFound(Result, frozen=True, kw_only=True):
+    """A page of customers; ``next`` is where the following page starts, if there is one."""
+
+    customers: tuple[CustomerRecord, ...]
+    next: int | None
+
+
+class ContactsFound(Result, frozen=True, kw_only=True):
+    """A page of contacts; ``next`` is where the following page starts, if there is one."""
+
+    contacts: tuple[ContactRecord, ...]
+    next: int | None
+
+
+class Registered(Keyed[R]):
+    """Records of the registry, which are shown by ``shows``, and are added as a ``section`` of a fixture."""
+
+    section: ClassVar[str]
+    shows: ClassVar[Any]  # a function of a moment and a record
+
+    def _page(self, moment: Moment, found: Iterable[Any], limit: int, start: int) -> dict[str, Any]:
+        """Return the fields of a page."""
+        rows, following = page(found, limit, start)
+        return {self.name: tuple(self.shows(moment, row) for row in rows), "next": following}
+
+    def _one(self, moment: Moment, found: Any, kind: str, key: object) -> R:
+        """Return the record found; refuse with ``unknown_record`` for None."""
+        if found is None:
+            raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
+        shown: R = self.shows(moment, found)
+        return shown
+
+    def _add(self, key: object, entry: Mapping[str, Any]) -> None:
+        """Add an entry of a fixture's section to the world; refuse with ``invalid_entry``."""
+        door = here(self)
+        told = {name.removesuffix("_"): value for name, value in entry.items()}
+        door.worlds.add(door.world, self.section, key, told)
+
+
+def host_record(_: Moment, host: model.Host) -> HostRecord:
+    """Return a host as people look at it."""
+    return HostRecord(name=to_unicode(host.name), domain=to_unicode(host.domain), ips=host.ips)
+
+
+def transfer_record(moment: Moment, transfer: model.Transfer) -> TransferRecord:
+    """Return a transfer as people look at it."""
+    accounts = moment.state.accounts
+    return record_of(
+        TransferRecord,
+        transfer,
+        domain=to_unicode(transfer.name),
+        gaining=accounts[transfer.gaining].name,
+        losing=accounts[transfer.losing].name,
+    )
+
+
+def name_record(moment: Moment, order: Order) -> NameRecord:
+    """Return a holding as people look at it."""
+    state = moment.state
+    zone = state.zones[order.zone]
+    special = prices.premium(zone, order.name)
+    transfer = state.transfers.get(order.name)
+    return record_of(
+        NameRecord,
+        order,
+        name=to_unicode(order.name),
+        ascii=order.name,
+        account=state.accounts[order.account].name,
+        order=order.id,
+        zone=to_unicode(order.zone),
+        premium=special is not None,
+        renewal=prices.renewal(zone, special, 1, moment.clock.now()),
+        flags=tuple(sorted(order.flags)),
+        nameservers=tuple(map(to_unicode, order.nameservers)),
+        contacts=dict(zip(model.ROLES, order.contacts.handles(), strict=True)),
+        customer=order.customer_id,
+        hosts=tuple(host_record(moment, host) for host in hosts.of_domain(state, order.name)),
+        transfer=transfer_record(moment, transfer) if transfer is not None else None,
+    )
+
+
+def account_record(moment: Moment, account: model.Account) -> AccountRecord:
+    """Return an account as people look at it."""
+    own, state = (account.client_id,), moment.state
+    orders, customers = state.orders_of_account.count(own), state.customers_of_account.count(own)
+    return record_of(AccountRecord, account, orders=orders, customers=customers)
+
+
+def accounts_shown(moment: Moment) -> tuple[AccountRecord, ...]:
+    """Return the accounts of this service as people look at them, in the order of their ids."""
+    return tuple(account_record(moment, account) for account in own_accounts(moment.state))
+
+
+def customer_record(moment: Moment, customer: model.Customer) -> CustomerRecord:
+    """Return a customer as people look at it; its password is left out."""
+    owner = moment.state.accounts[customer.account].name
+    return record_of(CustomerRecord, customer, id=customer.customer_id, account=owner)
+
+
+def contact_record(moment: Moment, contact: model.Contact) -> ContactRecord:
+    """Return a contact as people look at it."""
+    owner = moment.state.accounts[contact.account].name
+    extra = dict(contact.extra)
+    return record_of(ContactRecord, contact, account=owner, customer=contact.customer_id, extra=extra)
+
+
+class Names(Registered[NameRecord]):
     """The names of the registry, and who holds them at which stage of their lives."""
+
+    section, shows = "domains", staticmethod(name_record)
 
     @look(UNKNOWN_ACCOUNT, long=True)
     def list(
@@ -106,13 +322,11 @@ class Names(Keyed[NameRecord]):
                 and (pattern is None or any(map(pattern.matches, (order.name, to_unicode(order.name)))))
             )
 
-        orders = (state.orders[number] for _, number in keys_of(state.orders_of_account, owner))
-        now = moment.clock.now()
-        found: Iterable[Order] = filter(wanted, orders)
+        numbers = _numbers(state.orders_of_account, owner)
+        found: Iterable[Order] = filter(wanted, map(state.orders.__getitem__, numbers))
         if sort != "order":  # as many as are shown, out of all
             found = nsmallest(start + limit + 1, found, key=_SORTED[sort])
-        rows, following = page(found, limit, start)
-        return NamesFound(names=tuple(name_record(state, order, now) for order in rows), next=following)
+        return NamesFound(**self._page(moment, found, limit, start))
 
     @look(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
@@ -122,22 +336,21 @@ class Names(Keyed[NameRecord]):
             account: Whose order to return; without it, the holder's.
         """
         moment = here(self).world.present()
-        state, spelt = moment.state, as_kept(name)
-        if account is not None:
-            order = own_order(state, account_called(state, account).client_id, spelt)
-        else:
-            order = held_order(state, spelt)
-        return name_record(state, existing(order, "name", name), moment.clock.now())
+        state, spelt, owner = moment.state, as_kept(name), client_of(moment.state, account)
+        order = held_order(state, spelt) if owner is None else own_order(state, owner, spelt)
+        return self._one(moment, order, "name", name)
 
     @act(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
         """Put a name into the registry, as a fixture would: nothing is ordered, and no money moves."""
-        add(self, "domains", name, entry)
+        self._add(name, entry)
         return self.get(name)
 
 
-class Hosts(Keyed[HostRecord]):
+class Hosts(Registered[HostRecord]):
     """The name servers below names of the registry, with their glue addresses."""
+
+    section, shows = "hosts", staticmethod(host_record)
 
     @look(long=True)
     def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostsFound:
@@ -146,26 +359,28 @@ class Hosts(Keyed[HostRecord]):
         Args:
             domain: The name that they lie below.
         """
-        state = here(self).world.present().state
-        keys = state.hosts_of_domain.beginning((as_kept(domain),) if domain is not None else ())
-        rows, following = page((state.hosts[name] for _, name in keys), limit, start)
-        return HostsFound(hosts=tuple(map(host_record, rows)), next=following)
+        moment = here(self).world.present()
+        below = (as_kept(domain),) if domain is not None else ()
+        found = (moment.state.hosts[name] for _, name in moment.state.hosts_of_domain.beginning(below))
+        return HostsFound(**self._page(moment, found, limit, start))
 
     @look(UNKNOWN_RECORD)
     def get(self, name: HostKey, /) -> HostRecord:
         """Return one host."""
-        state = here(self).world.present().state
-        return host_record(existing(state.hosts.get(as_kept(name)), "host", name))
+        moment = here(self).world.present()
+        return self._one(moment, moment.state.hosts.get(as_kept(name)), "host", name)
 
     @act(INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
         """Put a host below a name into the registry, as a fixture would."""
-        add(self, "hosts", name, entry)
+        self._add(name, entry)
         return self.get(name)
 
 
-class Transfers(Keyed[TransferRecord]):
+class Transfers(Registered[TransferRecord]):
     """The transfers of names between registrars: the latest one of each name."""
+
+    section, shows = "transfers", staticmethod(transfer_record)
 
     @look(long=True)
     def list(
@@ -176,11 +391,9 @@ class Transfers(Keyed[TransferRecord]):
         Args:
             status: How they stand.
         """
-        state = here(self).world.present().state
-        found = (transfer for _, transfer in in_order(state.transfers))
-        rows, following = page((one for one in found if status in (None, one.status)), limit, start)
-        shown = tuple(transfer_record(state, one) for one in rows)
-        return TransfersFound(transfers=shown, next=following)
+        moment = here(self).world.present()
+        found = (one for _, one in in_order(moment.state.transfers) if status in (None, one.status))
+        return TransfersFound(**self._page(moment, found, limit, start))
 
     @look(UNKNOWN_RECORD)
     def get(self, domain: Text, /) -> TransferRecord:
@@ -189,8 +402,8 @@ class Transfers(Keyed[TransferRecord]):
         Args:
             domain: The name.
         """
-        state = here(self).world.present().state
-        return transfer_record(state, existing(state.transfers.get(as_kept(domain)), "transfer of", domain))
+        moment = here(self).world.present()
+        return self._one(moment, moment.state.transfers.get(as_kept(domain)), "transfer of", domain)
 
     @act(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
@@ -199,5 +412,120 @@ class Transfers(Keyed[TransferRecord]):
         Args:
             domain: The name, which somebody holds.
         """
-        add(self, "transfers", domain, entry)
+        self._add(domain, entry)
         return self.get(domain)
+
+
+class Accounts(Registered[AccountRecord]):
+    """The accounts of the service: their money and their credentials."""
+
+    section, shows = "accounts", staticmethod(account_record)
+
+    @look()
+    def list(self) -> AccountsFound:
+        """Return every account."""
+        return AccountsFound(accounts=accounts_shown(here(self).world.present()))
+
+    @look(UNKNOWN_ACCOUNT)
+    def get(self, account: Text, /) -> AccountRecord:
+        """Return one account.
+
+        Args:
+            account: Its name, or its client id.
+        """
+        moment = here(self).world.present()
+        return account_record(moment, account_called(moment.state, account))
+
+    @act(INVALID_ENTRY)
+    def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
+        """Open an account with its credentials and its money, as a fixture would.
+
+        Args:
+            account: Its name.
+        """
+        world = here(self).world
+        there = world.state.accounts
+        self._add(account, entry)
+        opened = next(one for number, one in world.state.accounts.items() if number not in there)
+        return account_record(world.moment, opened)
+
+
+class Customers(Registered[CustomerRecord]):
+    """The end clients of the accounts."""
+
+    section, shows = "customers", staticmethod(customer_record)
+
+    @look(UNKNOWN_ACCOUNT, long=True)
+    def list(
+        self, *, account: Text | None = None, mail: Text | None = None, limit: Limit = 100, start: Start = 0
+    ) -> CustomersFound:
+        """Return a page of the customers, those of one account after another.
+
+        Args:
+            account: Whose customers they are.
+            mail: The mail address that one has.
+        """
+        moment = here(self).world.present()
+        state = moment.state
+        numbers = _numbers(state.customers_of_account, client_of(state, account))
+        found = map(state.customers.__getitem__, numbers)
+        meant = (one for one in found if mail is None or one.card.mail.lower() == mail.lower())
+        return CustomersFound(**self._page(moment, meant, limit, start))
+
+    @look(UNKNOWN_RECORD)
+    def get(self, number: CustomerKey, /) -> CustomerRecord:
+        """Return one customer."""
+        moment = here(self).world.present()
+        return self._one(moment, moment.state.customers.get(number), "customer", number)
+
+    @act(INVALID_ENTRY)
+    def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
+        """Put a customer into the registry, as a fixture would."""
+        self._add(number, entry)
+        return self.get(number)
+
+
+class Contacts(Registered[ContactRecord]):
+    """The contacts of names, under their handles."""
+
+    section, shows = "contacts", staticmethod(contact_record)
+
+    @look(UNKNOWN_ACCOUNT, long=True)
+    def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactsFound:
+        """Return a page of the contacts, by handle.
+
+        Args:
+            account: Whose contacts they are.
+        """
+        moment = here(self).world.present()
+        owner = client_of(moment.state, account)
+        found = (one for _, one in in_order(moment.state.contacts) if owner in (None, one.account))
+        return ContactsFound(**self._page(moment, found, limit, start))
+
+    @look(UNKNOWN_RECORD)
+    def get(self, handle: ContactKey, /) -> ContactRecord:
+        """Return one contact."""
+        moment = here(self).world.present()
+        return self._one(moment, moment.state.contacts.get(handle), "contact", handle)
+
+    @act(INVALID_ENTRY)
+    def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
+        """Put a contact into the registry, as a fixture would."""
+        self._add(handle, entry)
+        return self.get(handle)
+
+
+def client_of(state: State, account: str | None) -> int | None:
+    """Return the client id of the account of that name, or None for no name."""
+    return account_called(state, account).client_id if account is not None else None
+
+
+def as_kept(name: str) -> str:
+    """Return a name as the registry keeps it, or in lower case where it is no valid name."""
+    return well_formed(name) or name.lower()
+
+
+def _numbers(index: Any, owner: int | None) -> Iterator[int]:
+    """Return the numbers in an index by account: of ``owner``, or of every account of this service."""
+    keys = index.walk() if owner is None else index.beginning((owner,))
+    return (number for client, number in keys if client != OUTSIDE or owner == OUTSIDE)

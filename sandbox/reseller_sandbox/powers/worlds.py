@@ -1,36 +1,148 @@
-"""The worlds of a server: look at them, make one from another or from a fixture, delete one."""
+"""The worlds of a server, and the past of one: snapshots, branches, rewinding, differences, recordings."""
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, TypedDict, Unpack
 
+from reseller_sandbox import fixture
+from reseller_sandbox.capsule.document import BadCapsule, to_bytes
 from reseller_sandbox.capsule.kinds import CONTENT, Content
-from reseller_sandbox.core.refusals import (
-    DEFAULT_WORLD,
-    INVALID_CAPSULE,
-    INVALID_FIXTURE,
-    INVALID_PARAMETER,
-    SET_BACK,
-    TOO_MANY_FAULTS,
-    TOO_MANY_WORLDS,
-    UNKNOWN_WORLD,
-    WORLD_EXISTS,
-    Refused,
-)
+from reseller_sandbox.capsule.steps import RequestStep
+from reseller_sandbox.capsule.writing import recording_of
+from reseller_sandbox.core import refusals
+from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.signatures import declared, read_by
-from reseller_sandbox.core.values import TEXT, Instant, Record, Switch, Text
+from reseller_sandbox.core.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
 from reseller_sandbox.powers.here import Here, here
-from reseller_sandbox.powers.keyed import Keyed
-from reseller_sandbox.powers.points import POINT_RULES, FixtureText
+from reseller_sandbox.powers.keyed import Key, Keyed
 from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
-from reseller_sandbox.powers.result import Result
-from reseller_sandbox.worlds import Engine, Fork, World
+from reseller_sandbox.powers.records import RecordChange, Result, Setting, record_change, settings_of
+from reseller_sandbox.powers.registry import AccountRecord, accounts_shown
+from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Moment, World, diff, timeline
 from reseller_sandbox.worlds.past import require_present
 
 WorldName = Annotated[str, TEXT, "The world's name."]
+SnapshotName = Annotated[Key, "The snapshot's name."]
+BranchName = Annotated[Key, "The branch's name."]
+
+#: The rules by which a point of a world's past may be refused.
+POINT_RULES = (
+    refusals.UNKNOWN_POINT,
+    refusals.UNKNOWN_REQUEST,
+    refusals.UNKNOWN_SNAPSHOT,
+    refusals.UNKNOWN_BRANCH,
+)
+
+
+def _fixture(given: Any) -> Any:
+    if isinstance(given, str):
+        return given
+    try:
+        return given.read_text("utf-8") if isinstance(given, Path) else fixture.as_json(mapping(given))
+    except (OSError, UnicodeError) as problem:
+        raise ValueError(f"cannot be read: {problem}") from None
+
+
+FIXTURE = Kind(
+    {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]}, _fixture
+)
+
+#: A whole fixture: its YAML, the same as an object, or the path of a file, which the caller's side reads.
+FixtureText = Annotated[str | Mapping[str, Any] | Path, FIXTURE]
+
+
+class CheckpointRecord(Result, frozen=True, kw_only=True):
+    """A snapshot or a branch: the time it stands at, and the first and last request that led there."""
+
+    name: str
+    now: datetime
+    frozen: bool
+    requests: int
+    first: str | None
+    last: str | None
+
+
+class WorldStanding(Result, frozen=True, kw_only=True):
+    """A world's time, and how many requests it has had."""
+
+    world: str
+    now: datetime
+    frozen: bool
+    requests: int
+
+
+class WentBack(WorldStanding, frozen=True, kw_only=True):
+    """A world's time after it has gone back, and the branch that keeps what was left behind."""
+
+    branch: CheckpointRecord
+
+
+class SnapshotsFound(Result, frozen=True, kw_only=True):
+    """Every snapshot, the oldest first."""
+
+    snapshots: tuple[CheckpointRecord, ...]
+
+
+class BranchesFound(Result, frozen=True, kw_only=True):
+    """Every branch, the oldest first."""
+
+    branches: tuple[CheckpointRecord, ...]
+
+
+class PointRecord(Result, frozen=True, kw_only=True):
+    """A point, and the instant at which the world stood there."""
+
+    point: str
+    now: datetime
+    requests: int
+
+
+class Difference(Result, frozen=True, kw_only=True):
+    """What differs between two points: a page of the records, and every setting.
+
+    ``total`` counts the records that differ, ``next`` is where the next page starts, if there is one.
+    """
+
+    from_: PointRecord
+    to: PointRecord
+    changes: tuple[RecordChange, ...]
+    settings: tuple[Setting, ...]
+    total: int
+    next: int | None
+
+
+class Loaded(WentBack, frozen=True, kw_only=True):
+    """A world's time after it has begun again, its accounts, and the branch that keeps what it was."""
+
+    accounts: tuple[AccountRecord, ...]
+
+
+class Exported(Result, frozen=True, kw_only=True):
+    """A world as a fixture in YAML, as ``load`` takes it."""
+
+    hidden = ("fixture",)
+
+    fixture: str
+
+
+class CapsuleRecord(Result, frozen=True, kw_only=True):
+    """A world's past: its file in Base64, how many requests are in it, and what of the past is not."""
+
+    hidden = ("base64",)
+
+    world: str
+    requests: int
+    notes: tuple[str, ...]
+    base64: str
+
+    @property
+    def content(self) -> bytes:
+        """The file."""
+        return b64decode(self.base64)
 
 
 class WorldSummary(Result, frozen=True, kw_only=True):
@@ -88,6 +200,167 @@ class ForkOptions(TypedDict, total=False):
     seed: Text
 
 
+class Snapshots(Keyed[CheckpointRecord]):
+    """The moments of this world that are kept under a name, so that it can go back to them."""
+
+    @look()
+    def list(self) -> SnapshotsFound:
+        """Return every snapshot, the oldest first."""
+        return _snapshots(here(self).world)
+
+    @act(refusals.TOO_MANY_SNAPSHOTS)
+    def add(self, name: Key) -> CheckpointRecord:
+        """Keep this moment under a name; a snapshot of that name is replaced.
+
+        Args:
+            name: What to call it: letters, digits, dots, hyphens and underscores.
+        """
+        return checkpoint_record(timeline.snapshot(here(self).world, name))
+
+    @act(refusals.UNKNOWN_SNAPSHOT)
+    def restore(self, name: SnapshotName, /) -> WentBack:
+        """Go back to a snapshot; the clock and the random numbers are as they were."""
+        world = here(self).world
+        return went_back(world, timeline.restore(world, name))
+
+    @act(refusals.UNKNOWN_SNAPSHOT)
+    def remove(self, name: SnapshotName, /) -> SnapshotsFound:
+        """Delete a snapshot; return the others."""
+        world = here(self).world
+        timeline.forget_snapshot(world, name)
+        return _snapshots(world)
+
+
+class Branches(Keyed[CheckpointRecord]):
+    """The futures of this world that were left behind when it went back."""
+
+    @look()
+    def list(self) -> BranchesFound:
+        """Return every branch, the oldest first."""
+        return _branches(here(self).world)
+
+    @act(UNKNOWN_BRANCH)
+    def switch(self, name: BranchName, /) -> WentBack:
+        """Continue a branch where it ended; the present becomes a branch itself."""
+        world = here(self).world
+        return went_back(world, timeline.switch(world, name))
+
+    @act(UNKNOWN_BRANCH)
+    def remove(self, name: BranchName, /) -> BranchesFound:
+        """Delete a branch; return the others."""
+        world = here(self).world
+        timeline.forget_branch(world, name)
+        return _branches(world)
+
+
+class History(Power):
+    """The past of this world as a whole: go back, begin again, compare two points, export it."""
+
+    @act(refusals.UNKNOWN_REQUEST)
+    def rewind(
+        self, request: Text, *, side: Annotated[str, choice("before", "after")] = "before"
+    ) -> WentBack:
+        """Go back to before or after any request of the journal.
+
+        The clock and the random numbers are as they were then. The future left behind is kept as a branch,
+        until it is removed or there are too many.
+
+        Args:
+            request: The request: ``r3``.
+            side: Whether to go to ``before`` it or to just ``after`` it.
+        """
+        world = here(self).world
+        return went_back(world, timeline.rewind(world, request, before=side == "before"))
+
+    @act()
+    def reset(self, *, original: Switch = False) -> WorldStanding:
+        """Take the world back to how it began: names, money, counters and clock.
+
+        Args:
+            original: Whether to go back to the very first beginning, before any fixture was loaded.
+        """
+        world = here(self).world
+        timeline.reset(world, original=original)
+        return WorldStanding(**standing(world))
+
+    @look(*POINT_RULES, UNKNOWN_WORLD, long=True)
+    def diff(
+        self,
+        from_: Text = "start",
+        to: Text = "now",
+        *,
+        limit: Annotated[int, whole(0, 1000)] = 100,
+        start: Annotated[int, whole(0, 10**9)] = 0,
+    ) -> Difference:
+        """Return which records differ between two points of the world, or from another world, and how.
+
+        A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``;
+        ``world:NAME`` is another world as it is now.
+
+        Args:
+            from_: The earlier point.
+            to: The later point.
+            limit: How many records to list.
+            start: Where the page starts, as the page before has said.
+        """
+        door = here(self)
+        earlier, later = _reached(door, from_), _reached(door, to)
+        found = tuple(diff.changes(earlier.state, later.state))
+        page = found[start : start + limit]
+        return Difference(
+            from_=_point(from_, earlier),
+            to=_point(to, later),
+            changes=tuple(map(record_change, page)),
+            settings=settings_of(diff.settings(earlier, later)),
+            total=len(found),
+            next=start + limit if start + limit < len(found) else None,
+        )
+
+    @look(long=True)
+    def export(self) -> Exported:
+        """Return the whole world as a fixture in YAML, credentials and codes included."""
+        door = here(self)
+        return Exported(fixture=door.worlds.fixtures.written(door.world.present()))
+
+    @act(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
+    def load(self, fixture: FixtureText) -> Loaded:
+        """Begin again with a fixture; the world as it was is kept as a branch.
+
+        Credentials that another world has already are replaced by new ones.
+
+        Args:
+            fixture: The fixture, in YAML or as an object.
+        """
+        door = here(self)
+        left = checkpoint_record(door.worlds.load(door.world, FIXTURE(fixture)))
+        return Loaded(**standing(door.world), branch=left, accounts=accounts_shown(door.world.moment))
+
+
+class Capsule(Power):
+    """This world's past in one file, from which all of it can be done again."""
+
+    @look(long=True)
+    def get(self) -> CapsuleRecord:
+        """Return what the world began with and all that it has been asked and told since, as one file.
+
+        The accounts' credentials and the names' codes are in it.
+        """
+        door = here(self)
+        recording = recording_of(door.worlds, door.world)
+        return CapsuleRecord(
+            world=door.world.name,
+            requests=sum(isinstance(step, RequestStep) for step in recording.steps),
+            notes=recording.head.notes,
+            base64=b64encode(to_bytes(recording)).decode(),
+        )
+
+    def write(self, file: Path | str) -> CapsuleRecord:
+        """Write it to a file, in place of what is there; raise OSError."""
+        made = self.get()
+        Path(file).write_bytes(made.content)
+        return made
+
+
 class Worlds(Keyed[WorldSummary]):
     """The worlds of the server: each a registry of its own, with its own accounts, clock and past."""
 
@@ -103,12 +376,12 @@ class Worlds(Keyed[WorldSummary]):
         return world_record(engine, engine.find(world))
 
     @act(
-        TOO_MANY_WORLDS,
-        WORLD_EXISTS,
-        INVALID_FIXTURE,
+        refusals.TOO_MANY_WORLDS,
+        refusals.WORLD_EXISTS,
+        refusals.INVALID_FIXTURE,
         TOO_MANY_FAULTS,
         *POINT_RULES,
-        SET_BACK,
+        refusals.SET_BACK,
         long=True,
         apart=True,
     )
@@ -132,7 +405,14 @@ class Worlds(Keyed[WorldSummary]):
         door = _beside(self)
         return world_record(door.worlds, _forked(door, wanted))
 
-    @act(INVALID_CAPSULE, TOO_MANY_WORLDS, WORLD_EXISTS, TOO_MANY_FAULTS, long=True, apart=True)
+    @act(
+        refusals.INVALID_CAPSULE,
+        refusals.TOO_MANY_WORLDS,
+        refusals.WORLD_EXISTS,
+        TOO_MANY_FAULTS,
+        long=True,
+        apart=True,
+    )
     def open(self, capsule: Content, *, name: Text | None = None) -> WorldOpened:
         """Make a new world that stands where the past in a capsule ends, with its journal to rewind.
 
@@ -143,17 +423,15 @@ class Worlds(Keyed[WorldSummary]):
             capsule: The file, in Base64.
             name: What the world will be called.
         """
-        from reseller_sandbox.capsule.document import BadCapsule
-
         engine = _beside(self).worlds
         try:
             world, relived = engine.open(CONTENT(capsule), name)
         except BadCapsule as problem:
-            raise Refused(INVALID_CAPSULE, problems=str(problem).removeprefix("capsule: ")) from None
+            raise Refused(refusals.INVALID_CAPSULE, problems=str(problem).removeprefix("capsule: ")) from None
         difference = relived.difference or None
         return WorldOpened(**_whole(engine, world), difference=difference, notes=relived.notes)
 
-    @act(UNKNOWN_WORLD, DEFAULT_WORLD)
+    @act(UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
     def remove(self, world: WorldName, /) -> WorldsFound:
         """Delete a world, with all that it holds; return the other worlds."""
         engine = _beside(self).worlds
@@ -177,7 +455,7 @@ def forked(door: Here, wanted: Mapping[str, object]) -> Here:
 def _forked(door: Here, wanted: Mapping[str, Any]) -> World:
     sources = [name for name in ("point", "fixture", "state") if name in wanted]
     if len(sources) > 1:
-        raise Refused(INVALID_PARAMETER, problems=f"takes one source, not {' and '.join(sources)}")
+        raise Refused(refusals.INVALID_PARAMETER, problems=f"takes one source, not {' and '.join(sources)}")
     return door.worlds.fork(Fork(world=door.world, **wanted))
 
 
@@ -194,7 +472,7 @@ def _found(engine: Engine) -> WorldsFound:
 def _whole(engine: Engine, world: World) -> dict[str, Any]:
     return {
         **_summary(engine, world),
-        "accounts": accounts_shown(world.state),
+        "accounts": accounts_shown(world.moment),
         "assumptions": world.assumptions.departures(),
     }
 
@@ -218,3 +496,49 @@ def _beside(power: Power) -> Here:
     door = here(power)
     door.world.leave_unlogged()
     return door
+
+
+def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
+    """Return a snapshot or a branch as it is shown."""
+    return CheckpointRecord(
+        name=kept.name,
+        now=kept.moment.clock.instant,
+        frozen=kept.moment.clock.frozen,
+        requests=kept.moment.requests,
+        first=kept.entries[0].id if kept.entries else None,
+        last=kept.entries[-1].id if kept.entries else None,
+    )
+
+
+def standing(world: World) -> dict[str, Any]:
+    """Return the fields of ``WorldStanding``."""
+    moment = world.moment
+    return {
+        "world": world.name,
+        "now": moment.clock.now(),
+        "frozen": moment.clock.frozen,
+        "requests": moment.requests,
+    }
+
+
+def went_back(world: World, left: Checkpoint) -> WentBack:
+    """Return the time of ``world`` and the branch that it ``left``."""
+    return WentBack(**standing(world), branch=checkpoint_record(left))
+
+
+def _snapshots(world: World) -> SnapshotsFound:
+    return SnapshotsFound(snapshots=tuple(map(checkpoint_record, world.snapshots.values())))
+
+
+def _branches(world: World) -> BranchesFound:
+    return BranchesFound(branches=tuple(map(checkpoint_record, world.branches.values())))
+
+
+def _reached(door: Here, named: str) -> Moment:
+    """Return the moment of a point of this world, or of another world as it is now."""
+    kind, _, world = named.partition(":")
+    return door.worlds.find(world).present() if kind == "world" else timeline.point(door.world, named)
+
+
+def _point(name: str, moment: Moment) -> PointRecord:
+    return PointRecord(point=name, now=moment.clock.instant, requests=moment.requests)

@@ -18,8 +18,8 @@ from reseller_sandbox.settings import BadSetting
 
 if TYPE_CHECKING:
     from reseller_sandbox.advice.finding import Finding
-    from reseller_sandbox.powers.journal_records import RequestRecord
-    from reseller_sandbox.powers.registry_records import NameRecord
+    from reseller_sandbox.powers.journal import RequestRecord
+    from reseller_sandbox.powers.registry import NameRecord
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.tools.running import Ended
 

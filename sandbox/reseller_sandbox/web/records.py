@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from marshmallow import EXCLUDE, Schema, fields, post_load
+from marshmallow import EXCLUDE, Schema, fields
 
 from reseller_sandbox.core.signatures import Parameter, field_names, is_record
 from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Text, Truth
@@ -18,14 +18,12 @@ from reseller_sandbox.web.writers import Write, writer
 
 
 class RecordSchema(Schema):
-    """The JSON object of a record; loading one makes the record again."""
+    """The JSON object of a record."""
 
     class Meta:
-        unknown = EXCLUDE  # what a newer server says beside
+        unknown = EXCLUDE  # documents say that a newer server may answer with more
 
-    record: type
     rest: str = ""
-    among: frozenset[str] = frozenset()
 
     @cached_property
     def _writes(self) -> Write:
@@ -34,23 +32,6 @@ class RecordSchema(Schema):
     def dump(self, obj: Any, **_: Any) -> Any:
         """Return a record as JSON values, in a tenth of the time that marshmallow takes."""
         return self._writes(obj)
-
-    @post_load(pass_original=True)
-    def made(self, given: dict[str, Any], original: Mapping[str, Any], **_: Any) -> Any:
-        """Return the record."""
-        if self.rest:
-            known = self.fields.keys() - self.among
-            given = {key: value for key, value in given.items() if key in known}
-            own = {self.fields[name].data_key for name in known}
-            given[self.rest] = {key: value for key, value in original.items() if key not in own}
-        return self.record(**given)
-
-
-class Tuple(Listed):
-    """A JSON array that is a tuple in the record."""
-
-    def _deserialize(self, *args: Any, **kwargs: Any) -> Any:
-        return tuple(super()._deserialize(*args, **kwargs))
 
 
 class Part(fields.Raw):
@@ -88,7 +69,7 @@ def schema_of(record: Any) -> type[Schema]:
         if name != rest and not name.startswith("_")
     }
     among = {one.name: Part(one) for one in parameters()}
-    about = {"__doc__": record.__doc__, "record": record, "rest": rest, "among": frozenset(among)}
+    about = {"__doc__": record.__doc__, "rest": rest}
     return type(record.__name__, (RecordSchema,), {**known, **among, **about})
 
 
@@ -96,11 +77,6 @@ def dumped(record: Any) -> dict[str, Any]:
     """Return a record as JSON values."""
     kind: Any = type(record)
     return dict(_schema_made(kind).dump(record))
-
-
-def loaded(record: type, given: Mapping[str, Any]) -> Any:
-    """Return the record that JSON values stand for."""
-    return _schema_made(record).load(given)
 
 
 @cache
@@ -133,7 +109,7 @@ def _field(hint: Any, **told: Any) -> fields.Field[Any]:
     if origin is Literal:
         return Word(parts, **told)
     if origin in (tuple, list):
-        return Tuple(_field(parts[0]), **told)
+        return Listed(_field(parts[0]), **told)
     found = origin or hint
     if found is Any:
         return fields.Raw(**{**told, "allow_none": True})

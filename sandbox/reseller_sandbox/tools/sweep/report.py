@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from reseller_sandbox.powers.journal_records import RequestRecord
+from reseller_sandbox.powers.journal import RequestRecord
 from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.tools.sweep.told import Came, RunTold, SweepTold
 from reseller_sandbox.tools.sweep.troubles import SweptRequest, Trouble, asked

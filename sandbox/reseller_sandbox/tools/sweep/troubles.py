@@ -16,7 +16,7 @@ from reseller_sandbox.core.refusals import Category, Refused
 from reseller_sandbox.tools.invariants import Expected
 
 if TYPE_CHECKING:
-    from reseller_sandbox.powers.journal_records import RequestRecord
+    from reseller_sandbox.powers.journal import RequestRecord
     from reseller_sandbox.sandbox import Sandbox
 
 #: The names of the rules that a run is given.

@@ -1,24 +1,28 @@
-"""Coverage of the contract: what has been exercised, what is missing, and what would exercise that."""
+"""The contract: what it leaves open, how much of it was exercised, and what requests would have cost."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any, cast
 
+from reseller_sandbox.advice.finding import Finding, Severity
+from reseller_sandbox.advice.rules import RULES, advise
+from reseller_sandbox.core import assumptions
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.texts import nearest
-from reseller_sandbox.core.values import TEXT, Switch, choice
+from reseller_sandbox.core.values import TEXT, Record, Switch, choice
 from reseller_sandbox.coverage import figures, gaps, marks
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
 from reseller_sandbox.coverage.items import items as items_there
 from reseller_sandbox.powers.here import Here, here
-from reseller_sandbox.powers.pages import Limit
+from reseller_sandbox.powers.keyed import Keyed, Limit
 from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.result import Result
+from reseller_sandbox.powers.records import Result, record_of
+from reseller_sandbox.worlds import World
 
 #: How many of the requests that were the first of their kind are told of an item.
 MOST_TOLD = 3
@@ -26,6 +30,104 @@ MOST_TOLD = 3
 Area = Annotated[str, choice(*AREAS), "The area to look at; all of them, unless given."]
 Of = Annotated[str, TEXT, "A pattern of the operations to look at, such as ``v3.*``; all, unless given."]
 Everywhere = Annotated[Switch, "Look at all worlds of the server together, and at those that are gone."]
+
+
+class Assumption(Result, frozen=True, kw_only=True):
+    """One silence of the contract: what it means in this world, and what else it can mean."""
+
+    name: str
+    value: Any
+    default: Any
+    takes: str
+    observed: Any
+    about: str
+
+
+class Assumed(Result, frozen=True, kw_only=True):
+    """Every assumption of a world."""
+
+    assumptions: tuple[Assumption, ...]
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of the assumption of that name; raise KeyError where there is none."""
+        return {one.name: one.value for one in self.assumptions}[name]
+
+
+class Assumptions(Keyed[Assumption]):
+    """What the silences of the contract are taken to mean: each is named, and can be set."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of the assumption of that name."""
+        return self.list()[name]
+
+    @look()
+    def list(self) -> Assumed:
+        """Return every assumption with its value, its default, what it takes and what it decides."""
+        return _assumed(here(self).world)
+
+    @act()
+    def set(
+        self,
+        assume: Record | None = None,
+        *,
+        profile: Annotated[str, choice(*assumptions.PROFILES)] | None = None,
+    ) -> Assumed:
+        """Change what silences of the contract mean in this world, from the next request on.
+
+        What neither parameter names stays.
+
+        Args:
+            assume: The assumptions to set, by name.
+            profile: The set of assumptions to begin with: it sets all of them.
+        """
+        world = here(self).world
+        try:
+            base = assumptions.profile(profile) if profile is not None else world.assumptions
+            world.assume(base.with_values(assume or {}))
+        except assumptions.BadAssumption as problem:
+            raise Refused(INVALID_PARAMETER, problems=str(problem)) from None
+        return _assumed(world)
+
+
+def _assumed(world: World) -> Assumed:
+    return Assumed(
+        assumptions=tuple(
+            Assumption(**cast(dict[str, Any], told)) for told in assumptions.catalogue(world.assumptions)
+        )
+    )
+
+
+class LookedFor(Result, frozen=True, kw_only=True):
+    """One thing that advice looks for; ``about`` says what it is, ``instead`` what to do instead."""
+
+    rule: str
+    severity: Severity
+    about: str
+    instead: str
+
+
+class AdviceGiven(Result, frozen=True, kw_only=True):
+    """What was found and what was looked for, in how many requests; ``dropped`` counts forgotten ones."""
+
+    requests: int
+    dropped: int
+    looked_for: tuple[LookedFor, ...]
+    findings: tuple[Finding, ...]  # last, so that a terminal ends with them
+
+
+class Advice(Power):
+    """What your program did that would have cost money, names or secrets in production."""
+
+    @look(long=True)
+    def list(self) -> AdviceGiven:
+        """Return what was found, each finding with the requests that show it."""
+        world = here(self).world
+        return AdviceGiven(
+            findings=tuple(advise(world)),
+            looked_for=tuple(record_of(LookedFor, one, rule=one.name) for one in RULES),
+            requests=len(world.journal),
+            dropped=world.journal.dropped,
+        )
 
 
 class Covered(Result, frozen=True, kw_only=True):
