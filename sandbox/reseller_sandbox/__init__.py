@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reseller_sandbox.core.refusals import Refused
-    from reseller_sandbox.powers.keyed import MissingRecord
+    from reseller_sandbox.powers.records import MissingRecord
     from reseller_sandbox.sandbox import Sandbox, connect
     from reseller_sandbox.settings import BadSetting
     from reseller_sandbox.tools.replaying import replay
@@ -16,7 +16,7 @@ __all__ = ["BadSetting", "MissingRecord", "Refused", "Sandbox", "connect", "repl
 
 _WHERE = {
     "BadSetting": "reseller_sandbox.settings",
-    "MissingRecord": "reseller_sandbox.powers.keyed",
+    "MissingRecord": "reseller_sandbox.powers.records",
     "Refused": "reseller_sandbox.core.refusals",
     "Sandbox": "reseller_sandbox.sandbox",
     "connect": "reseller_sandbox.sandbox",

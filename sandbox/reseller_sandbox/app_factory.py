@@ -156,8 +156,7 @@ def _more_rows(
 ) -> Iterable[Endpoint]:
     """Return the rows of control that are no power's."""
     from reseller_sandbox.manual.rows import ManualRows
-    from reseller_sandbox.page.rows import PageRows, ReaderRows
-    from reseller_sandbox.page.session import SessionRows, SignatureRows
+    from reseller_sandbox.page.rows import PageRows, ReaderRows, SessionRows, SignatureRows
 
     return (
         *ManualRows().rows(),

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from reseller_sandbox.core.clock import parse_instant, stopwatch
 from reseller_sandbox.core.model import DEFAULT
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, RULES, Refused
+from reseller_sandbox.core.refusals import RULES
 from reseller_sandbox.core.signatures import Parameter, field_names, is_record
 from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.powers.power import Following, Operation, Retold
@@ -206,35 +206,33 @@ class FollowedThere(Following[Any]):
         return read_record(self._result, self.data())
 
     def data(self) -> Any:
-        """Return what the next record is as JSON; raise StopIteration after the last."""
-        kind, data = "", ""
+        """Return the next record as JSON; raise StopIteration after the last."""
+        event: dict[str, str] = {}
         while not self._closed:
             line = self._line()
-            name, _, value = line.partition(": ")
-            if name == "event":
-                kind = value
-            elif name == "data":
-                data = value
-            elif not line and kind == "end":
+            if line:
+                name, _, value = line.partition(": ")
+                event[name] = value
+                continue
+            if event.get("event") == "end":
                 self.close()
-            elif not line and kind == "missed":
-                self.missed, kind, data = int(json.loads(data)["missed"]), "", ""
-            elif not line and data:
-                return json.loads(data)
+            elif event.get("event") == "missed":
+                self.missed = int(json.loads(event["data"])["missed"])
+            elif "data" in event:
+                return json.loads(event["data"])
+            event = {}
         raise StopIteration
 
     def _line(self) -> str:
         """Return the next line, or an empty one after ``close``."""
+        line, why = b"", ""
         try:
             line = self._response.readline()
         except (OSError, HTTPException, ValueError, AttributeError) as problem:
-            if self._closed:
-                return ""
-            self.close()
-            raise Unreachable(f"what was followed at {self._url} has broken off: {problem}") from None
+            why = f": {problem}"
         if not line and not self._closed:
             self.close()
-            raise Unreachable(f"what was followed at {self._url} has broken off")
+            raise Unreachable(f"what was followed at {self._url} has broken off{why}")
         return line.decode("utf-8").rstrip("\r\n")
 
     def close(self) -> None:
@@ -312,16 +310,4 @@ def _word(parameter: Parameter, value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    try:
-        return json.dumps(value, default=_number, allow_nan=False)
-    except ValueError:
-        problem = "a number is none that JSON has, or has thousands of digits"
-        raise Refused(INVALID_PARAMETER, problems=problem) from None
-
-
-def _number(given: Any) -> float:
-    """Return a number with a fraction, which is a decimal here; refuse what is no number."""
-    if isinstance(given, Decimal):
-        return float(given)
-    problem = f"a value must be made of what JSON has, not of {type(given).__name__}"
-    raise Refused(INVALID_PARAMETER, problems=problem)
+    return json.dumps(value, default=float)  # a number with a fraction is a decimal

@@ -21,9 +21,8 @@ from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, 
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.events import followed
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.keyed import PerSecond, Since
 from reseller_sandbox.powers.power import Following, Power, act, look, stream
-from reseller_sandbox.powers.records import Fired, Result, fired, record_of
+from reseller_sandbox.powers.records import Fired, PerSecond, Result, Since, fired, record_of
 from reseller_sandbox.powers.registry import client_of
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.eventlog import Event

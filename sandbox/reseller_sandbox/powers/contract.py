@@ -19,9 +19,8 @@ from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
 from reseller_sandbox.coverage.items import items as items_there
 from reseller_sandbox.powers.here import Here, here
-from reseller_sandbox.powers.keyed import Keyed, Limit
 from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.records import Result, record_of
+from reseller_sandbox.powers.records import Keyed, Limit, Result, record_of
 from reseller_sandbox.worlds import World
 
 #: How many of the requests that were the first of their kind are told of an item.

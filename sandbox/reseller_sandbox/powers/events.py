@@ -15,9 +15,19 @@ from reseller_sandbox.core.state import State
 from reseller_sandbox.core.values import TEXT, choice, whole
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.keyed import Number, PerSecond, Since, latest
 from reseller_sandbox.powers.power import Following, Power, look, stream
-from reseller_sandbox.powers.records import Fired, Result, Setting, fired, record_of, settings_of
+from reseller_sandbox.powers.records import (
+    Fired,
+    Number,
+    PerSecond,
+    Result,
+    Setting,
+    Since,
+    fired,
+    latest,
+    record_of,
+    settings_of,
+)
 from reseller_sandbox.worlds import Entry, World, redact
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.feed import Come, Follower
@@ -116,36 +126,22 @@ class Followed(Following[T]):
         #: How many seconds to leave before more is taken.
         self.pause = 0.0
 
-    def ready(self) -> list[T]:
-        """Return the records that wait to be read, without waiting for more."""
-        found = [*self._ready, *self._taken()]
-        self._ready.clear()
-        return found
-
     def written(self, write: Callable[[T], bytes], most: float = inf) -> list[bytes]:
-        """Return what ``ready`` would, as bytes; streams with the same key share what ``write`` returns.
+        """Return the next records as bytes; streams with the same key share the result of ``write``.
 
         The rest is left for the next time as soon as there are ``most`` bytes.
         """
-        found = [write(one) for one in self._ready]
-        self._ready.clear()
-        taken, size = self._come(), 0
+        found, size, taken = [], 0, self._come()
         for number, come in enumerate(taken, 1):
             key = self._key, write
             if key not in come.shown:
-                one = self._shown(come)
-                come.shown[key] = None if one is None else write(one)
-            if come.shown[key] is not None:
-                found.append(come.shown[key])
-                size += len(come.shown[key])
+                come.shown[key] = write(self._show(come.thing)) if self._wanted(come.thing) else b""
+            found.append(come.shown[key])
+            size += len(come.shown[key])
             if size >= most and number < len(taken) and self._per_second is None:
                 self.follower.put_back(taken[number:])
                 break
         return found
-
-    def _taken(self) -> Iterator[T]:
-        shown = map(self._shown, self._come())
-        return (one for one in shown if one is not None)
 
     def _come(self) -> list[Come]:
         """Return what has come, or the latest of that, as much as there may be in a piece."""
@@ -158,12 +154,6 @@ class Followed(Following[T]):
         self.pause = len(told) / self._per_second
         return told
 
-    def _shown(self, come: Come) -> T | None:
-        if self._key not in come.shown:
-            come.shown[self._key] = self._show(come.thing) if self._wanted(come.thing) else None
-        found: T | None = come.shown[self._key]
-        return found
-
     @property
     def missed(self) -> int:  # type: ignore[override]
         """Return how many records came too fast."""
@@ -172,7 +162,8 @@ class Followed(Following[T]):
     def __next__(self) -> T:
         while not self._ready:
             self.follower.rest(self.pause)
-            self._ready.extend(self._taken())
+            things = (come.thing for come in self._come())
+            self._ready.extend(self._show(one) for one in things if self._wanted(one))
             if not self._ready:
                 if self.follower.ended:
                     raise StopIteration

@@ -17,9 +17,8 @@ from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRul
 from reseller_sandbox.faults.reading import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_STRUCK, When
 from reseller_sandbox.powers.here import Here, here
-from reseller_sandbox.powers.keyed import Key, Keyed
 from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.records import Result
+from reseller_sandbox.powers.records import Key, Keyed, Result
 from reseller_sandbox.worlds import World
 
 

@@ -20,10 +20,19 @@ from reseller_sandbox.core.state import account_named
 from reseller_sandbox.core.values import Text, listed, whole
 from reseller_sandbox.powers.events import Followed
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.keyed import Keyed, PerSecond, Wanted, latest, match_of
 from reseller_sandbox.powers.ledger import Movement, movement
 from reseller_sandbox.powers.power import Following, act, look, stream
-from reseller_sandbox.powers.records import RecordChange, Result, record_change, record_of
+from reseller_sandbox.powers.records import (
+    Keyed,
+    PerSecond,
+    RecordChange,
+    Result,
+    Wanted,
+    latest,
+    match_of,
+    record_change,
+    record_of,
+)
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.worlds import Entry, plain, redact, verify
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain

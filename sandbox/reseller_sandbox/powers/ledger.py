@@ -16,9 +16,8 @@ from reseller_sandbox.core.state import State, own_accounts
 from reseller_sandbox.core.stepwise import keys_in_order
 from reseller_sandbox.core.values import TEXT, Instant, choice, whole
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.keyed import Number, latest
 from reseller_sandbox.powers.power import Power, look
-from reseller_sandbox.powers.records import Result, record_of
+from reseller_sandbox.powers.records import Number, Result, latest, record_of
 from reseller_sandbox.powers.registry import as_kept, client_of
 
 #: How many movements are listed at the most, and by default; totals are of all of them.

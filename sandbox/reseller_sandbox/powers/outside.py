@@ -20,9 +20,8 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.core.values import TEXT, When, either
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.keyed import Number, match_of
 from reseller_sandbox.powers.power import Operation, Power, act, look, method_for
-from reseller_sandbox.powers.records import Fired, Result, fired
+from reseller_sandbox.powers.records import Fired, Number, Result, fired, match_of
 from reseller_sandbox.worlds.redact import masked
 
 P = ParamSpec("P")

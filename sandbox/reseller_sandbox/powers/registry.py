@@ -29,9 +29,8 @@ from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.fixture.hosts import HostEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.keyed import Keyed, Limit, Start, page
 from reseller_sandbox.powers.power import act, look
-from reseller_sandbox.powers.records import Result, record_of
+from reseller_sandbox.powers.records import Keyed, Limit, Result, Start, page, record_of
 from reseller_sandbox.worlds import Moment
 
 R = TypeVar("R")

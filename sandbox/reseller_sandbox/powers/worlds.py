@@ -6,7 +6,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox import fixture
 from reseller_sandbox.capsule.document import BadCapsule, to_bytes
@@ -18,12 +18,22 @@ from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKN
 from reseller_sandbox.core.signatures import declared, read_by
 from reseller_sandbox.core.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
 from reseller_sandbox.powers.here import Here, here
-from reseller_sandbox.powers.keyed import Key, Keyed
 from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.records import RecordChange, Result, Setting, record_change, settings_of
+from reseller_sandbox.powers.records import (
+    Key,
+    Keyed,
+    RecordChange,
+    Result,
+    Setting,
+    record_change,
+    settings_of,
+)
 from reseller_sandbox.powers.registry import AccountRecord, accounts_shown
 from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Moment, World, diff, timeline
 from reseller_sandbox.worlds.past import require_present
+
+S = TypeVar("S", bound="WorldStanding")
+W = TypeVar("W", bound="WorldSummary")
 
 WorldName = Annotated[str, TEXT, "The world's name."]
 SnapshotName = Annotated[Key, "The snapshot's name."]
@@ -281,7 +291,7 @@ class History(Power):
         """
         world = here(self).world
         timeline.reset(world, original=original)
-        return WorldStanding(**standing(world))
+        return _standing(WorldStanding, world)
 
     @look(*POINT_RULES, UNKNOWN_WORLD, long=True)
     def diff(
@@ -333,7 +343,8 @@ class History(Power):
         """
         door = here(self)
         left = checkpoint_record(door.worlds.load(door.world, FIXTURE(fixture)))
-        return Loaded(**standing(door.world), branch=left, accounts=accounts_shown(door.world.moment))
+        accounts = accounts_shown(door.world.moment)
+        return _standing(Loaded, door.world, branch=left, accounts=accounts)
 
 
 class Capsule(Power):
@@ -373,7 +384,7 @@ class Worlds(Keyed[WorldSummary]):
     def get(self, world: WorldName, /) -> WorldRecord:
         """Return one world, with its accounts and their credentials."""
         engine = here(self).worlds
-        return world_record(engine, engine.find(world))
+        return _world(WorldRecord, engine, engine.find(world))
 
     @act(
         refusals.TOO_MANY_WORLDS,
@@ -403,7 +414,7 @@ class Worlds(Keyed[WorldSummary]):
             seed: What codes and identifiers are drawn from, where two worlds are to draw the same.
         """
         door = _beside(self)
-        return world_record(door.worlds, _forked(door, wanted))
+        return _world(WorldRecord, door.worlds, _forked(door, wanted))
 
     @act(
         refusals.INVALID_CAPSULE,
@@ -428,8 +439,8 @@ class Worlds(Keyed[WorldSummary]):
             world, relived = engine.open(CONTENT(capsule), name)
         except BadCapsule as problem:
             raise Refused(refusals.INVALID_CAPSULE, problems=str(problem).removeprefix("capsule: ")) from None
-        difference = relived.difference or None
-        return WorldOpened(**_whole(engine, world), difference=difference, notes=relived.notes)
+        seen = {"difference": relived.difference or None, "notes": relived.notes}
+        return _world(WorldOpened, engine, world, **seen)
 
     @act(UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
     def remove(self, world: WorldName, /) -> WorldsFound:
@@ -459,36 +470,27 @@ def _forked(door: Here, wanted: Mapping[str, Any]) -> World:
     return door.worlds.fork(Fork(world=door.world, **wanted))
 
 
-def world_record(engine: Engine, world: World) -> WorldRecord:
+def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
     """Return a world as people look at it."""
-    return WorldRecord(**_whole(engine, world))
+    moment = world.present()
+    if issubclass(kind, WorldRecord):
+        more |= {"accounts": accounts_shown(moment), "assumptions": moment.assumptions.departures()}
+    return kind(
+        name=world.name,
+        prefix=f"/_worlds/{world.name}",
+        now=moment.clock.instant,
+        frozen=moment.clock.frozen,
+        seed=moment.state.seed,
+        requests=moment.requests,
+        orders=len(moment.state.orders),
+        idle_seconds=round(engine.idle(world), 3),
+        **more,
+    )
 
 
 def _found(engine: Engine) -> WorldsFound:
-    listed = tuple(WorldSummary(**_summary(engine, world)) for world in engine)
+    listed = tuple(_world(WorldSummary, engine, world) for world in engine)
     return WorldsFound(worlds=listed, limit=engine.limits.max_worlds)
-
-
-def _whole(engine: Engine, world: World) -> dict[str, Any]:
-    return {
-        **_summary(engine, world),
-        "accounts": accounts_shown(world.moment),
-        "assumptions": world.assumptions.departures(),
-    }
-
-
-def _summary(engine: Engine, world: World) -> dict[str, Any]:
-    moment = world.present()
-    return {
-        "name": world.name,
-        "prefix": f"/_worlds/{world.name}",
-        "now": moment.clock.instant,
-        "frozen": moment.clock.frozen,
-        "seed": moment.state.seed,
-        "requests": moment.requests,
-        "orders": len(moment.state.orders),
-        "idle_seconds": round(engine.idle(world), 3),
-    }
 
 
 def _beside(power: Power) -> Here:
@@ -510,20 +512,15 @@ def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
     )
 
 
-def standing(world: World) -> dict[str, Any]:
-    """Return the fields of ``WorldStanding``."""
-    moment = world.moment
-    return {
-        "world": world.name,
-        "now": moment.clock.now(),
-        "frozen": moment.clock.frozen,
-        "requests": moment.requests,
-    }
+def _standing(kind: type[S], world: World, **more: Any) -> S:
+    """Return the time of a world, and how many requests it has had."""
+    clock, requests = world.moment.clock, world.moment.requests
+    return kind(world=world.name, now=clock.now(), frozen=clock.frozen, requests=requests, **more)
 
 
 def went_back(world: World, left: Checkpoint) -> WentBack:
     """Return the time of ``world`` and the branch that it ``left``."""
-    return WentBack(**standing(world), branch=checkpoint_record(left))
+    return _standing(WentBack, world, branch=checkpoint_record(left))
 
 
 def _snapshots(world: World) -> SnapshotsFound:
