@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from marshmallow import INCLUDE, RAISE, Schema, fields
@@ -184,24 +184,22 @@ class DocumentRows:
 
     def __init__(self, interfaces: Callable[[], Sequence[Interface]]) -> None:
         self._interfaces = interfaces
-        self._made: dict[tuple[str, Assumptions], dict[str, Any]] = {}
+        self._described = lru_cache(maxsize=_MOST_KEPT)(self._describe)
 
     def show(self, call: ControlCall) -> Any:
         """Return the OpenAPI document of one interface, as the world's assumptions have it."""
+        document = self._described(call.arguments["document"], call.door.world.assumptions)
+        incoming = call.incoming
+        server = f"{incoming.scheme}://{incoming.headers.get('Host', '')}{incoming.prefix}"
+        return {**document, "servers": [{"url": server}]}
+
+    def _describe(self, asked: str, assumed: Assumptions) -> dict[str, Any]:
         from reseller_sandbox.web import openapi  # apispec is loaded for those who ask
 
         by_name = {f"{interface.name}.json": interface for interface in self._interfaces()}
-        asked = call.arguments["document"]
         if asked not in by_name:
             raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
-        key = asked, call.door.world.assumptions
-        if key not in self._made:
-            if len(self._made) >= _MOST_KEPT:
-                self._made.clear()
-            self._made[key] = openapi.describe(by_name[asked], key[1])
-        incoming = call.incoming
-        server = f"{incoming.scheme}://{incoming.headers.get('Host', '')}{incoming.prefix}"
-        return {**self._made[key], "servers": [{"url": server}]}
+        return openapi.describe(by_name[asked], assumed)
 
     def rows(self) -> tuple[Endpoint, ...]:
         """Return the one row."""

@@ -10,7 +10,7 @@ the rows that serve it; what a browser loads is in ``files/``, plain modules wit
   ``live.js`` follows what happens.
 * ``files/views/`` has a file for each view.
 
-A view is one file and one row. The row, in ``rows.py``, gives its name, its title and what it is for; the
+A view is one file and one row. The row, in ``page.html``, gives its name, its title and what it is for; the
 file, ``files/views/NAME.js``, exports one class::
 
     import { View } from "../parts/view.js";

@@ -5,15 +5,13 @@ Others let it in to a server that wants a control token, sign its requests, and 
 
 from __future__ import annotations
 
-import posixpath
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from marshmallow import RAISE, Schema, fields, validate
+from marshmallow import fields, validate
 
 from reseller_sandbox.control.rows import ControlCall, Nothing, extra_row
 from reseller_sandbox.core.outside import account_called
@@ -51,31 +49,6 @@ _READER_FOLDER = Path(__file__).parent / "reader_files"
 #: The reader's own files, and those of Swagger UI.
 _OWN, _OTHERS = ("begin.js", "around.css"), ("swagger-ui-bundle.js", "swagger-ui.css")
 
-#: What a module imports as it begins.
-_IMPORTED = re.compile(r'^import [^;]*"(\.[^"]+)"', re.MULTILINE)
-
-
-class ViewRow(NamedTuple):
-    """A view: its name, which its file and its address have as well, its title, and what it is for."""
-
-    name: str
-    title: str
-    about: str
-
-
-#: The views, in the order of the menu.
-VIEWS = (
-    ViewRow("journal", "Journal", "Requests and what came of them, as they come."),
-    ViewRow("names", "Names", "The names of the registry, and all that is known of each."),
-    ViewRow("travel", "Travel", "The world's past: look at it, go back to it, compare two points."),
-    ViewRow("faults", "Faults", "What makes requests fail: presets, rules and what they struck."),
-    ViewRow("outside", "Other side", "What strangers, registrars and registries do: now, or planned."),
-    ViewRow("money", "Money", "Balances over time, every movement, and advice."),
-    ViewRow("console", "Console", "Any operation, filled in, signed and sent."),
-    ViewRow("assumptions", "Assumptions", "What the contract leaves open, and what it means here."),
-    ViewRow("worlds", "Worlds", "All worlds: fork, drop, compare, save and open them."),
-)
-
 
 class _FileName(fields.Raw):
     """A file's name, which may have a slash in it."""
@@ -96,7 +69,6 @@ class PageRows:
     ) -> None:
         self._powers = powers
         self._interfaces = interfaces
-        self._shown: dict[str, bytes] = {}
 
     @cached_property
     def _files(self) -> Mapping[str, Answer]:
@@ -122,19 +94,9 @@ class PageRows:
         It stands at ``/`` as well, for whoever prefers HTML to JSON.
         """
         root = "../" if call.incoming.target.partition("?")[0].endswith(PAGE) else ""
-        if root not in self._shown:
-            self._shown[root] = self._rendered(root)
+        page = (FOLDER.parent / "page.html").read_text("utf-8").replace("{{ root }}", root)
         call.incoming.headers_out |= {"Content-Security-Policy": POLICY, "Vary": "Accept"}
-        return sent(call, Answer(200, self._shown[root], _HTML))
-
-    def _rendered(self, root: str) -> bytes:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-
-        loader = PackageLoader("reseller_sandbox.page", "")
-        template = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-        modules = dict.fromkeys((*_with_its_own("page.js"), *_with_its_own(f"views/{VIEWS[0].name}.js")))
-        page = template.get_template("page.html")
-        return page.render(root=root, views=VIEWS, modules=modules).encode()
+        return sent(call, Answer(200, page.encode(), _HTML))
 
     def file(self, call: ControlCall) -> Answer:
         """Return a file of the page."""
@@ -152,16 +114,6 @@ class PageRows:
                 "page.file", f"{PAGE}/{{file}}", self.file, UNKNOWN_PAGE, path=_FileAsked(), forms=forms
             ),
         )
-
-
-def _with_its_own(module: str) -> Iterator[str]:
-    """Yield a module of the page, and those that it imports as it begins, and theirs."""
-    found = [module]
-    for one in found:
-        yield one
-        imported = _IMPORTED.findall((FOLDER / one).read_text("utf-8"))
-        names = (posixpath.normpath(f"{posixpath.dirname(one)}/{name}") for name in imported)
-        found += [name.lstrip("/") for name in names if name.lstrip("/") not in found]
 
 
 class ReaderFile(Shape):
@@ -260,13 +212,8 @@ class SessionRows:
         )
 
 
-class UnsignedRequest(Schema):
+class UnsignedRequest(Nothing):
     """A request that is to be signed."""
-
-    error_messages = Shape.error_messages
-
-    class Meta:
-        unknown = RAISE
 
     account = Text(
         required=True, metadata={"description": "Who sends it: an account's name, or its client id."}

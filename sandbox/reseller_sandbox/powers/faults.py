@@ -212,7 +212,7 @@ class Faults(Keyed[FaultRecord]):
             there = world.moment.faults.rules
             if any(one.name == told.get("name") for one in there):
                 raise Refused(FAULT_EXISTS, fault=told["name"])
-            return _placed(here(self), there, _read(here(self), [told], [one.name for one in there]))
+            return _placed(here(self), there, [told])
 
     def preset(self, preset: str, **changes: Any) -> FaultsPlaced:
         """Add the rules of a preset.
@@ -232,7 +232,7 @@ class Faults(Keyed[FaultRecord]):
             faults: The new rules, in their order.
         """
         with here(self).world.lock:
-            return _placed(here(self), (), _read(here(self), cast(Any, faults), place="faults[{}]"))
+            return _placed(here(self), (), cast(Any, faults), "faults[{}]")
 
     @act(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
@@ -275,7 +275,10 @@ class Faults(Keyed[FaultRecord]):
         return KindsFound(
             kinds=tuple(
                 KindRecord(
-                    kind=name, about=_in_a_line(kind), phases=tuple(kind.phases), parameters=_parts(kind)
+                    kind=name,
+                    about=" ".join(unmarked(docstring(kind)).split()),
+                    phases=tuple(kind.phases),
+                    parameters=_parts(kind),
                 )
                 for name, kind in KINDS.items()
             ),
@@ -295,10 +298,6 @@ class Faults(Keyed[FaultRecord]):
         )
 
 
-def _in_a_line(kind: type[FaultKind]) -> str:
-    return " ".join(unmarked(docstring(kind)).split())
-
-
 def _parts(of: type) -> tuple[PartRecord, ...]:
     """Return what the parts of a kind, a match or a rule take."""
     return tuple(
@@ -315,10 +314,10 @@ def _parts(of: type) -> tuple[PartRecord, ...]:
 
 def _found(world: World) -> FaultsFound:
     book = world.moment.faults
-    return FaultsFound(faults=tuple(_record(rule, book.count(rule.name), world) for rule in book.rules))
+    return FaultsFound(faults=tuple(_record(world, book.count(rule.name), rule) for rule in book.rules))
 
 
-def _record(rule: FaultRule, count: Count, world: World) -> FaultRecord:
+def _record(world: World, count: Count, rule: FaultRule) -> FaultRecord:
     return FaultRecord(
         name=rule.name,
         kind=rule.kind.name,
@@ -334,26 +333,23 @@ def _record(rule: FaultRule, count: Count, world: World) -> FaultRecord:
 
 def _called(world: World, name: str) -> FaultRecord:
     """Return one rule; refuse with ``unknown_fault``."""
-    found = next((one for one in _found(world) if one.name == name), None)
-    if found is None:
-        known = there_are((one.name for one in world.moment.faults.rules), "faults")
-        raise Refused(UNKNOWN_FAULT, fault=name[:80], known=known)
-    return found
+    book = world.moment.faults
+    for rule in book.rules:
+        if rule.name == name:
+            return _record(world, book.count(name), rule)
+    known = there_are((one.name for one in book.rules), "faults")
+    raise Refused(UNKNOWN_FAULT, fault=name[:80], known=known)
 
 
-def _read(
-    door: Here, given: Sequence[Mapping[str, Any]], taken: Sequence[str] = (), place: str = ""
-) -> tuple[reading.Read, ...]:
-    return reading.read_rules(given, door.words, taken, place, door.world.now())
-
-
-def _placed(door: Here, there: tuple[FaultRule, ...], rules: tuple[reading.Read, ...]) -> FaultsPlaced:
-    """Put rules after those that are ``there``; refuse with ``too_many_faults``."""
+def _placed(door: Here, there: tuple[FaultRule, ...], given: Sequence[Any], place: str = "") -> FaultsPlaced:
+    """Read rules and put them after those that are ``there``; refuse with ``too_many_faults``."""
     world = door.world
-    world.limits.require_room_for_faults(len(there) + len(rules))
-    names = [one.rule.name for one in rules]
+    taken = [one.name for one in there]
+    read = reading.read_rules(given, door.words, taken, place, world.now())
+    world.limits.require_room_for_faults(len(there) + len(read))
+    names = [one.rule.name for one in read]
     with world.acting("faults.add") as deed:
-        _set(world, (*there, *(one.rule for one in rules)))
+        _set(world, (*there, *(one.rule for one in read)))
         deed.effect["faults"] = names
     return FaultsPlaced(faults=tuple(one for one in _found(world) if one.name in names))
 
@@ -366,7 +362,8 @@ def _changed(door: Here, name: str, changes: Mapping[str, Any]) -> FaultRecord:
         before = next(rule for rule in book.rules if rule.name == name)
         if changes.get("name", name) != name:
             raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
-        ((after, _),) = _read(door, [reading.changed(before, changes)])
+        changed = [reading.changed(before, changes)]
+        ((after, _),) = reading.read_rules(changed, door.words, (), "", world.now())
         count = book.count(name)
         if type(after.kind) is not type(before.kind):
             count = replace(count, memory=None)

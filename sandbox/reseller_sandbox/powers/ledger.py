@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.money import NOTHING
+from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.core.state import State, own_accounts
@@ -18,7 +19,7 @@ from reseller_sandbox.core.values import TEXT, Instant, choice, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.records import Number, Result, latest, record_of
-from reseller_sandbox.powers.registry import as_kept, client_of
+from reseller_sandbox.powers.registry import as_kept
 
 #: How many movements are listed at the most, and by default; totals are of all of them.
 MOST, LISTED = 10_000, 1000
@@ -120,7 +121,7 @@ class Ledger(Power):
             limit: How many of the latest to list.
         """
         state = here(self).world.present().state
-        found = _found(state, **sought)
+        found = _found(state, sought)
         listed = latest([entry for entry in found if before is None or entry.id < before], limit)
         orders = {entry.order for entry in listed}
         return MovementsFound(
@@ -132,35 +133,27 @@ class Ledger(Power):
                 purpose=_totals(found, lambda entry: str(entry.purpose)),
                 account=_totals(found, lambda entry: state.accounts[entry.account].name),
             ),
-            balances=_balances(state),
+            balances=tuple(record_of(AccountBalance, one, account=one.name) for one in own_accounts(state)),
         )
 
 
-def _found(
-    state: State,
-    account: str | None = None,
-    order: int | None = None,
-    domain: str | None = None,
-    operation: str | None = None,
-    purpose: str | None = None,
-    request: str | None = None,
-    since: Any = None,
-) -> list[LedgerEntry]:
+def _found(state: State, sought: MovementFilter) -> list[LedgerEntry]:
     """Return the matching movements, oldest first; refuse with ``unknown_account``."""
-    owner = client_of(state, account)
-    name = as_kept(domain) if domain is not None else None
-    pattern = Glob(operation) if operation is not None else None
     numbers: Iterable[int] = keys_in_order(state.ledger)
-    if owner is not None:
+    if "account" in sought:
+        owner = account_called(state, sought["account"]).client_id
         numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
+    name = as_kept(sought["domain"]) if "domain" in sought else None
+    pattern = Glob(sought.get("operation", "*"))
+    since: Any = sought.get("since")
     return [
         entry
         for entry in map(state.ledger.__getitem__, numbers)
-        if order in (None, entry.order)
+        if sought.get("order") in (None, entry.order)
         and name in (None, entry.name)
-        and (pattern is None or pattern.matches(_operation(entry)))
-        and purpose in (None, entry.purpose)
-        and request in (None, entry.cause, request_of(entry.cause))
+        and pattern.matches(_operation(entry))
+        and sought.get("purpose") in (None, entry.purpose)
+        and sought.get("request") in (None, entry.cause, request_of(entry.cause))
         and (since is None or entry.at >= since)
     ]
 
@@ -189,26 +182,19 @@ def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -
     """Return the total for each ``key``, in its order; movements without one are left out."""
     by_key: dict[Any, list[LedgerEntry]] = {}
     for entry in entries:
-        one = key(entry)
-        if one is not None:
-            by_key.setdefault(one, []).append(entry)
+        by_key.setdefault(key(entry), []).append(entry)
+    by_key.pop(None, None)
     return tuple(_total(one, by_key[one]) for one in sorted(by_key))
 
 
 def _total(key: Any, entries: list[LedgerEntry]) -> Total:
-    nothing = NOTHING
-    refunded = sum((one.amount for one in entries if one.refunds is not None), nothing)
-    charged = -sum((one.amount for one in entries if one.refunds is None and one.amount < 0), nothing)
-    balance = sum((one.amount for one in entries), nothing)
-    return Total(
-        key=key,
-        entries=len(entries),
-        charged=charged,
-        refunded=refunded,
-        added=balance - refunded + charged,
-        balance=balance,
-    )
-
-
-def _balances(state: State) -> tuple[AccountBalance, ...]:
-    return tuple(record_of(AccountBalance, one, account=one.name) for one in own_accounts(state))
+    sums = {"refunded": NOTHING, "charged": NOTHING, "added": NOTHING}
+    for one in entries:
+        if one.refunds is not None:
+            sums["refunded"] += one.amount
+        elif one.amount < 0:
+            sums["charged"] -= one.amount
+        else:
+            sums["added"] += one.amount
+    balance = sums["refunded"] - sums["charged"] + sums["added"]
+    return Total(key=key, entries=len(entries), balance=balance, **sums)
