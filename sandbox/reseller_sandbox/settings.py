@@ -27,7 +27,7 @@ from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.shards import NAME as SHARD_NAME
 from reseller_sandbox.core.signatures import declared, read, told_of
-from reseller_sandbox.core.texts import Must, complaint, nearest
+from reseller_sandbox.core.texts import complaint, nearest
 from reseller_sandbox.core.values import (
     ANYTHING,
     MOST,
@@ -56,7 +56,7 @@ class BadSetting(ValueError):
 def _path(given: Any) -> str:
     if isinstance(given, str | Path) and str(given) and "\0" not in str(given):
         return str(given)
-    raise ValueError(Must("be a path"))
+    raise ValueError("must be a path")
 
 
 def _fixture(given: Any) -> str:
@@ -82,7 +82,7 @@ def _profile_file(given: Any) -> Mapping[str, object]:
     path = Path(_path(given))
     if not os.path.isfile(path):  # which a name that is too long is not
         near = nearest(str(given), PROFILES)
-        raise ValueError(Must(f"be {', '.join(PROFILES)} or a file{near}"))
+        raise ValueError(f"must be {', '.join(PROFILES)} or a file{near}")
     try:
         return fixture.load(path).assume
     except fixture.FixtureError as problem:
@@ -118,13 +118,13 @@ def read_url(given: Any) -> str:
         parts = urlsplit(given)
         if parts.scheme in ("http", "https") and parts.netloc and parts.port != 0 and given.isprintable():
             return str(given)
-    raise ValueError(Must("be a URL that begins with http:// or https://"))
+    raise ValueError("must be a URL that begins with http:// or https://")
 
 
 def _assumed(given: Any) -> dict[str, object]:
     """Read assumptions by their names; objects within objects are names with dots, as TOML has them."""
     if not isinstance(given, Mapping):
-        raise ValueError(Must("be names with values (NAME=VALUE)"))
+        raise ValueError("must be names with values (NAME=VALUE)")
     flat = _flat(mapping(given))
     try:
         Assumptions().with_values(flat)
@@ -148,7 +148,7 @@ def _tls_names(given: Any) -> tuple[str, ...]:
 def _tls_name(given: Any) -> str:
     """Return a name that a certificate can be for: of one label or more, ``*.`` before it, or an address."""
     if not isinstance(given, str):
-        raise ValueError(Must("be names of hosts"))
+        raise ValueError("must be names of hosts")
     with suppress(ValueError):
         return str(ip_address(given))
     try:
@@ -178,13 +178,13 @@ def _shard(given: Any) -> str:
         named = f"s{number[1]}"
     if isinstance(named, str) and re.fullmatch(SHARD_NAME, named):
         return named
-    raise ValueError(Must("be letters and a number such as s3, or hostname"))
+    raise ValueError("must be letters and a number such as s3, or hostname")
 
 
 _SOME = whole(1, MOST)
 _SHARD = Kind({"type": "string"}, _shard)
-_HOST = _like(r"[!-~]*", Must("be an address or a name"))  # nothing is every address
-_PREFIX = _like(r"[A-Za-z0-9-]*", Must("be the beginning of a header's name: letters, digits and hyphens"))
+_HOST = _like(r"[!-~]*", "must be an address or a name")  # nothing is every address
+_PREFIX = _like(r"[A-Za-z0-9-]*", "must be the beginning of a header's name: letters, digits and hyphens")
 _TOKEN = _like(r"[!-~]+", "takes one or more printable ASCII characters, and no spaces")  # without telling it
 
 #: The kinds of paths: a fixture may also be a packaged one's name.

@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.core.values import MAPPING, Kind, mapping, number, whole
 
 _MOST = 10**15
@@ -17,13 +16,13 @@ _MOST = 10**15
 def _text(given: Any) -> str:
     if isinstance(given, str):
         return given
-    raise ValueError(Must("be text"))
+    raise ValueError("must be text")
 
 
 def _texts(given: Any) -> tuple[str, ...]:
     if isinstance(given, list | tuple):
         return tuple(map(_text, given))
-    raise ValueError(Must("be a list of texts"))
+    raise ValueError("must be a list of texts")
 
 
 def _bytes(given: Any) -> bytes:
@@ -35,7 +34,7 @@ def _bytes(given: Any) -> bytes:
         ((name, told),) = mapping(given).items()
         if name == "base64":
             return b64decode(_text(told), validate=True)
-    raise ValueError(Must("be text, or an object with base64"))
+    raise ValueError("must be text, or an object with base64")
 
 
 def _as_told(raw: bytes) -> Any:
@@ -50,7 +49,7 @@ def _pairs(given: Any) -> tuple[tuple[str, str], ...]:
     pairs = [_texts(one) for one in given] if isinstance(given, list | tuple) else [()]
     if all(len(one) == 2 for one in pairs):
         return tuple((name, value) for name, value in pairs)
-    raise ValueError(Must("be pairs of a name and a value"))
+    raise ValueError("must be pairs of a name and a value")
 
 
 def _content(given: Any) -> bytes:
@@ -61,14 +60,14 @@ def _content(given: Any) -> bytes:
     except OSError as problem:
         raise ValueError(f"cannot be read: {problem}") from None
     except ValueError:
-        raise ValueError(Must("be a file's content in Base64")) from None
+        raise ValueError("must be a file's content in Base64") from None
 
 
 def _keys(given: Any) -> Mapping[str, tuple[int, str]]:
     found = {}
     for key, pair in mapping(given).items():
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise ValueError(Must("be pairs of an account's number and a secret, by key"))
+            raise ValueError("must be pairs of an account's number and a secret, by key")
         found[key] = (_COUNT.read(pair[0]), _text(pair[1]))
     return found
 

@@ -13,8 +13,8 @@ from reseller_sandbox.core.clock import parse_instant, wire
 from reseller_sandbox.core.names import to_unicode, well_formed
 from reseller_sandbox.core.patterns import Glob, Path, any_matches
 from reseller_sandbox.core.signatures import record
-from reseller_sandbox.core.texts import Must, require_whole_letters
 from reseller_sandbox.core.texts import plain as as_letters
+from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.core.values import ANYTHING, SWITCH, Kind, several
 
 #: The most items of an object.
@@ -34,7 +34,7 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
         if isinstance(given, Glob):
             return given
         if not isinstance(given, str):
-            raise ValueError(Must("be text"))
+            raise ValueError("must be text")
         return Glob(spelt(Glob(as_letters(given)).text))
 
     return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
@@ -51,7 +51,7 @@ def _outcome(given: Any) -> str:
     if isinstance(given, str) and 0 < len(given) <= _LONGEST_WORD:
         require_whole_letters(given)
         return given
-    raise ValueError(Must(f"be {_OUTCOMES}"))
+    raise ValueError(f"must be {_OUTCOMES}")
 
 
 def _since(given: Any) -> datetime | int:
@@ -64,7 +64,7 @@ def _since(given: Any) -> datetime | int:
     try:
         return parse_instant(text if isinstance(text, str) else "")
     except ValueError:
-        raise ValueError(Must(f"be {_SINCE}")) from None
+        raise ValueError(f"must be {_SINCE}") from None
 
 
 def _is_read(given: Any, key: type, value: Any = object) -> bool:
@@ -86,7 +86,7 @@ def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
         for name in given:
             require_whole_letters(name)
         return tuple((name, None if value is None else Glob(value)) for name, value in given.items())
-    raise ValueError(Must(f"be {_BY_NAME}"))
+    raise ValueError(f"must be {_BY_NAME}")
 
 
 def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
@@ -99,7 +99,7 @@ def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
         and all(isinstance(text, str) for text in given)
     ):
         return tuple((Path.parse(text), _globbed(ANYTHING.read(value))) for text, value in given.items())
-    raise ValueError(Must(f"be {_BY_PATH}"))
+    raise ValueError(f"must be {_BY_PATH}")
 
 
 def plain(wanted: Any) -> Any:

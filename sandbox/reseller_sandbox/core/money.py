@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-from reseller_sandbox.core.texts import Must
-
 #: How many fraction digits an amount has at most, and is always written with where an answer asks for all.
 FINEST = 6
 
@@ -39,9 +37,9 @@ def read(given: object, most: int | None = MOST) -> Decimal:
     """
     amount = _number(given)
     if most is not None and abs(amount) >= most:
-        raise ValueError(Must(f"be less than {most}"))
+        raise ValueError(f"must be less than {most}")
     if amount.adjusted() < -_LONGEST or len(_fraction(amount)) > FINEST:
-        raise ValueError(Must(f"have at most {FINEST} fraction digits"))
+        raise ValueError(f"must have at most {FINEST} fraction digits")
     return Decimal(write(amount)) if amount else NOTHING
 
 
@@ -49,19 +47,19 @@ def read_price(given: object, most: int | None = MOST) -> Decimal:
     """Return what ``read`` does, and refuse amounts below zero."""
     amount = read(given, most)
     if amount < 0:
-        raise ValueError(Must("not be below zero"))
+        raise ValueError("must not be below zero")
     return amount
 
 
 def _number(given: object) -> Decimal:
     if isinstance(given, str) and not (given.isascii() and len(given) <= _LONGEST and "_" not in given):
-        raise ValueError(Must("be a decimal number"))
+        raise ValueError("must be a decimal number")
     try:
         number = Decimal(str(given) if isinstance(given, float) else given)  # type: ignore[arg-type]
     except (InvalidOperation, TypeError, ValueError):
-        raise ValueError(Must("be a decimal number")) from None
+        raise ValueError("must be a decimal number") from None
     if isinstance(given, bool) or not number.is_finite() or number.adjusted() > _LONGEST:
-        raise ValueError(Must("be a decimal number"))
+        raise ValueError("must be a decimal number")
     return number
 
 

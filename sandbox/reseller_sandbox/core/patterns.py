@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reseller_sandbox.core.texts import Must, has_control, require_whole_letters
+from reseller_sandbox.core.texts import has_control, require_whole_letters
 from reseller_sandbox.core.values import Kind
 
 #: The longest pattern, the longest text that one can match, and how far a pattern may unfold.
@@ -73,7 +73,7 @@ class Glob(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not 0 < len(self.text) <= LONGEST_GLOB:
-            raise ValueError(Must(f"have 1 to {LONGEST_GLOB} characters"))
+            raise ValueError(f"must have 1 to {LONGEST_GLOB} characters")
         require_whole_letters(self.text)
 
     @property
@@ -144,12 +144,12 @@ class Path(Struct, frozen=True):
         while at < len(text):
             found = _STEP.match(text, at)
             if found is None:
-                raise ValueError(Must("be a path such as domain.expireDate or results[0].status"))
+                raise ValueError("must be a path such as domain.expireDate or results[0].status")
             place, key = found.groups()
             steps.append(key if key is not None else place if place == _ALL else int(place))
             at = found.end()
         if not steps:
-            raise ValueError(Must(f"be a path such as domain.expireDate, of up to {LONGEST_PATH} characters"))
+            raise ValueError(f"must be a path such as domain.expireDate, of up to {LONGEST_PATH} characters")
         return cls(text, tuple(steps))
 
     def find(self, value: Any) -> Iterator[Any]:
@@ -165,7 +165,7 @@ def _path(given: Any) -> Path:
     if isinstance(given, Path):
         return given
     if not isinstance(given, str):
-        raise ValueError(Must("be a path such as domain.expireDate or results[0].status"))
+        raise ValueError("must be a path such as domain.expireDate or results[0].status")
     return Path.parse(given)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import Self, TypeVar, cast
+from typing import TypeVar, cast
 
 #: How much of a word is looked at.
 COMPARED = 60
@@ -32,26 +32,10 @@ def nearest(word: str, known: Iterable[str]) -> str:
 _MOST_PROBLEMS = 20
 
 
-class Must(str):
-    """What a value must be, in words: ``Must("be text")``. Who tells that tells what came instead, too."""
-
-    __slots__ = ()
-
-    def __new__(cls, wanted: str) -> Self:
-        return super().__new__(cls, f"must {wanted}")
-
-    def format(self, *_: object, **__: object) -> Self:
-        """Return it as it is: it has no blanks, whatever is to be filled in."""
-        return self
-
-    def or_(self, other: str) -> Must:
-        """Return the same with something else that the value may be as well."""
-        return Must(f"{self.removeprefix('must ')}, or {other}")
-
-
-def says_what_must_be(problem: ValueError) -> bool:
-    """Whether an error says what a value must be, and so not yet what it is."""
-    return bool(problem.args) and isinstance(problem.args[0], Must)
+def says_what_must_be(problem: object) -> bool:
+    """Whether a message says what a value must be, and not yet what was given."""
+    words = str(problem)
+    return words.startswith("must ") and ", not " not in words
 
 
 def shortened(value: object) -> str:

@@ -27,7 +27,7 @@ from reseller_sandbox.core.clock import (
     parse_instant,
     wire,
 )
-from reseller_sandbox.core.texts import Must, nearest, plain, require_whole_letters
+from reseller_sandbox.core.texts import nearest, plain, require_whole_letters, says_what_must_be
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11
@@ -75,7 +75,7 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
 def _text(given: Any) -> str:
     if isinstance(given, str) and 0 < len(given) <= _LONGEST and given.isprintable():
         return plain(given)
-    raise ValueError(Must(f"be a text of 1 to {_LONGEST} printable characters"))
+    raise ValueError(f"must be a text of 1 to {_LONGEST} printable characters")
 
 
 def _name(given: Any) -> str:
@@ -92,7 +92,7 @@ def _zone(given: Any) -> str:
 def _switch(given: Any) -> bool:
     if isinstance(given, bool):
         return given
-    raise ValueError(Must("be true or false"))
+    raise ValueError("must be true or false")
 
 
 def _when(given: Any) -> str:
@@ -103,7 +103,7 @@ def _when(given: Any) -> str:
         text = _text(_in_seconds(given))
         return wire(parse_instant(text)) if _is_instant(text) else _length(text)
     except (ValueError, ArithmeticError):
-        raise ValueError(Must("be an instant, or a length of time such as P30D, 90m or 3600")) from None
+        raise ValueError("must be an instant, or a length of time such as P30D, 90m or 3600") from None
 
 
 def _in_seconds(given: Any) -> Any:
@@ -139,7 +139,7 @@ def _instant(given: Any) -> datetime:
         return instant_given(given if isinstance(given, str) else given.isoformat())
     except (AttributeError, ValueError):
         years = f"from {EARLIEST.year} to {LATEST.year}"
-        raise ValueError(Must(f"be an instant {years}, such as 2026-01-31T12:00:00Z, or real")) from None
+        raise ValueError(f"must be an instant {years}, such as 2026-01-31T12:00:00Z, or real") from None
 
 
 def _duration(given: Any) -> relativedelta:
@@ -151,14 +151,14 @@ def _duration(given: Any) -> relativedelta:
             return given
         return parse_duration(_text(_in_seconds(given)))
     except (ValueError, ArithmeticError):
-        raise ValueError(Must("be a length of time such as P30D, 90m or 3600")) from None
+        raise ValueError("must be a length of time such as P30D, 90m or 3600") from None
 
 
 def mapping(given: Any) -> dict[str, Any]:
     """Return ``given`` as an object whose keys are texts; raise ValueError."""
     if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
         return dict(given)
-    raise ValueError(Must("be an object"))
+    raise ValueError("must be an object")
 
 
 def json_value(given: Any, depth: int = 0) -> Any:
@@ -190,7 +190,7 @@ def choice(*words: str) -> Kind[str]:
             return plain(given)
         near = nearest(given, words) if isinstance(given, str) else ""
         listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
-        raise ValueError(Must(f"be one of {listed}{near}"))
+        raise ValueError(f"must be one of {listed}{near}")
 
     return Kind({"type": "string", "enum": list(words)}, read, says=" or ".join(words))
 
@@ -202,7 +202,7 @@ def whole(low: int, high: int) -> Kind[int]:
     def read(given: Any) -> int:
         if isinstance(given, int) and not isinstance(given, bool) and low <= given <= high:
             return given
-        raise ValueError(Must(f"be {says}"))
+        raise ValueError(f"must be {says}")
 
     return Kind({"type": "integer", "minimum": low, "maximum": high}, read, says=says)
 
@@ -215,7 +215,7 @@ def number(low: float, high: float) -> Kind[float]:
         told = float(given) if isinstance(given, Decimal) else given
         if isinstance(told, int | float) and not isinstance(told, bool) and low <= told <= high:
             return told
-        raise ValueError(Must(f"be {says}"))
+        raise ValueError(f"must be {says}")
 
     return Kind({"type": "number", "minimum": low, "maximum": high}, read, says=says)
 
@@ -260,7 +260,7 @@ def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
 
     def read(given: Any) -> str:
         if not isinstance(given, str):
-            raise ValueError(Must("be text"))
+            raise ValueError("must be text")
         if not 0 < len(given) <= most:
             raise ValueError("is empty" if not given else "is too long")
         require_whole_letters(given)
@@ -276,7 +276,7 @@ def listed(kind: Kind[T]) -> Kind[list[T]]:
         if isinstance(given, str | Mapping):
             given = [given]
         if not isinstance(given, Sequence):
-            raise ValueError(Must("be an array"))
+            raise ValueError("must be an array")
         return [kind.read(one) for one in given]
 
     def write(value: Any) -> Any:
@@ -294,8 +294,8 @@ def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
         try:
             return one.read(given)
         except ValueError as problem:
-            wanted = problem.args[0]
-            raise ValueError(wanted.or_("an object") if isinstance(wanted, Must) else wanted) from None
+            alternative = ", or an object" if says_what_must_be(problem) else ""
+            raise ValueError(f"{problem}{alternative}") from None
 
     def write(value: Any) -> Any:
         return one.write(value) if isinstance(value, str) else other.write(value)

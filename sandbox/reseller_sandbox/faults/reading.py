@@ -21,7 +21,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written
-from reseller_sandbox.core.texts import Must, complaint, nearest
+from reseller_sandbox.core.texts import complaint, nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, Kind, instant, whole
 from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
@@ -121,7 +121,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 def _name(given: Any) -> str:
     if not isinstance(given, str) or not _NAME.fullmatch(given):
         raise ValueError(
-            Must("be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first")
+            "must be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
         )
     if given in RESERVED:
         raise ValueError(f"cannot be {given}: the {given} to choose from stand under that name")

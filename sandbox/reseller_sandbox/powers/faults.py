@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.core.signatures import Group, Parameter, declared, docstring, unmarked, written
-from reseller_sandbox.core.texts import Must, there_are, undecimal
+from reseller_sandbox.core.texts import there_are, undecimal
 from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, expanded
@@ -159,7 +159,7 @@ def _kind(given: Any) -> Any:
 
 def _rules(given: Any) -> list[Any]:
     if not isinstance(given, list | tuple | FaultsFound):
-        raise ValueError(Must("be an array"))
+        raise ValueError("must be an array")
     return [choices.as_json(dict(one) if isinstance(one, FaultRecord) else one) for one in given]
 
 

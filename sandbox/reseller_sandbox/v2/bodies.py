@@ -15,7 +15,7 @@ from reseller_sandbox.core.refusals import (
     UNSUPPORTED_MEDIA_TYPE,
     Refused,
 )
-from reseller_sandbox.core.texts import Must, complaint, whole
+from reseller_sandbox.core.texts import complaint, whole
 from reseller_sandbox.v2.forms import FormText, read_form
 from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems
 from reseller_sandbox.web.incoming import Incoming
@@ -47,7 +47,7 @@ class Bit(Number):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         number = super()._deserialize(value, attr, data, **kwargs)
         if number not in (0, 1):
-            raise ValidationError(Must("be 0 or 1"))
+            raise ValidationError("must be 0 or 1")
         return number
 
 

@@ -10,15 +10,14 @@ from reseller_sandbox.core import customers, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, Number
 from reseller_sandbox.v2.shapes import Done, Told, done
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound
 
-_LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error=Must("be a two-letter language code"))
-_POSITIVE = validate.Range(min=0, error=Must("not be negative"))
+_LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
+_POSITIVE = validate.Range(min=0, error="must not be negative")
 
 
 class CustomerWanted(BodyAsked):

@@ -10,7 +10,6 @@ from marshmallow import ValidationError, fields, post_load
 from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Bit, BodyAsked
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
@@ -29,7 +28,7 @@ class ServerChanges(fields.Field[dict[str, list[str]]]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[str]]:  # noqa: ARG002
         if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
-            raise ValidationError(Must("be an object with arrays under add and del"))
+            raise ValidationError("must be an object with arrays under add and del")
         return {key: servers_asked(listed) for key, listed in value.items() if listed not in (None, [])}
 
 

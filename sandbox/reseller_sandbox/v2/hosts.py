@@ -12,7 +12,6 @@ from reseller_sandbox.core.hosts import TypedAddress, parse_typed
 from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
@@ -32,7 +31,7 @@ def _address(entry: Any) -> TypedAddress:
 
 def _addresses(value: Any) -> list[TypedAddress]:
     if not isinstance(value, list):
-        raise ValidationError(Must("be an array of addresses"))
+        raise ValidationError("must be an array of addresses")
     return [_address(entry) for entry in value]
 
 
@@ -83,7 +82,7 @@ class AddressChanges(fields.Field[dict[str, list[TypedAddress]]]):
         **kwargs: Any,  # noqa: ARG002
     ) -> dict[str, list[TypedAddress]]:
         if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
-            raise ValidationError(Must("be an object with arrays under add and del"))
+            raise ValidationError("must be an object with arrays under add and del")
         found = {key: _addresses(listed) for key, listed in value.items() if listed not in (None, [])}
         if not found:
             raise Refused(MISSING_PARAMETER, field="ip")

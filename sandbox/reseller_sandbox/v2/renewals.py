@@ -11,7 +11,7 @@ from reseller_sandbox.core import orders, refusals, renewals
 from reseller_sandbox.core.clock import parse_instant
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.texts import Must, shortened
+from reseller_sandbox.core.texts import shortened
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
@@ -33,7 +33,7 @@ class RenewalWanted(BodyAsked):
         try:
             return {**found, "current_expiry_date": _calendar_date(found["current_expiry_date"])}
         except ValueError:
-            raise ValidationError({"current_expiry_date": [Must("be a date")]}) from None
+            raise ValidationError({"current_expiry_date": ["must be a date"]}) from None
 
 
 def _calendar_date(given: object) -> date:

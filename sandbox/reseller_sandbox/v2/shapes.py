@@ -11,7 +11,6 @@ from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import ROLES, Order
 from reseller_sandbox.core.names import written
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.core.zones import parse_name, zone_of
 from reseller_sandbox.v2.bodies import text
 from reseller_sandbox.web.endpoint import Call
@@ -99,5 +98,5 @@ def handles_asked(arguments: Mapping[str, Any]) -> dict[str, str]:
 def servers_asked(value: Any) -> list[str]:
     """Return the entries of an array of name servers; the registry refuses those that are no strings."""
     if not isinstance(value, list):
-        raise ValidationError(Must("be an array of strings"))
+        raise ValidationError("must be an array of strings")
     return [text(entry) for entry in value]

@@ -9,7 +9,6 @@ from marshmallow import ValidationError
 from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import ROLES
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import (
@@ -29,7 +28,7 @@ from reseller_sandbox.web.fields import InnerObject, Shape, Text
 def _some(contacts: dict[str, Any]) -> None:
     if not contacts:
         known = ", ".join(WIRE_NAMES[role] for role in ROLES)
-        raise ValidationError(Must(f"have one of {known}"))
+        raise ValidationError(f"must have one of {known}")
 
 
 class RolesWanted(Shape):

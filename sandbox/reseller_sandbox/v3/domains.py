@@ -13,7 +13,6 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contacts import roles_required
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (
@@ -135,7 +134,7 @@ def _switched(assumed: str, asked: bool) -> bool:
 
 
 _PAGING = ("perPage", "page")
-_COUNTED = validate.Range(min=1, error=Must("be at least 1"))
+_COUNTED = validate.Range(min=1, error="must be at least 1")
 
 
 class Page(Shape):

@@ -15,7 +15,7 @@ from marshmallow.decorators import POST_LOAD, PRE_LOAD, VALIDATES, VALIDATES_SCH
 from reseller_sandbox.core import customers, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.model import LONGEST_TERM
-from reseller_sandbox.core.texts import Must, shortened, whole
+from reseller_sandbox.core.texts import says_what_must_be, shortened, whole
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.web.writers import PlainlyWritten, Write, writer
 
@@ -40,7 +40,7 @@ class Shape(Schema):
     class Meta:
         unknown = EXCLUDE
 
-    error_messages = {"type": Must("be an object"), "unknown": "is not known here"}  # noqa: RUF012
+    error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
     #: Two names of one thing; a request has it under one of them at least.
     spelt: ClassVar[tuple[str, ...]] = ()
@@ -130,11 +130,11 @@ def _reader(field: fields.Field[Any]) -> Callable[[Any, str, Any], Any]:
 class Whole(fields.Integer):
     """A whole number of any size, written as one: not ``"7"``, not ``7.0``, not ``true``."""
 
-    default_error_messages = {"invalid": Must("be a whole number")}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be a whole number"}  # noqa: RUF012
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ValidationError(Must("be a whole number"))
+            raise ValidationError("must be a whole number")
         return value
 
 
@@ -152,7 +152,7 @@ class Digits(Whole):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
             return whole(value)
-        raise ValidationError(Must("be a whole number"))
+        raise ValidationError("must be a whole number")
 
 
 class Truth(fields.Boolean):
@@ -161,17 +161,17 @@ class Truth(fields.Boolean):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
         if isinstance(value, bool):
             return value
-        raise ValidationError(Must("be true or false"))
+        raise ValidationError("must be true or false")
 
 
 class Text(fields.String):
     """A string."""
 
     default_error_messages = {  # noqa: RUF012
-        "invalid": Must("be a string"),
-        "invalid_utf8": Must("be a string"),
+        "invalid": "must be a string",
+        "invalid_utf8": "must be a string",
         "required": "is missing",
-        "null": Must("be a string"),
+        "null": "must be a string",
     }
 
 
@@ -192,7 +192,7 @@ class CardText(Text):
 class TextOrNumber(Text):
     """A string, or a number that stands for its digits."""
 
-    default_error_messages = {"invalid": Must("be a string or a number")}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be a string or a number"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "number"]}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
@@ -205,7 +205,7 @@ class TextOrNumber(Text):
 class TextOrWhole(Text):
     """A string, or a whole number that stands for its digits."""
 
-    default_error_messages = {"invalid": Must("be a string or a whole number")}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be a string or a whole number"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0, "maxLength": texts.LONGEST}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
@@ -274,19 +274,19 @@ class SpacedInstant(Instant):
 class Listed(fields.List[Any]):
     """A JSON array."""
 
-    default_error_messages = {"invalid": Must("be an array"), "required": "is missing"}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be an array", "required": "is missing"}  # noqa: RUF012
 
 
 class InnerObject(fields.Nested):
     """A JSON object inside another."""
 
-    default_error_messages = {"type": Must("be an object"), "required": "is missing"}  # noqa: RUF012
+    default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
 class Texts(fields.Dict):
     """A JSON object whose values are all strings, which hold no control characters."""
 
-    default_error_messages = {"invalid": Must("be an object")}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be an object"}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(keys=Text(validate=sound), values=Text(validate=sound), **kwargs)
@@ -328,7 +328,7 @@ def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str
         is_told = given is not None and not is_secret(path.rpartition(".")[2])
         for message in errors if isinstance(errors, list) else [errors]:
             text = str(message).rstrip(".")
-            text = f"{text}, not {shortened(given)}" if is_told and isinstance(message, Must) else text
+            text = f"{text}, not {shortened(given)}" if is_told and says_what_must_be(message) else text
             yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
 
 

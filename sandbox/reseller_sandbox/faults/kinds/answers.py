@@ -17,7 +17,6 @@ from rpds import HashTrieMap
 from reseller_sandbox.core.clock import real_now
 from reseller_sandbox.core.patterns import DROPPED, PATH, Path
 from reseller_sandbox.core.refusals import RATE_LIMITED
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.core.values import (
     ANYTHING,
     DAY,
@@ -74,7 +73,7 @@ def _facts(given: Any) -> dict[str, Any]:
 
 def _media_type(given: Any) -> str:
     if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
-        raise ValueError(Must("be a media type such as text/html; charset=utf-8"))
+        raise ValueError("must be a media type such as text/html; charset=utf-8")
     return given
 
 
