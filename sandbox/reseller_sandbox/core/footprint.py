@@ -8,14 +8,12 @@ in place of a ``Draft``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 from rpds import HashTrieMap
 
-from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account, Record
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.state import Change, Draft, State
@@ -72,11 +70,9 @@ class Footprint(Struct):
             for part, key in mine
         )
 
-    def drafts(
-        self, base: State, now: datetime, assumed: Assumptions, cause: str, operation: str = ""
-    ) -> Draft:
-        """Return a draft that notes here what it touches."""
-        return WatchedDraft(self, base, now, assumed, cause, operation)
+    def drafts(self, base: State, *given: Any) -> Draft:
+        """Return a draft of ``Draft(base, *given)`` that notes here what it touches."""
+        return WatchedDraft(self, base, *given)
 
     def follow(self, base: State) -> None:
         """Take ``base`` for what the registry is now; what has led there beside the drafts is not known."""
@@ -89,16 +85,8 @@ class WatchedDraft(Draft):
 
     __slots__ = ("_footprint",)
 
-    def __init__(
-        self,
-        footprint: Footprint,
-        base: State,
-        now: datetime,
-        assumed: Assumptions,
-        cause: str,
-        operation: str = "",
-    ) -> None:
-        super().__init__(base, now, assumed, cause, operation)
+    def __init__(self, footprint: Footprint, base: State, *given: Any) -> None:
+        super().__init__(base, *given)
         self._footprint = footprint
         footprint.follow(base)
 

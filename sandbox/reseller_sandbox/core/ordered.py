@@ -19,7 +19,8 @@ _WIDEST = 32
 _NARROWEST = _WIDEST // 4
 _FILLED = _WIDEST * 3 // 4
 
-#: How many changes wait at most until they are put into the tree together.
+#: The most changes that wait to be put into the tree together. Without waiting, a registration takes 20 %
+#: longer among 20,000 names, and an event of the clock 40 %.
 _WAITING = 1024
 
 #: The changes that wait: those before the latest, the latest one's key, and whether that is to be added.
@@ -52,10 +53,6 @@ class _Leaf:
             elif changes.adds[key]:
                 keys.insert(at, key)
         return _cut(_Leaf, keys)
-
-    def contains(self, key: Any) -> bool:
-        at = bisect_left(self.parts, key)
-        return at < self.size and bool(self.parts[at] == key)
 
     def rank(self, key: Any) -> int:
         return bisect_left(self.parts, key)
@@ -90,9 +87,6 @@ class _Branch:
             copied, start = at + 1, end
         parts += self.parts[copied:]
         return _cut(_Branch, _joined(parts) if thin else parts)
-
-    def contains(self, key: Any) -> bool:
-        return bool(self.parts[self._place(key)].contains(key))
 
     def rank(self, key: Any) -> int:
         at = self._place(key)
@@ -212,8 +206,7 @@ class Ordered(Generic[Key]):
 
     def rank(self, key: tuple[Any, ...]) -> int:
         """Return how many keys are smaller than ``key``, which need not be in the set."""
-        tree = self._tree()
-        return int(tree.rank(key)) if tree.size else 0
+        return int(self._tree().rank(key))
 
     def walk(self, start: int = 0) -> Iterator[Key]:
         """Return the keys in order, from the one at offset ``start``."""
@@ -221,8 +214,7 @@ class Ordered(Generic[Key]):
 
     def count(self, prefix: tuple[Any, ...]) -> int:
         """Return how many keys begin with ``prefix``, whose last part is a whole number."""
-        tree = self._tree()
-        return int(tree.rank((*prefix[:-1], prefix[-1] + 1)) - tree.rank(prefix)) if tree.size else 0
+        return self.rank((*prefix[:-1], prefix[-1] + 1)) - self.rank(prefix)
 
     def first(self) -> Key | None:
         """Return the smallest key, or None when the set is empty."""
@@ -240,8 +232,7 @@ class Ordered(Generic[Key]):
             yield key
 
     def __contains__(self, key: Key) -> bool:
-        tree = self._tree()
-        return bool(tree.size and tree.contains(key))
+        return next(self.walk(self.rank(key)), None) == key
 
     def __iter__(self) -> Iterator[Key]:
         return self.walk()

@@ -11,9 +11,8 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
-from reseller_sandbox.core.assumptions.registry import RegistrySilences
 from reseller_sandbox.core.assumptions.silence import BadAssumption as BadAssumption
-from reseller_sandbox.core.assumptions.silence import ValueKind
+from reseller_sandbox.core.assumptions.silence import ValueKind, one_of
 from reseller_sandbox.core.assumptions.silence import read as read_value
 from reseller_sandbox.core.assumptions.silence import spelt as spelt
 from reseller_sandbox.core.assumptions.v2 import V2Silences
@@ -21,6 +20,46 @@ from reseller_sandbox.core.assumptions.v3 import V3Silences
 from reseller_sandbox.core.texts import nearest, shortened
 
 PROFILES = ("documented", "observed")
+
+
+@dataclass(frozen=True)
+class RegistrySilences:
+    """What the contract leaves open of the registry that both interfaces answer for."""
+
+    registry_hold: str = one_of(
+        "locks.registry_hold",
+        "refused, accepted",
+        "Ending one's own hold (unlock, client_hold 0) of a name that its registry holds: refused, or "
+        "accepted, and the name stays suspended.",
+    )
+    private_glue: str = one_of(
+        "hosts.private_addresses",
+        "accepted, refused",
+        "Whether a glue record may hold addresses of private networks and of documentation.",
+    )
+    unknown_keys: str = one_of(
+        "requests.unknown_keys",
+        "accepted, refused",
+        "Keys of a request that nothing reads, in either generation: told in a header of the answer, or "
+        "refused.",
+    )
+    early_delete_refunds: str = one_of(
+        "lifecycle.early_delete.refunds",
+        "all, registration",
+        "What deleting a name within its add grace period refunds: the registration and the renewals since, "
+        "or the registration alone.",
+    )
+    transfer_lock_from: str = one_of(
+        "lifecycle.transfer_lock.from",
+        "creation_or_transfer, creation",
+        "What the days count from before which a name cannot be transferred: its creation or its last "
+        "transfer, or its creation alone.",
+    )
+    autorenew_tries: str = one_of(
+        "lifecycle.autorenew.tries",
+        "once, daily",
+        "When automatic renewal is tried: once, at expiry, or again every day while the name is overdue.",
+    )
 
 
 @dataclass(frozen=True)
@@ -94,17 +133,9 @@ class _Watched:
         self._values = values
         self._read = read
 
-
-def _noting(name: str) -> property:
-    def value(self: _Watched) -> Any:
+    def __getattr__(self, name: str) -> Any:
         self._read.add(name)
         return getattr(self._values, name)
-
-    return property(value)
-
-
-for _name in _NAMES:  # each a property: ``__getattr__`` would take five times as long
-    setattr(_Watched, _name, _noting(_name))
 
 
 def watched(values: Assumptions, read: set[str]) -> Assumptions:
