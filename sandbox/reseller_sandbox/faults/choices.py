@@ -58,9 +58,8 @@ def as_json(given: Any) -> Any:
     Raise ValueError for what JSON has nothing for.
     """
     told = _timeless(given)
-    return (
-        told if isinstance(told, float) else json_value(told)
-    )  # what is no number is told as what it is for
+    # A float stays as it is, because its parameter reports infinity and NaN with its own words.
+    return told if isinstance(told, float) else json_value(told)
 
 
 def _timeless(given: Any) -> Any:
