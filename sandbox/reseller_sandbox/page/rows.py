@@ -16,7 +16,6 @@ from marshmallow import fields, validate
 from reseller_sandbox.control.rows import ControlCall, Nothing, extra_row
 from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT, UNKNOWN_PAGE, Refused
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.powers.power import ROOT, Power
 from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.web.endpoint import Endpoint
@@ -220,7 +219,7 @@ class UnsignedRequest(Nothing):
     )
     interface = Text(
         required=True,
-        validate=validate.OneOf(["v3", "v2"], error=Must("be v3 or v2")),
+        validate=validate.OneOf(["v3", "v2"], error="must be v3 or v2"),
         metadata={"description": "Which generation it is for."},
     )
     target = Text(required=True, metadata={"description": "Its path, with its query."})

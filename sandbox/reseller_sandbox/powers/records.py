@@ -22,7 +22,6 @@ from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.refusals.rule import Category
 from reseller_sandbox.core.signatures import Within, field_names
 from reseller_sandbox.core.state import Change, State
-from reseller_sandbox.core.texts import Must
 from reseller_sandbox.core.values import Kind, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, Retold
@@ -136,7 +135,7 @@ def _key(given: Any) -> str:
     if isinstance(given, str) and _KEY.fullmatch(given):
         return texts.plain(given)
     raise ValueError(
-        Must("be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first")
+        "must be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first"
     )
 
 
