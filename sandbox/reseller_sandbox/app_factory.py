@@ -28,8 +28,8 @@ from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 
 if TYPE_CHECKING:
-    from reseller_sandbox.server.authority import Tls
     from reseller_sandbox.server.server import Server
+    from reseller_sandbox.server.tls import Tls
     from reseller_sandbox.v2.interface import V2
     from reseller_sandbox.v3.interface import V3
     from reseller_sandbox.web.endpoint import Endpoint
@@ -169,7 +169,7 @@ def _more_rows(
 
 def tls_of(settings: ServerSettings) -> Tls | None:
     """Return what the settings want of TLS, or None; its port is the one after the plain one by itself."""
-    from reseller_sandbox.server.authority import Tls
+    from reseller_sandbox.server.tls import Tls
 
     beside = settings.tls
     if beside is None:
@@ -195,9 +195,8 @@ def server_of(
     Raise ``CannotListen`` for an address that cannot be had, and ``BadSetting`` for a useless certificate
     and for an address that others can reach while nothing guards the control interface.
     """
-    from reseller_sandbox.server.authority import Certificate, certificate_of
     from reseller_sandbox.server.server import Server  # uvicorn is loaded for those who serve
-    from reseller_sandbox.server.tls import BadCertificate
+    from reseller_sandbox.server.tls import BadCertificate, Certificate, certificate_of
 
     require_guard(host, settings.control_token, settings.control_open)
     try:

@@ -246,7 +246,7 @@ class Sandbox(Powers):
         Raise ``CannotListen``, and ``BadSetting`` for an address that others can reach while the control
         interface has neither a token nor the word that it needs none.
         """
-        from reseller_sandbox.server.authority import Tls
+        from reseller_sandbox.server.tls import Tls
 
         wanted = Tls(tls_port, names=ServerSettings(tls_names=tls_names).tls_names) if tls else None
         with server_of(self.app, self.settings, host, port, wanted) as server, server:

@@ -52,7 +52,7 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
 
 def _trust(authority: str) -> Iterator[str]:
     """Yield how clients are told to trust the certificate."""
-    from reseller_sandbox.server.authority import VARIABLES
+    from reseller_sandbox.server.tls import VARIABLES
 
     path = shlex.quote(authority)
     yield "  For clients to trust it:"

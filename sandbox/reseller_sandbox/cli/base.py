@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import logging
 
     from reseller_sandbox.cli.options import Options
-    from reseller_sandbox.server.logwriter import LogWriter
+    from reseller_sandbox.server.log import LogWriter
 
 #: How a command ends that has done nothing: since a server or a check refused, since its words cannot be
 #: used, since no server answers, since nobody reads what it prints.
@@ -255,7 +255,7 @@ def log_on_standard_error(form: logging.Formatter | None = None) -> Iterator[Log
     """Log to standard error while the context lasts, in lines or in ``form``; nowhere when that is closed."""
     import logging
 
-    from reseller_sandbox.server.logwriter import LogWriter
+    from reseller_sandbox.server.log import LogWriter
 
     if sys.stderr is None:
         logging.basicConfig(handlers=[logging.NullHandler()])

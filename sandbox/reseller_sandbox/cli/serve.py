@@ -18,13 +18,13 @@ from reseller_sandbox.cli.base import PROGRAM, log_on_standard_error, say
 from reseller_sandbox.cli.fixture_watcher import Watch, watching
 from reseller_sandbox.config_sources import misspelt
 from reseller_sandbox.server.collector import begin_serving, without_collections
-from reseller_sandbox.server.requestlog import AsJson, LoggedRequest, as_json, as_text
+from reseller_sandbox.server.log import AsJson, LoggedRequest, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
 
 if TYPE_CHECKING:
     from reseller_sandbox.keeping.keeper import KeptFile
-    from reseller_sandbox.server.logwriter import LogWriter
+    from reseller_sandbox.server.log import LogWriter
     from reseller_sandbox.worlds.kept import KeptWorlds
 
 

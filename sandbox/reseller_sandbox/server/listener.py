@@ -14,9 +14,8 @@ from typing import Any
 import uvicorn
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.bridge import Bridge
+from reseller_sandbox.server.bridge import Bridge, unsent
 from reseller_sandbox.server.protocol import Protocol
-from reseller_sandbox.server.wire import unsent
 
 log = logging.getLogger("reseller_sandbox")
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from reseller_sandbox.server.bridge import Bridge
+from reseller_sandbox.server.bridge import Bridge, Receive, Send, tcp_beneath
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -28,7 +28,6 @@ from reseller_sandbox.server.messages import (
     raw_target,
     without_upgrade,
 )
-from reseller_sandbox.server.wire import Receive, Send, tcp_beneath
 from reseller_sandbox.server.wsgi import origin_form
 
 #: For how many seconds a client that was refused may go on sending before the connection is dropped.

@@ -65,18 +65,19 @@ def pytest_configure(config: pytest.Config) -> None:
         wanted = wishes(forms, least, _said(config, COVER_OF), config.invocation_params.dir)
         config.pluginmanager.register(Collector(wanted), COVERAGE)
     if _said(config, SWEEP):
-        from reseller_sandbox.testing.sweeping import SweepingTests, wished
+        from reseller_sandbox.testing.reruns import SweepingTests, wished_sweep
 
-        config.pluginmanager.register(SweepingTests(wished(_spoken(config)), _RUN), SWEEP)
+        config.pluginmanager.register(SweepingTests(wished_sweep(_spoken(config)), _RUN), SWEEP)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Have tests explored, where some are marked or all are to be."""
     known = config.pluginmanager.has_plugin(EXPLORE)
     if not known and (_said(config, EXPLORE) or any(item.get_closest_marker(EXPLORE) for item in items)):
-        from reseller_sandbox.testing.exploring import ExploringTests, wished
+        from reseller_sandbox.testing.reruns import ExploringTests, wished_orders
 
-        config.pluginmanager.register(ExploringTests(wished(_spoken(config)), _RUN), EXPLORE)
+        plugin = ExploringTests(wished_orders(_spoken(config)), _RUN, bool(_said(config, EXPLORE)))
+        config.pluginmanager.register(plugin, EXPLORE)
 
 
 @pytest.fixture(scope="session")

@@ -29,8 +29,8 @@ from reseller_sandbox.server.delivery import (
     ENV_TOO_LARGE,
     Again,
 )
+from reseller_sandbox.server.log import log_failure
 from reseller_sandbox.server.messages import Unread
-from reseller_sandbox.server.requestlog import log_failure
 from reseller_sandbox.web import headers as names
 from reseller_sandbox.web import strikes
 from reseller_sandbox.web.endpoint import Endpoint

@@ -20,7 +20,7 @@ from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
-from reseller_sandbox.server.requestlog import masked
+from reseller_sandbox.server.log import masked
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.feed import Feed, Follower
 from reseller_sandbox.worlds.moment import Moment
