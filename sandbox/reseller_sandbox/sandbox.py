@@ -29,6 +29,7 @@ from reseller_sandbox.powers.worlds import (
     forked,
 )
 from reseller_sandbox.remote import There
+from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.past import AT
@@ -246,8 +247,6 @@ class Sandbox(Powers):
         Raise ``CannotListen``, and ``BadSetting`` for an address that others can reach while the control
         interface has neither a token nor the word that it needs none.
         """
-        from reseller_sandbox.server.tls import Tls
-
         wanted = Tls(tls_port, names=ServerSettings(tls_names=tls_names).tls_names) if tls else None
         with server_of(self.app, self.settings, host, port, wanted) as server, server:
             yield server

@@ -63,6 +63,13 @@ PIECE = 1 << 18
 SPILL_BYTES = 16 << 20
 SPILL_SECONDS = 2.0
 
+#: More bytes than this take noticeable time to copy.
+MUCH = 1 << 20
+
+PLAIN = Delivery()
+SILENT = Words()
+FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; its log says where.")
+
 
 class Wire:
     """One request's connection: ASGI's two channels, and the transports beneath them."""
@@ -225,14 +232,6 @@ def unacknowledged(sock: socket.socket) -> int:
         return 0
     kept = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4))
     return int.from_bytes(kept, sys.byteorder)
-
-
-#: More bytes than this take noticeable time to copy.
-MUCH = 1 << 20
-
-PLAIN = Delivery()
-SILENT = Words()
-FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; its log says where.")
 
 
 class Gone(Exception):

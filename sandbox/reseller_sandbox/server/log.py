@@ -25,6 +25,13 @@ _LONGEST = 200  # characters of a target, and of what is said of it, in a line f
 _ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
+#: How many lines wait to be written, at most.
+MOST_LINES = 1000
+
+#: For how many seconds lines are gathered after some were written. A server that is busy wakes the thread
+#: twenty times a second then, however many requests it answers.
+PAUSE = 0.05
+
 
 class Words(Struct, frozen=True):
     """What there is to say of a request that the application says nothing of."""
@@ -111,14 +118,6 @@ def masked(target: str) -> str:
     if not (target.isascii() and target.isprintable()):
         target = quote(target, _PLAIN, "latin-1", "replace")
     return target_masked(target)
-
-
-#: How many lines wait to be written, at most.
-MOST_LINES = 1000
-
-#: For how many seconds lines are gathered after some were written. A server that is busy wakes the thread
-#: twenty times a second then, however many requests it answers.
-PAUSE = 0.05
 
 
 class Raw(Protocol):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.log import LoggedRequest
-from reseller_sandbox.server.messages import Unread
+from reseller_sandbox.server.messages import SPOKE_PLAIN, Unread
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 #: How many descriptors no connection takes, and the part of all there are that this is at the most.
 KEPT = 8
 _PART = 5
+
+__all__ = ["CannotListen", "LoggedRequest", "PortInUse", "Server", "Unread"]
+
+#: How many seconds ``Server.stop`` lets ordinary answers take that are on their way.
+STOP_GRACE = 1.0
+
+BACKLOG = 2048
 
 
 class Entrance(socket.socket):
@@ -57,14 +64,6 @@ def _first_kept() -> int:
 
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return sys.maxsize if most == resource.RLIM_INFINITY else most - min(KEPT, most // _PART)
-
-
-__all__ = ["CannotListen", "LoggedRequest", "PortInUse", "Server", "Unread"]
-
-#: How many seconds ``Server.stop`` lets ordinary answers take that are on their way.
-STOP_GRACE = 1.0
-
-BACKLOG = 2048
 
 
 class CannotListen(Exception):
@@ -218,7 +217,6 @@ class Server:
     def _tls(self, bridge: Bridge) -> SSLContext | None:
         if self.certfile is None:
             return None
-        from reseller_sandbox.server.messages import SPOKE_PLAIN
         from reseller_sandbox.server.tls import serving
 
         context = serving(self.certfile, self.keyfile)

@@ -21,6 +21,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("reseller_sandbox")
 
+#: What each certificate is for, whatever else it is for.
+ALWAYS = ("localhost", "127.0.0.1", "::1")
+
+#: The files: what clients trust, its key, and what the server has.
+AUTHORITY, AUTHORITY_KEY, CERTIFICATE = "authority.pem", "authority-key.pem", "server.pem"
+
+#: The variables by which programs are told what to trust, beside their own list or in its place.
+VARIABLES = (
+    "SSL_CERT_FILE",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "RESELLER_SANDBOX_CA",
+)
+
+_MISSING = (
+    "a certificate is made by trustme, which is not installed: "
+    'pip install "reseller-sandbox[tls]", or give one with --certfile'
+)
+
 
 class BadCertificate(ValueError):
     """The certificate or its key is of no use; the message is one line that says why."""
@@ -91,27 +111,6 @@ def require_certificate(certfile: str | None, keyfile: str | None) -> None:
         serving(certfile, keyfile)
     elif keyfile is not None:
         raise BadCertificate(f"{keyfile} is a key without a certificate: give --certfile too")
-
-
-#: What each certificate is for, whatever else it is for.
-ALWAYS = ("localhost", "127.0.0.1", "::1")
-
-#: The files: what clients trust, its key, and what the server has.
-AUTHORITY, AUTHORITY_KEY, CERTIFICATE = "authority.pem", "authority-key.pem", "server.pem"
-
-#: The variables by which programs are told what to trust, beside their own list or in its place.
-VARIABLES = (
-    "SSL_CERT_FILE",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "NODE_EXTRA_CA_CERTS",
-    "RESELLER_SANDBOX_CA",
-)
-
-_MISSING = (
-    "a certificate is made by trustme, which is not installed: "
-    'pip install "reseller-sandbox[tls]", or give one with --certfile'
-)
 
 
 class Tls(Struct, frozen=True):
