@@ -21,12 +21,9 @@ from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNO
 from reseller_sandbox.core.state import State, held_order, own_accounts, own_order
 from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.core.values import TEXT, Text, choice
-from reseller_sandbox.fixture.accounts import AccountEntry
-from reseller_sandbox.fixture.contacts import ContactEntry
-from reseller_sandbox.fixture.customers import CustomerEntry
-from reseller_sandbox.fixture.domains import DomainEntry
+from reseller_sandbox.fixture.domains import DomainEntry, HostEntry
 from reseller_sandbox.fixture.fields import Number
-from reseller_sandbox.fixture.hosts import HostEntry
+from reseller_sandbox.fixture.people import AccountEntry, ContactEntry, CustomerEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import act, look
