@@ -44,6 +44,7 @@ from reseller_sandbox.core.values import (
 P = ParamSpec("P")
 S = TypeVar("S")
 M = TypeVar("M")
+T = TypeVar("T")
 
 #: The assumption that the setting ``token_headers`` sets.
 TOKEN_HEADERS = "v2.token_headers"
@@ -141,10 +142,6 @@ def _flat(given: Mapping[str, Any]) -> dict[str, object]:
     return found
 
 
-def _tls_names(given: Any) -> tuple[str, ...]:
-    return tuple(map(_tls_name, listed(ANYTHING).read(given)))
-
-
 def _tls_name(given: Any) -> str:
     """Return a name that a certificate can be for: of one label or more, ``*.`` before it, or an address."""
     if not isinstance(given, str):
@@ -158,8 +155,9 @@ def _tls_name(given: Any) -> str:
     return f"*.{bare}" if given.startswith("*.") else bare
 
 
-def _public_urls(given: Any) -> tuple[str, ...]:
-    return tuple(map(read_url, listed(ANYTHING).read(given)))
+def _each(read_one: Callable[[Any], T]) -> Kind[tuple[T, ...]]:
+    """Return the kind of one or several of what ``read_one`` takes."""
+    return Kind({"type": "array"}, lambda given: tuple(map(read_one, listed(ANYTHING).read(given))))
 
 
 def _token_headers(given: Any) -> tuple[str, ...]:
@@ -210,7 +208,7 @@ class ServiceSettings(Limits):
             hostname, for the number at the end of the machine's.
     """
 
-    public_urls: Annotated[Sequence[str], Kind({"type": "array"}, _public_urls)] = ()
+    public_urls: Annotated[Sequence[str], _each(read_url)] = ()
     header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
     max_body: Annotated[int, _SOME] = 1 << 20
     max_control_body: Annotated[int, _SOME] = 64 << 20
@@ -261,8 +259,8 @@ class Settings(ServiceSettings):
 
     @property
     def own_names(self) -> Sequence[str]:
-        """Return the names that a certificate of its own is for."""
-        return ()
+        """Return the names that a server's own certificate is for."""
+        return getattr(self, "tls_names", ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,7 +287,7 @@ class ServerSettings(Settings):
     port: Annotated[int, whole(0, 65535)] = 8053
     tls: Switch | None = None
     tls_port: Annotated[int, whole(0, 65535)] | None = None
-    tls_names: Annotated[Sequence[str], Kind({"type": "array"}, _tls_names)] = ()
+    tls_names: Annotated[Sequence[str], _each(_tls_name)] = ()
     tls_folder: Annotated[str, FILE] | None = None
     certfile: Annotated[str, FILE] | None = None
     keyfile: Annotated[str, FILE] | None = None
@@ -298,11 +296,6 @@ class ServerSettings(Settings):
     ready_file: Annotated[str, FILE] | None = None
     watch: Switch = False
     keep: Annotated[str, FILE] | None = None
-
-    @property
-    def own_names(self) -> Sequence[str]:
-        """Return the names that a certificate of its own is for."""
-        return self.tls_names
 
 
 #: Where a server is that was told nothing else.
