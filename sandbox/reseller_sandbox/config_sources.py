@@ -118,24 +118,21 @@ def from_file(folder: Path) -> dict[str, Any]:
     """
     for place in (folder, *folder.parents):
         path = place / _FILE
-        table = _table(path)
-        if table is not None:
-            known = declared(ServerSettings)
-            kinds = {one.name: one.kind for one in known}
-            told = {
-                name: _beside(place, value, kinds[name] is FILE and place != folder)
-                if kinds.get(name) in (FIXTURE, FILE, PROFILE)
-                else value
-                for name, value in table.items()
-            }
-            found, wrong = read(known, told)
-            if wrong:
-                raise BadSetting(complaint([f"{path}: [tool.{_TABLE}] {problem}" for problem in wrong]))
-            return found
+        told = _table(path)
+        if told is None:
+            continue
+        known = declared(ServerSettings)
+        for one in known:
+            if one.name in told and one.kind in (FIXTURE, FILE, PROFILE):
+                told[one.name] = _beside(place, told[one.name], one.kind is FILE and place != folder)
+        found, wrong = read(known, told)
+        if wrong:
+            raise BadSetting(complaint([f"{path}: [tool.{_TABLE}] {problem}" for problem in wrong]))
+        return found
     return {}
 
 
-def _table(path: Path) -> Mapping[str, Any] | None:
+def _table(path: Path) -> dict[str, Any] | None:
     try:
         tool = tomllib.loads(path.read_bytes().decode()).get("tool", {})
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -145,18 +142,12 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     except ValueError as problem:
         raise BadSetting(f"{path}: {problem}") from None
     table = tool.get(_TABLE) if isinstance(tool, Mapping) else None
-    if table is None or isinstance(table, Mapping):
+    if table is None or isinstance(table, dict):
         return table
     raise BadSetting(f"{path}: [tool.{_TABLE}] must be a table")
 
 
 def _beside(folder: Path, value: Any, yet_to_be: bool) -> Any:
     """Return the path of a file in ``folder``, or ``value`` where there is no such file, nor is to be."""
-    if (
-        isinstance(value, str)
-        and value
-        and "\0" not in value
-        and (yet_to_be or os.path.isfile(folder / value))
-    ):
-        return str(folder / value)
-    return value
+    is_path = isinstance(value, str) and value and "\0" not in value
+    return str(folder / value) if is_path and (yet_to_be or os.path.isfile(folder / value)) else value
