@@ -64,16 +64,16 @@ def main(context: click.Context) -> None:
 
 #: Commands that have a module of their own, which is loaded for them and for the list of all commands.
 _ELSEWHERE = {
-    "calibrate": "reseller_sandbox.cli.calibrate",
+    "calibrate": "reseller_sandbox.cli.tools",
     "capsule": "reseller_sandbox.cli.capture",
     "coverage": "reseller_sandbox.cli.coverage",
     "deploy": "reseller_sandbox.cli.deploy",
-    "explore": "reseller_sandbox.cli.explore",
+    "explore": "reseller_sandbox.cli.tools",
     "manual": "reseller_sandbox.cli.manual",
     "open": "reseller_sandbox.cli.recording",
     "openapi": "reseller_sandbox.cli.openapi",
     "replay": "reseller_sandbox.cli.recording",
-    "sweep": "reseller_sandbox.cli.sweep",
+    "sweep": "reseller_sandbox.cli.tools",
 }
 for _name, _module in _ELSEWHERE.items():
     main.add_command(LoadedLater(_name, _module))

@@ -173,6 +173,6 @@ def _print(answer: Any, as_json: bool) -> None:
     if as_json:
         say_json(answer)
     else:
-        from reseller_sandbox.cli.tables import show  # rich is for people alone
+        from reseller_sandbox.reports.tables import show  # rich is for people alone
 
         show(answer)

@@ -1,1 +1,1 @@
-"""What is written about coverage: JSON for programs, lines for a terminal, and a page to look at."""
+"""Reports on coverage as JSON, lines for a terminal, and a page; and the tables that all commands print."""

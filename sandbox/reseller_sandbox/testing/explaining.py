@@ -6,8 +6,7 @@ from os import PathLike
 from pathlib import Path
 
 from reseller_sandbox.settings import Settings, profile_of
-from reseller_sandbox.tools.calibrate import report
-from reseller_sandbox.tools.calibrate.calibration import Calibration, calibrated
+from reseller_sandbox.tools.calibrate import Calibration, calibrated, report
 from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 
 

@@ -27,7 +27,7 @@ from reseller_sandbox.testing.options import (
     flag,
     variable,
 )
-from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, say_to_tool
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
@@ -97,8 +97,6 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
 def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandboxes) -> Iterator[Sandbox]:
     """Yield a world for this test, forked from the seeded one."""
     if not reseller_sandboxes.is_lent:
-        from reseller_sandbox.tools.hearing import say_to_tool
-
         say_to_tool(tests=[request.node.nodeid])
     with reseller_sandboxes.world_of(request.node) as world:
         yield world

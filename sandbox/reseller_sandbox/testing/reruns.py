@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.runner import runtestprotocol
-from msgspec import to_builtins
+from msgspec import json, to_builtins
+from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.powers.here import Here
@@ -31,21 +31,19 @@ from reseller_sandbox.testing.options import (
     before_a_path,
     flag,
 )
-from reseller_sandbox.tools.defaults import QUIET_HERE
-from reseller_sandbox.tools.explore.runs import Explorer
+from reseller_sandbox.tools.defaults import QUIET_HERE, is_heard, say_to_tool
+from reseller_sandbox.tools.explore import Explorer
+from reseller_sandbox.tools.explore.report import ExplorationReport
 from reseller_sandbox.tools.ground import Ground
-from reseller_sandbox.tools.hearing import is_heard, say_to_tool
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, BadProgram, Ended
-from reseller_sandbox.tools.sweep.engine import AskedNothing, SweepWanted, sweep_program
-from reseller_sandbox.tools.sweep.told import SweepTold, in_sections
+from reseller_sandbox.tools.sweep import AskedNothing, SweepReport, SweepWanted, sweep_program
 from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, FAULTS, OUTSIDERS
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
     from reseller_sandbox.tools.invariants import OwnInvariant
-    from reseller_sandbox.tools.sweep.report import SweepReport
 
 #: The property of a report that carries the sweep of a test from a worker.
 _TOLD = "reseller_sandbox_sweep"
@@ -158,13 +156,14 @@ class ExploringTests(Reruns):
                 ).explore(tell)
         except (TypeError, ValueError) as problem:
             how = f"@pytest.mark.{EXPLORE}" if mark is not None else flag(EXPLORE)
-            none = {"told": {}, "lines": [f"not explored: {problem}"], "problem": str(problem)}
-            say_to_tool(explored={"test": item.nodeid, **none})
+            none = ExplorationReport(
+                test=item.nodeid, text=[f"not explored: {problem}"], problem=str(problem)
+            )
+            say_to_tool(explored=to_builtins(none))
             return f"{how}: {problem}"
-        lines = list(found.lines())
         if found.actors:
-            say_to_tool(explored={"test": item.nodeid, "told": found.told(), "lines": lines})
-        return "\n".join(lines) if found.findings else ""
+            say_to_tool(explored=to_builtins(ExplorationReport.of(found, test=item.nodeid)))
+        return "\n".join(found.lines()) if found.findings else ""
 
 
 def _marked(
@@ -221,7 +220,7 @@ class SweepingTests(Reruns):
     def __init__(self, wanted: SweepWanted, run: pytest.StashKey[Sandboxes]) -> None:
         super().__init__(run)
         self._wanted = wanted
-        self._swept: list[SweepTold] = []
+        self._swept: list[SweepReport] = []
         #: Whether nothing more is to be swept.
         self._over = False
 
@@ -229,15 +228,15 @@ class SweepingTests(Reruns):
         """Return the reports of a test; the last one carries the results of its sweep."""
         reports = _again(item)
         if any(one.failed for one in reports):
-            say_to_tool(swept=to_builtins(SweepTold(test=item.nodeid, problem="it does not pass")))
+            say_to_tool(swept=to_builtins(SweepReport(test=item.nodeid, problem="it does not pass")))
         passed = all(one.passed for one in reports) and not self._over
         if passed and (told := self._sweep(item)) is not None:
             self._over = self._wanted.stop_at_first and bool(told.wrong)
             say_to_tool(swept=to_builtins(told))
-            reports[-1].user_properties.append((_TOLD, json.dumps(to_builtins(told))))
+            reports[-1].user_properties.append((_TOLD, json.encode(told).decode()))
         return reports
 
-    def _sweep(self, item: pytest.Item) -> SweepTold | None:
+    def _sweep(self, item: pytest.Item) -> SweepReport | None:
         """Return what came of a test's sweep; None for a test that sends no request."""
         run = item.config.stash[self._run]
         program = _program(item, run, lambda one: not one.passed)
@@ -245,19 +244,20 @@ class SweepingTests(Reruns):
         def step(report: SweepReport, words: str) -> None:
             say_to_tool(planned=0 if words else report.planned, ran=f"{item.name} {words}")
 
-        wanted = replace(self._wanted, folder=run.folder_for(item))
+        wanted = dataclasses.replace(self._wanted, folder=run.folder_for(item))
         with run.apart(item) as prepared:
             try:
-                return sweep_program(program, Ground(prepared), wanted, step).told(item.nodeid)
+                found = sweep_program(program, Ground(prepared), wanted, step)
+                return replace(found, test=item.nodeid)
             except AskedNothing:
                 return None
             except BadProgram as problem:
-                return SweepTold(test=item.nodeid, problem=str(problem))
+                return SweepReport(test=item.nodeid, problem=str(problem))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what a test's report carries, in this process or from a worker."""
         told = [value for name, value in report.user_properties if name == _TOLD]
-        self._swept += map(SweepTold.read, map(json.loads, map(str, told)))
+        self._swept += (json.decode(str(one), type=SweepReport) for one in told)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
@@ -270,5 +270,5 @@ class SweepingTests(Reruns):
         """Show the table of each test that was swept."""
         for one in self._swept:
             terminalreporter.section(f"reseller sandbox: sweep of {one.test}")
-            for line in in_sections(one):
+            for line in one.text():
                 terminalreporter.write_line(line)

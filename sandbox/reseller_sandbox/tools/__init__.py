@@ -1,5 +1,5 @@
-"""Tools that run a program over and over, each time against a world of its own, and look at what it left.
+"""Tools that run a program over and over, each time against its own world, and look at the outcome.
 
-``running`` runs a command in any language or a Python function; ``ground`` has the worlds; ``environment``
-is what a command is told; ``asking`` is how a command line asks for all of it.
+``running`` runs a command in any language or a Python function; ``ground`` has the worlds; ``outcomes`` reads
+the outcome of a run, and ``invariants`` says what must hold of it. ``defaults`` is for the pytest plugin too.
 """

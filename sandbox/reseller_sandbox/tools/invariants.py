@@ -20,10 +20,11 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core.matching import OK
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.left import Holding, Left, in_a_line
+from reseller_sandbox.tools.outcomes import Outcome, in_a_line
 
 if TYPE_CHECKING:
     from reseller_sandbox.advice.finding import Finding
+    from reseller_sandbox.powers.registry import NameRecord
     from reseller_sandbox.sandbox import Sandbox
 
 #: How far apart two dates may be that are taken for the same, since a clock may run.
@@ -47,13 +48,13 @@ class Expected(Struct, frozen=True, kw_only=True):
 #: Advice that the ledger shows as well.
 _TWICE = "renewed_twice"
 
-Invariant = Callable[[Left, Left, Expected], Iterator[str]]
+Invariant = Callable[[Outcome, Outcome, Expected], Iterator[str]]
 
 #: What holds of a world after a run, or the words for what does not.
 OwnInvariant = Callable[["Sandbox"], str | None]
 
 
-def paid_twice(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
+def paid_twice(run: Outcome, usual: Outcome, expected: Expected) -> Iterator[str]:
     """Yield what was paid for more often than it is usually."""
     for key, amounts in run.paid.items():
         often = len(usual.paid.get(key, ()))
@@ -63,7 +64,7 @@ def paid_twice(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
             yield f"{key} was paid, {money.write(amounts[0])}, and is not without the fault"
 
 
-def paid_and_lost(run: Left, usual: Left, _: Expected) -> Iterator[str]:
+def paid_and_lost(run: Outcome, usual: Outcome, _: Expected) -> Iterator[str]:
     """Yield what was paid for and is not there, or nobody knows of."""
     for key in run.paid:
         at = key.account, key.name
@@ -76,7 +77,7 @@ def paid_and_lost(run: Left, usual: Left, _: Expected) -> Iterator[str]:
             yield in_a_line(finding)
 
 
-def _learned_since(run: Left, finding: Finding) -> bool:
+def _learned_since(run: Outcome, finding: Finding) -> bool:
     """Whether somebody looked at the name after the order had been refused the second time."""
     if finding.rule not in _REPEATED:
         return False
@@ -88,7 +89,7 @@ def _learned_since(run: Left, finding: Finding) -> bool:
     )
 
 
-def left_undone(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
+def left_undone(run: Outcome, usual: Outcome, expected: Expected) -> Iterator[str]:
     """Yield what differs of the names, where to ask again would have brought them to the usual state."""
     if not expected.same:
         return
@@ -103,13 +104,13 @@ def left_undone(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
                 yield f"{to_unicode(name)}: {what} {one}, and {other} without the fault"
 
 
-def _differences(found: Holding, wanted: Holding) -> Iterator[tuple[str, str, str]]:
+def _differences(found: NameRecord, wanted: NameRecord) -> Iterator[tuple[str, str, str]]:
     if abs(found.expires - wanted.expires) > _SAME:
         yield "its expiry date is", f"{found.expires:%Y-%m-%d}", f"{wanted.expires:%Y-%m-%d}"
     for what, words in _COMPARED.items():
-        one, other = getattr(found, what), getattr(wanted, what)
+        one, other = _in_words(getattr(found, what)), _in_words(getattr(wanted, what))
         if one != other:
-            yield words, _told(one), _told(other)
+            yield words, one, other
 
 
 #: What is compared of a name beside its date, and how it is told.
@@ -122,13 +123,13 @@ _COMPARED = {
 }
 
 
-def _told(value: object) -> str:
+def _in_words(value: object) -> str:
     if isinstance(value, tuple):
-        return ", ".join(value) or "none"
+        return ", ".join(sorted(map(str, value))) or "none"
     return str(value) if not isinstance(value, bool) else "on" if value else "off"
 
 
-def agreed_prices(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
+def agreed_prices(run: Outcome, usual: Outcome, expected: Expected) -> Iterator[str]:
     """Yield what was paid at a price that came up after the customer had agreed to another."""
     for key, amounts in run.paid.items() if expected.priced else ():
         agreed = usual.paid.get(key)
@@ -137,7 +138,7 @@ def agreed_prices(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
             yield f"{key} was paid with {price}, and the price was {told} when it was agreed to"
 
 
-def as_said(run: Left, _: Left, __: Expected) -> Iterator[str]:
+def as_said(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
     """Yield where the program has another view of its orders than the registry; if it says what it has."""
     said = run.ended.view
     if said is None:
@@ -163,7 +164,7 @@ def as_said(run: Left, _: Left, __: Expected) -> Iterator[str]:
 INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, as_said, left_undone)
 
 
-def broken(run: Left, usual: Left, expected: Expected) -> list[str]:
+def broken(run: Outcome, usual: Outcome, expected: Expected) -> list[str]:
     """Return a sentence for each thing that does not hold."""
     return list(dict.fromkeys(words for one in INVARIANTS for words in one(run, usual, expected)))
 

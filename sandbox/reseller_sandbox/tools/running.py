@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
 from traceback import format_exc
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.testing import options
-from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT
-from reseller_sandbox.tools.environment import environment
-from reseller_sandbox.tools.hearing import TOLD, Hearing, with_near_files
-from reseller_sandbox.tools.view import BadView, OrderSaid, read_view, view_in
+from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
+from reseller_sandbox.tools.ground import VIEW, Ground
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
-    from reseller_sandbox.tools.ground import Ground
 
 #: How a pytest ends that has run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)
@@ -48,11 +48,18 @@ _GLANCE = 0.25
 _GRACE = 2.0
 
 
-class Ended(Struct, frozen=True):
-    """How a run ended: its exit ``status``, None where it took too long, and the end of what it wrote.
+class OrderSaid(NamedTuple):
+    """A name that a program reports as ordered, and the day of its expiry if the program reports that."""
 
-    ``view`` is what it says that it has ordered, None where it says nothing of that. ``tests`` are the tests
-    of a pytest that have worlds of their own.
+    name: str
+    expires: str | None = None
+
+
+class Ended(Struct, frozen=True):
+    """How a run ended: its exit ``status``, None if it took too long, and the end of its output.
+
+    ``view`` are the orders that the program reports, None if it reports none. ``tests`` are the tests of a
+    pytest that have their own worlds.
     """
 
     status: int | None
@@ -78,7 +85,7 @@ class Ended(Struct, frozen=True):
 
 
 class BadProgram(BadSetting):
-    """A program cannot be swept or explored, as it fails by itself or asks nothing; ``ended`` says how."""
+    """A program cannot be swept or explored: it fails by itself, or sends no request."""
 
     def __init__(self, message: str, ended: Ended) -> None:
         super().__init__(message)
@@ -91,34 +98,37 @@ def _path() -> str:
     return os.pathsep.join([usual, str(Path(sys.executable).parent)])
 
 
+#: Takes a few words for each step that is done, and the number of steps once that is known.
+Tell = Callable[[str, int | None], None]
+
 #: Something that can be run against a world, again and again, by several threads at once.
 Program = Callable[["Sandbox"], Ended]
 
 
-class CommandProgram:
-    """A command: it finds the world's address and credentials in its environment, see ``environment``.
+class BadView(BadSetting):
+    """The orders that a program reports cannot be read."""
 
-    ``around`` is what it finds there beside. As a context manager it ends what still runs. Raise
-    ``BadSetting`` for a command that cannot be begun.
+
+#: Takes a report of a pytest that a tool runs.
+_Hear = Callable[[Mapping[str, Any]], object]
+
+
+@dataclass(eq=False)
+class CommandProgram:
+    """A command: it finds the world's address and credentials in its environment, see ``Ground.environment``.
+
+    ``around`` are more variables for it. As a context manager it ends the runs that are under way. Raise
+    ``BadSetting`` for a command that cannot be started.
     """
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        ground: Ground,
-        *,
-        account: str = ACCOUNT,
-        timeout: float = TIMEOUT,
-        around: Mapping[str, str] | None = None,
-    ) -> None:
-        self._words = tuple(words)
-        self._ground = ground
-        self._account = account
-        self._timeout = timeout
-        self._around = around or {}
-        self._running: set[subprocess.Popen[bytes]] = set()
-        self._lock = Lock()
-        self._over = False
+    words: Sequence[str]
+    ground: Ground
+    account: str = ACCOUNT
+    timeout: float = TIMEOUT
+    around: Mapping[str, str] = field(default_factory=dict)
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _lock: Lock = field(default_factory=Lock)
+    _over: bool = False
 
     def __enter__(self) -> CommandProgram:
         return self
@@ -136,60 +146,56 @@ class CommandProgram:
         ended = self.heard(world, {}, lambda said: tests.extend(said.get("tests", ())))
         return replace(ended, tests=tuple(dict.fromkeys(tests)))
 
-    def tests(
-        self, done: str, said: Mapping[str, object], folder: Path, tell: Callable[[Mapping[str, Any]], object]
-    ) -> list[Any]:
-        """Run a pytest with the options ``said``; return what it says of each test that it has ``done``.
+    def tests(self, done: str, said: Mapping[str, object], folder: Path, tell: _Hear) -> list[Any]:
+        """Run a pytest with the options ``said``; return its report on each test that it has ``done``.
 
-        That is ``swept`` or ``explored``. Its capsules go to ``folder``, and ``tell`` gets what it says of
-        its progress. Raise ``BadProgram`` where it breaks off.
+        That is ``swept`` or ``explored``. The capsules go to ``folder``, and ``tell`` gets the progress.
+        Raise ``BadProgram`` if the pytest breaks off.
         """
         found: list[Any] = []
 
         def hear(news: Mapping[str, Any]) -> None:
             if done in news:
-                found.append(with_near_files(news[done], folder))
+                found.append(_with_relative_paths(news[done], folder))
             elif "ran" in news:
                 tell(news)
 
-        with self._ground.world() as world:
+        with self.ground.world() as world:
             ended = self.heard(world, options.variables({**said, options.CAPSULES: folder.absolute()}), hear)
         if ended.status not in _HAS_RUN:
             words = f"while its tests are {done} the program does not come to its end: {ended}"
             raise BadProgram(words, ended)
         return found
 
-    def heard(
-        self, world: Sandbox, more: Mapping[str, str], hear: Callable[[Mapping[str, Any]], object]
-    ) -> Ended:
-        """Run the command with ``more`` in its environment; ``hear`` is told whatever it says of its tests.
+    def heard(self, world: Sandbox, more: Mapping[str, str], hear: _Hear) -> Ended:
+        """Run the command with ``more`` in its environment; ``hear`` gets its reports on its tests.
 
-        It may take as long as it likes as long as it says something now and then.
+        The timeout begins anew with each report.
         """
         began = stopwatch()
         with TemporaryFile() as output, TemporaryDirectory() as folder:
             view, told = Path(folder, "view.json"), Path(folder, "told")
-            variables = environment(self._ground, world, self._account, view)
+            told.touch()
+            variables = self.ground.environment(world, self.account, view)
             child = self._begin(
-                {**os.environ, "PATH": _path(), **self._around, **variables, TOLD: str(told), **more}, output
+                {**os.environ, "PATH": _path(), **self.around, **variables, TOLD: str(told), **more}, output
             )
             try:
-                status = self._followed(child, Hearing(told), hear)
+                with told.open("rb") as reports:
+                    status = self._followed(child, reports, hear)
             finally:
                 _end(child)
                 with self._lock:
                     self._running.discard(child)
-            return Ended(status, _tail(output), stopwatch() - began, view_in(view))
+            return Ended(status, _tail(output), stopwatch() - began, _view_in(view))
 
-    def _followed(
-        self, child: subprocess.Popen[bytes], hearing: Hearing, hear: Callable[[Mapping[str, Any]], object]
-    ) -> int | None:
-        """Return the exit status of a program; None where nothing has come from it for too long."""
+    def _followed(self, child: subprocess.Popen[bytes], reports: IO[bytes], hear: _Hear) -> int | None:
+        """Return the exit status of a program, None after the timeout."""
         since, status = stopwatch(), None
-        while status is None and (left := since + self._timeout - stopwatch()) > 0:
+        while status is None and (left := since + self.timeout - stopwatch()) > 0:
             with suppress(subprocess.TimeoutExpired):
                 status = child.wait(min(left, _GLANCE))
-            for said in hearing.news():
+            for said in _news(reports):
                 hear(said)
                 since = stopwatch()
         return status
@@ -200,7 +206,7 @@ class CommandProgram:
                 raise KeyboardInterrupt
             try:
                 child = subprocess.Popen(
-                    self._words,
+                    self.words,
                     env=variables,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
@@ -209,54 +215,83 @@ class CommandProgram:
                 )
             except (OSError, ValueError) as problem:
                 reason = getattr(problem, "strerror", None) or str(problem)
-                raise BadSetting(f"{self._words[0]} cannot be run: {reason}") from None
+                raise BadSetting(f"{self.words[0]} cannot be run: {reason}") from None
             self._running.add(child)
             return child
 
 
-class FunctionProgram:
-    """A Python function that gets the world's ``Sandbox``; what it raises is how it fails.
+def function_program(function: Callable[[Sandbox], object]) -> Program:
+    """Return a program that calls ``function`` with the world's ``Sandbox``. It fails by raising.
 
-    A list that it returns is what it says that it has ordered: a mapping with ``name`` for each order.
+    A list that it returns are the orders that it reports: a mapping with ``name`` for each of them.
     """
 
-    def __init__(self, function: Callable[[Sandbox], object]) -> None:
-        self._function = function
-
-    def __call__(self, world: Sandbox) -> Ended:
-        """Call the function with a world."""
+    def program(world: Sandbox) -> Ended:
         began = stopwatch()
         try:
-            said = self._function(world)
+            said = function(world)
         except Exception:
             return Ended(1, format_exc()[-KEPT:], stopwatch() - began)
-        if not isinstance(said, list):
-            return Ended(0, "", stopwatch() - began)
         try:
-            return Ended(0, "", stopwatch() - began, read_view(said))
+            view = _read_view(said) if isinstance(said, list) else None
         except ValueError as problem:
             raise BadView(f"what the function returns is no list of orders: {problem}") from None
+        return Ended(0, "", stopwatch() - began, view)
+
+    return program
+
+
+def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield the whole lines that were reported since the last call."""
+    read = reports.tell()
+    whole, end, _ = reports.read().rpartition(b"\n")
+    reports.seek(read + len(whole + end))
+    yield from map(json.loads, whole.splitlines())
+
+
+def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
+    """Return what a pytest reports, with the files in ``folder`` named as ``folder`` is."""
+    absolute, given = (json.dumps(str(one))[1:-1] for one in (folder.absolute(), folder))
+    return json.loads(json.dumps(said).replace(absolute, given))
+
+
+def _view_in(file: Path) -> tuple[OrderSaid, ...] | None:
+    """Return the orders in a file, None if there is no file; raise ``BadView``."""
+    try:
+        return _read_view(json.loads(file.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as problem:
+        raise BadView(f"what the program wrote to {VIEW} cannot be read: {problem}") from None
+
+
+def _read_view(said: Any) -> tuple[OrderSaid, ...]:
+    if not isinstance(said, list):
+        raise ValueError("it must be a list")
+    return tuple(_order(number, one) for number, one in enumerate(said))
+
+
+def _order(number: int, said: Any) -> OrderSaid:
+    if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
+        raise ValueError(f"[{number}] must be an object with a name")
+    if strange := [key for key in said if key not in OrderSaid._fields]:
+        raise ValueError(f"[{number}] has {strange[0]!r}, and takes name and expires")
+    expires = said.get("expires")
+    if expires is not None and (not isinstance(expires, str) or len(expires) < len("2026-01-15")):
+        raise ValueError(f"[{number}].expires must be a day such as 2026-01-15")
+    try:
+        return OrderSaid(normalise(said["name"]), expires[:10] if expires is not None else None)
+    except BadName as problem:
+        raise ValueError(f"[{number}].name: {problem}") from None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a program and what it has begun, at first politely."""
+    """End a program and all that it has begun, at first politely."""
     for how in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, how)
         with suppress(subprocess.TimeoutExpired):
             child.wait(_GRACE)
-            if how is signal.SIGKILL or not _has_group(child.pid):
-                return
-
-
-def _has_group(number: int) -> bool:
-    try:
-        os.killpg(number, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 def _tail(output: IO[bytes]) -> str:

@@ -1,13 +1,16 @@
-"""A sandbox on which a request is tried again and again: in any state, under any assumptions."""
+"""A sandbox on which a request is tried in any state, and the values of assumptions to try there."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
+from wsgiref.util import setup_testing_defaults
 
 import yaml
 from msgspec import Struct
@@ -15,17 +18,43 @@ from msgspec.structs import replace
 from werkzeug.test import run_wsgi_app
 
 from reseller_sandbox import fixture
-from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.assumptions import Assumptions, kinds
+from reseller_sandbox.core.assumptions.silence import WORD
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.settings import USUAL_URL
-from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
-from reseller_sandbox.tools.calibrate.values import UNSEEN, token_headers
+from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.v3.signing import sign
 from reseller_sandbox.web.headers import ASSUMPTIONS
 from reseller_sandbox.worlds import Moment
+
+#: By assumption, the values that are tried, the default first.
+Candidates = Mapping[str, Sequence[Any]]
+
+#: Values of some assumptions, by name.
+Values = Mapping[str, Any]
+
+_Tried = TypeVar("_Tried")
+
+#: What stands for every word, version and header that was not seen: while it explains as much as one that
+#: was seen, that one is not known to be right.
+OTHER_WORD, OTHER_VERSION, OTHER_HEADER = "some-other-word", "V9999.9", "X-Some-Other-Header"
+
+#: How long an order takes that takes some time.
+SOME_TIME = 3600
+
+VERSIONS, TOKEN_HEADERS, SECONDS = "v2.versions", "v2.token_headers", "v2.order_processing"
+
+#: What is signed cannot be seen in an answer, but by those who have the secret.
+UNSEEN = ("v3.signature.endpoint", "v3.signature.payload", "v3.signature.query")
+
+#: How many words, versions and headers are tried at the most, beside the default.
+_MOST_WORDS, _MOST_LISTED = 12, 2
+
+_TOKEN_HEADER = re.compile(r"[a-z][a-z0-9-]*(?:token|auth)[a-z0-9-]*", re.IGNORECASE)
+_VERSION = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
 
 _HOST = USUAL_URL.partition("//")[2]
 
@@ -50,8 +79,6 @@ ACCOUNT: Mapping[str, Any] = {
     },
     "nameservers": ["ns1.example.net", "ns2.example.net"],
 }
-
-_ACCOUNTS: Mapping[str, Any] = {"main": ACCOUNT}
 
 #: What a request may come with: what lets it in, what does not, nothing.
 RIGHT, WRONG, NONE = "right", "wrong", "none"
@@ -80,7 +107,7 @@ class Bench:
             self.begin = replace(self._sandbox.world.moment, assumptions=self._defaults)
         else:
             self._sandbox = Sandbox("empty", journal=1)
-            moment = self.moment({"accounts": _ACCOUNTS}, self._sandbox.clock.now)
+            moment = self.moment({"accounts": {"main": ACCOUNT}}, self._sandbox.clock.now)
             assert moment is not None
             self._sandbox.world.moment = self.begin = moment
         known = sorted(self.begin.state.accounts.values(), key=lambda one: one.client_id)
@@ -148,20 +175,13 @@ def _environment(one: ObservedExchange, credentials: str, account: Account) -> d
         "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
         "QUERY_STRING": query,
         "REQUEST_URI": one.target,
-        "SERVER_NAME": "127.0.0.1",
         "SERVER_PORT": _HOST.rpartition(":")[2],
-        "SERVER_PROTOCOL": "HTTP/1.1",
         "HTTP_HOST": _HOST,
         "CONTENT_TYPE": one.headers.get("content-type", "application/json" if one.body else ""),
         "CONTENT_LENGTH": str(len(one.body)),
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": "http",
         "wsgi.input": io.BytesIO(one.body),
-        "wsgi.errors": io.StringIO(),
-        "wsgi.multithread": False,
-        "wsgi.multiprocess": False,
-        "wsgi.run_once": False,
     }
+    setup_testing_defaults(environ)
     for name, value in _credentials(one, credentials, account):
         environ[environ_key(name)] = value
     return environ
@@ -185,3 +205,70 @@ def zones_of(name_or_path: str) -> dict[str, Any]:
     seed = fixture.load(fixture.find(name_or_path))
     zones: dict[str, Any] = yaml.safe_load(fixture.dumps(seed.state, seed.now))["zones"]
     return zones
+
+
+def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ...]]:
+    """Return the values of each assumption that the exchanges can tell apart."""
+    defaults = Assumptions().values()
+    found: dict[str, tuple[Any, ...]] = {}
+    seen = _distinct(word for one in exchanges for word in _words(one.answer) if WORD.read(word))
+    keys = _distinct(key for one in exchanges for key in one.asked if WORD.read(key))
+    for name, kind in kinds().items():
+        if name in UNSEEN:
+            continue
+        if kind.values:
+            found[name] = tuple(dict.fromkeys((defaults[name], *kind.values)))
+        elif kind is WORD:
+            words = keys if name == "v2.license" else seen
+            found[name] = tuple(dict.fromkeys((defaults[name], *words[:_MOST_WORDS], OTHER_WORD)))
+    asked = (version[1].upper() for one in exchanges if (version := _VERSION.match(one.path)))
+    found[VERSIONS] = _lists("V2.0", _distinct(asked), OTHER_VERSION)
+    sent = (name for one in exchanges if _VERSION.match(one.path) for name in token_headers(one))
+    found[TOKEN_HEADERS] = _lists("X-Auth-Token", _distinct(sent), OTHER_HEADER)
+    found[SECONDS] = (0, SOME_TIME)
+    return found
+
+
+def branches(
+    alive: Candidates, tried: Callable[[Values], tuple[_Tried, Iterable[str]]], begin: Values | None = None
+) -> Iterator[tuple[_Tried, dict[str, Any], Iterable[str]]]:
+    """Yield each result that ``tried`` has under some values, with these values, and what it rests on.
+
+    A result rests on few assumptions. So only those are set to their other values, one after another; the
+    values of ``begin`` stay.
+    """
+    first = {name: values[0] for name, values in alive.items()}
+    waiting = [dict(begin or {})]
+    while waiting:
+        fixed = waiting.pop()
+        made, rests_on = tried(first | fixed)
+        for name in rests_on:
+            if name not in fixed:
+                waiting += [{**fixed, name: value} for value in alive[name][1:]]
+                fixed[name] = first[name]
+        yield made, fixed, rests_on
+
+
+def token_headers(one: ObservedExchange) -> list[str]:
+    """Return the headers of a request that may have carried a token, as they are usually spelt."""
+    return [name.title() for name in one.headers if _TOKEN_HEADER.fullmatch(name) and name != "authorization"]
+
+
+def _distinct(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(words))
+
+
+def _lists(default: str, seen: Iterable[str], other: str) -> tuple[tuple[str, ...], ...]:
+    """Return every list of the default, of what was seen and of something else."""
+    more = [one for one in seen if one.lower() != default.lower()][:_MOST_LISTED]
+    known = (default, *more, other)
+    found = [one for size in range(1, len(known) + 1) for one in combinations(known, size)]
+    return tuple(found)
+
+
+def _words(answer: Any) -> Iterable[str]:
+    """Yield the words for the availability of names in an answer."""
+    results = answer.get("results") if isinstance(answer, Mapping) else None
+    for one in results if isinstance(results, list) else ():
+        if isinstance(one, Mapping) and isinstance(one.get("status"), str):
+            yield one["status"]

@@ -12,17 +12,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.core.assumptions import Assumptions, named, watched
-from reseller_sandbox.tools.calibrate.bench import Bench, TriedAnswer, is_locked_out
-from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange, instant
-from reseller_sandbox.tools.calibrate.likeness import LACKING, amounts, differences
-from reseller_sandbox.tools.calibrate.values import UNSEEN, Candidates
+from reseller_sandbox.tools.calibrate.bench import (
+    UNSEEN,
+    Bench,
+    Candidates,
+    TriedAnswer,
+    branches,
+    is_locked_out,
+)
+from reseller_sandbox.tools.calibrate.likeness import LACKING, amount, amounts, differences, pairs
+from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.worlds import Moment
 
 #: How many guesses are followed at the most, and how often one request is tried.
@@ -117,25 +124,18 @@ class _Following:
     def _tries(self, guess: Guess, one: ObservedExchange) -> list[_CameTo]:
         """Return all that a request can come to in a guess, each with the values that make it so."""
         found: list[_CameTo] = []
-        waiting: list[dict[str, Any]] = [dict(guess.values)]
-        while waiting:
-            fixed = waiting.pop()
-            values = {name: own[0] for name, own in self._alive.items()} | fixed
-            made, rests_on = self._tried(guess.moment, one, values)
-            held = dict(fixed)
-            for name in rests_on:
-                if name not in held:
-                    waiting += [{**held, name: value} for value in self._alive[name][1:]]
-                    held[name] = self._alive[name][0]
-            found.append(replace(made, values=frozenset(held.items())))
+        for made, values, _ in branches(
+            self._alive, partial(self._tried, guess.moment, one), dict(guess.values)
+        ):
+            found.append(_CameTo(*made, frozenset(values.items())))
             if len(found) > _MOST_TRIES:
                 raise _Lost
         return found
 
     def _tried(
         self, moment: Moment, one: ObservedExchange, values: Mapping[str, Any]
-    ) -> tuple[_CameTo, list[str]]:
-        """Let time pass until a request, and carry it out; return what came of it and what that rests on."""
+    ) -> tuple[tuple[TriedAnswer, Moment], list[str]]:
+        """Let time pass until a request, and carry it out; return what that rests on with the result."""
         read: set[str] = set()
         assumed = self._defaults.with_values(values)
         at = max(one.at, moment.clock.instant)
@@ -144,8 +144,7 @@ class _Following:
         answer = self._bench.ask(one, then, values)
         time = [name for name, _ in named(assumed, read)]
         rests_on = [name for name in dict.fromkeys((*time, *answer.rests_on)) if name not in UNSEEN]
-        after = replace(self._bench.moment_now, assumptions=self._defaults)
-        return _CameTo(answer, after, frozenset()), rests_on
+        return (answer, replace(self._bench.moment_now, assumptions=self._defaults)), rests_on
 
     def _together(self, guesses: Iterable[Guess]) -> list[Guess]:
         """Return the guesses, with those in one that have come to the same under every value of something."""
@@ -209,8 +208,8 @@ def _explaining(guess: Guess, one: ObservedExchange, made: _CameTo, strict: bool
 
 
 def _same_facts(told: Any, made: Any) -> bool:
-    """Whether dates are the same, and the same texts are empty, in what both answers have."""
-    return all(_is_same(one, other) for one, other in _pairs(told, made))
+    """Whether dates are the same, and the same texts are empty, in the values that both answers have."""
+    return all(_is_same(one, other) for _, one, other in pairs(told, made))
 
 
 def _is_same(told: Any, made: Any) -> bool:
@@ -222,24 +221,7 @@ def _is_same(told: Any, made: Any) -> bool:
     return bool(told) == bool(made)
 
 
-def _pairs(told: Any, made: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(told, Mapping) and isinstance(made, Mapping):
-        for key in told.keys() & made.keys():
-            yield from _pairs(told[key], made[key])
-    elif isinstance(told, list) and isinstance(made, list):
-        for one, other in zip(told, made, strict=False):
-            yield from _pairs(one, other)
-    else:
-        yield told, made
-
-
 def _balance(answer: Any) -> Decimal | None:
-    """Return the balance that an answer shows, if it does."""
-    if isinstance(answer, list):
-        return next((found for one in answer if (found := _balance(one)) is not None), None)
-    if not isinstance(answer, Mapping):
-        return None
-    try:
-        return Decimal(str(answer["balance"]))
-    except (KeyError, InvalidOperation):
-        return next((found for one in answer.values() if (found := _balance(one)) is not None), None)
+    """Return the balance that an answer shows, None if it shows none."""
+    found = (amount(value) for key, value, _ in pairs(answer, answer) if key == "balance")
+    return next((one for one in found if one is not None), None)

@@ -51,19 +51,27 @@ class Unlikeness(NamedTuple):
 LACKING = object()
 
 
-def amounts(told: Any, made: Any, key: str = "") -> Iterator[Unlikeness]:
-    """Yield where the prices in two answers are different, but for that of the account's own money."""
+def pairs(told: Any, made: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield the values at each place that two answers both have, after the key that they stand under."""
     if isinstance(told, Mapping) and isinstance(made, Mapping):
-        for one in told.keys() & made.keys():
-            yield from amounts(told[one], made[one], str(one))
+        for one in filter(made.__contains__, told):
+            yield from pairs(told[one], made[one], str(one))
     elif isinstance(told, list) and isinstance(made, list):
-        pairs = zip(told, made, strict=False)
-        yield from (each for one, other in pairs for each in amounts(one, other, key))
-    elif _MONEY.search(key) and key != "balance" and _amount(told) != _amount(made):
-        yield Unlikeness(key, told, made)
+        for one, other in zip(told, made, strict=False):
+            yield from pairs(one, other, key)
+    else:
+        yield key, told, made
 
 
-def _amount(value: Any) -> Decimal | None:
+def amounts(told: Any, made: Any) -> Iterator[Unlikeness]:
+    """Yield where the prices in two answers are different, but for that of the account's own money."""
+    for key, one, other in pairs(told, made):
+        if _MONEY.search(key) and key != "balance" and amount(one) != amount(other):
+            yield Unlikeness(key, one, other)
+
+
+def amount(value: Any) -> Decimal | None:
+    """Return the number that a value stands for, None if it is none."""
     try:
         return None if isinstance(value, bool) or value is None else Decimal(str(value))
     except InvalidOperation:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
 import yaml
 
 from reseller_sandbox.advice.words import plural
+from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.assumptions import kinds, spelt
 from reseller_sandbox.core.texts import printable, shortened
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
-from reseller_sandbox.tools.calibrate.calibration import Calibration, Deviation, ToldOf
+from reseller_sandbox.tools.calibrate import Calibration, Deviation, ToldOf
+from reseller_sandbox.tools.calibrate.bench import UNSEEN
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness
-from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_FIXTURE, telling_request
 from reseller_sandbox.worlds.redact import masked
 
 #: How many differences are listed of one exchange, and how many exchanges that are not explained.
 _MOST, _MOST_EXCHANGES = 8, 50
+
+#: The headings of the requests that would tell an assumption.
+_ALONE = "not told, and what would tell it"
+_WITH_FIXTURE = "not told, and what would tell it together with --fixture, for what there was at first"
+
+#: Why no answer tells an assumption about signatures.
+_SIGNED = "what was signed cannot be seen without the secret; a refused request of your own tells it"
 
 
 def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
@@ -35,10 +44,11 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
     for one in partly:
         left = " or ".join(spelt(value) for value in one.left) or "some other value"
         yield f"  {one.name}: {left}{_not(one)}  ({_places(one.by)})"
-    for head, names in _left_open(found):
-        if names:
+    for head, requests in _telling_requests().items():
+        open_ = [name for name in requests if not (name in found.verdicts and found.verdicts[name].is_told)]
+        if open_:
             yield f"\n{head}:"
-        yield from (f"  {name}: {NOT_SEEN.get(name) or telling_request(name)}" for name in names)
+        yield from (f"  {name}: {requests[name]}" for name in open_)
     if found.deviations:
         yield "\nexplained by no value:"
     for deviation in found.deviations[:_MOST_EXCHANGES]:
@@ -58,17 +68,27 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
         yield f"  {first} {reason}" if often == 1 else f"  {often} that {_plural(reason)}, first {first}"
 
 
-def _left_open(found: Calibration) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the assumptions of which nothing is known, by what would tell them."""
-    told = {name for name, one in found.verdicts.items() if one.is_told}
-    yield "not told, and what would tell it", [name for name in REQUESTS if name not in told]
-    beside = "not told, and what would tell it together with --fixture, for what there was at first"
-    yield beside, [name for name in WITH_FIXTURE if name not in told]
-    yield "not to be told by answers", [name for name in NOT_SEEN if name not in told]
+def _telling_requests() -> dict[str, dict[str, str]]:
+    """Return the request that would tell each assumption, under the heading for such requests."""
+    operations = {one.id: f"{one.method} {one.path}" for one in contract()}
+    file = files("reseller_sandbox.tools.calibrate").joinpath("requests.yaml")
+    told = yaml.safe_load(file.read_text("utf-8"))
+
+    def in_words(requests: Mapping[str, str]) -> dict[str, str]:
+        words = {name: request.partition(" ") for name, request in requests.items()}
+        return {name: f"{operations[operation]}, {how}" for name, (operation, _, how) in words.items()}
+
+    return {
+        _ALONE: in_words(told["alone"]),
+        _WITH_FIXTURE: in_words(told["with_fixture"]),
+        "not to be told by answers": dict.fromkeys(UNSEEN, _SIGNED),
+    }
 
 
 def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """Return the report for programs."""
+    requests = _telling_requests()
+    would_tell = requests[_ALONE] | requests[_WITH_FIXTURE]
     return {
         "exchanges": found.exchanges,
         "assumptions": [
@@ -78,9 +98,7 @@ def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> 
                 "left": list(one.left),
                 "ruled_out": list(one.ruled_out),
                 "told_by": list(one.by),
-                "would_tell": None
-                if one.is_told or one.name not in {**REQUESTS, **WITH_FIXTURE}
-                else telling_request(one.name),
+                "would_tell": None if one.is_told else would_tell.get(one.name),
             }
             for one in found.verdicts.values()
         ],

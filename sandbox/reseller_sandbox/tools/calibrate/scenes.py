@@ -7,9 +7,7 @@ usual, since the first thing that stands in the way of a request is what it is r
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -18,9 +16,8 @@ from msgspec.structs import replace
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.fixture.zones import ZONE_TYPES
-from reseller_sandbox.tools.calibrate.belief import KEPT, Known, agrees
 from reseller_sandbox.tools.calibrate.bench import ACCOUNT
-from reseller_sandbox.tools.calibrate.subject import Subject
+from reseller_sandbox.tools.calibrate.subject import KEPT, Known, Subject, agrees
 
 _PRICES = {
     "registration": "10.00",
@@ -46,8 +43,7 @@ def scenes(subject: Subject, known: Known | None = None, zones: Scene | None = N
     With ``zones`` they are as a fixture says, and nothing about them is otherwise.
     """
     if zones is not None:
-        listed = {written: scene for scene in scenes(subject, known) for written in [_but_zones(scene)]}
-        yield from ({**scene, "zones": zones} for scene in listed.values())
+        yield from ({**scene, "zones": zones} for scene in scenes(subject, known))
         return
     if known is None:
         yield from _all(subject)
@@ -55,10 +51,6 @@ def scenes(subject: Subject, known: Known | None = None, zones: Scene | None = N
     shown = {subject.name: {**subject.shown.get(subject.name, {}), **_before(known, subject)}}
     told = replace(subject, shown={**subject.shown, **shown})
     yield from (scene for scene in _all(told) if agrees(scene, subject.name, known))
-
-
-def _but_zones(scene: Scene) -> str:
-    return json.dumps({**scene, "zones": {}}, sort_keys=True, default=str)
 
 
 def _before(known: Known, subject: Subject) -> Scene:
@@ -95,7 +87,7 @@ def _world(subject: Subject) -> Scene:
     return {
         "now": wire(subject.at),
         "zones": {**zones, **listed},
-        "accounts": {"main": {**deepcopy(ACCOUNT), "reseller": True}, "other": {**_OTHER, "reseller": True}},
+        "accounts": {"main": {**ACCOUNT, "reseller": True}, "other": {**_OTHER, "reseller": True}},
         "customers": {
             number: {**_CARD, "mail": subject.mail or f"c{number}@example.com"}
             for number in subject.customers
@@ -228,6 +220,29 @@ def _transferred(subject: Subject, to: str, frm: str, status: str) -> Scene:
     return made
 
 
+def _with(scene: Scene, section: str, entries: Scene) -> Scene:
+    """Return a scene with other entries, or more of them, in a section."""
+    return {**scene, section: {**scene[section], **entries}}
+
+
+def _with_zones(scene: Scene, change: Mapping[str, Any]) -> Scene:
+    return {**scene, "zones": {name: {**entry, **change} for name, entry in scene["zones"].items()}}
+
+
+def _with_labels(scene: Scene, subject: Subject, change: Callable[[str], Mapping[str, Any]]) -> Scene:
+    """Return a scene in which the zone of each name is changed as the label of the name asks for."""
+    zones = dict(scene["zones"])
+    for label, _, zone in (name.partition(".") for name in subject.names):
+        if zone in zones:
+            zones[zone] = {**zones[zone], **change(label)}
+    return {**scene, "zones": zones}
+
+
+def _with_price(scene: Scene, subject: Subject, price: str) -> Scene:
+    prices = dict.fromkeys(_PREMIUM, price)
+    return _with_labels(scene, subject, lambda label: {"premium": {label: prices}})
+
+
 def _disturbed(scene: Scene, subject: Subject) -> Iterator[Scene]:
     """Yield a scene with one more thing in it that is otherwise: of its zones, its account, its people."""
     for change in _ZONES:
@@ -235,12 +250,7 @@ def _disturbed(scene: Scene, subject: Subject) -> Iterator[Scene]:
     if not subject.is_done:
         yield from _obstructed(scene, subject)
     for price in filter(None, (subject.price, Decimal(4321))):
-        each = str(price / subject.years)
-        made = deepcopy(scene)
-        for name in subject.names:
-            if (zone := made["zones"].get(_zone(name))) is not None:
-                zone["premium"] = {name.partition(".")[0]: dict.fromkeys(_PREMIUM, each)}
-        yield made
+        yield _with_price(scene, subject, str(price / subject.years))
     yield from _of_accounts(scene, subject)
     yield from _of_people(scene, subject)
     yield from _of_hosts(scene, subject)
@@ -253,14 +263,9 @@ def _obstructed(scene: Scene, subject: Subject) -> Iterator[Scene]:
     for number in subject.numbers:
         yield _with_zones(scene, {"max_years": number})
         yield _with_zones(scene, {"min_years": number})
-    yield {**scene, "zones": {}} if not scene["domains"] and not scene["taken"] else _nowhere(scene)
-    reserved = deepcopy(scene)
-    for name in subject.names:
-        if (zone := reserved["zones"].get(_zone(name))) is not None:
-            zone["reserved"] = [name.partition(".")[0]]
-    yield reserved
-    main = scene["accounts"]["main"]
-    yield {**scene, "accounts": {**scene["accounts"], "main": {**main, "balance": "0.00"}}}
+    yield {**scene, "zones": {}, "domains": {}, "taken": {}, "transfers": {}}
+    yield _with_labels(scene, subject, lambda label: {"reserved": [label]})
+    yield _with(scene, "accounts", {"main": {**scene["accounts"]["main"], "balance": "0.00"}})
 
 
 _NO_PRIVACY = {key: price for key, price in _PRICES.items() if key != "privacy"}
@@ -275,17 +280,9 @@ _OBSTACLES = (
 )
 
 
-def _nowhere(scene: Scene) -> Scene:
-    return {**scene, "zones": {}, "domains": {}, "taken": {}, "transfers": {}}
-
-
-def _with_zones(scene: Scene, change: Mapping[str, Any]) -> Scene:
-    return {**scene, "zones": {name: {**entry, **change} for name, entry in scene["zones"].items()}}
-
-
 def _of_accounts(scene: Scene, subject: Subject) -> Iterator[Scene]:
-    main = scene["accounts"]["main"]
-    yield {**scene, "accounts": {**scene["accounts"], "main": {**main, "reseller": False}}, "customers": {}}
+    main = {**scene["accounts"]["main"], "reseller": False}
+    yield {**_with(scene, "accounts", {"main": main}), "customers": {}}
     if subject.operation.startswith(("v2.contact", "v2.customer")):
         yield {**scene, "contact_params": dict.fromkeys(subject.keys, ".*")}
         yield {**scene, "contact_params": dict.fromkeys(subject.keys, "[^ -~]")}
@@ -293,57 +290,37 @@ def _of_accounts(scene: Scene, subject: Subject) -> Iterator[Scene]:
 
 def _of_people(scene: Scene, subject: Subject) -> Iterator[Scene]:
     """Yield scenes without the customers and contacts, with others' of them, and with names of theirs."""
+    ordered = _with(scene, "zones", {"com": _zone_entry()})
     if subject.customers or subject.mail:
-        yield {**scene, "customers": {}}
         others = {990001: {**_CARD, "mail": subject.mail or "m@example.com"}}
         first = {number: {**_CARD, "mail": f"c{number}@example.com"} for number in subject.customers}
-        yield {**scene, "customers": others}
-        yield {**scene, "customers": {**first, **others}}
-        yield {**scene, "customers": first}
+        for customers in ({}, others, {**first, **others}, first):
+            yield {**scene, "customers": customers}
         for more in ({}, {"stage": "overdue", "expires": "-2d"}, {"stage": "redemption", "expires": "-40d"}):
-            yield _of_a_customer(scene, subject, more)
+            names = {f"of-{number}.com": {"customer": number, **more} for number in subject.customers}
+            yield _with(ordered, "domains", names)
     if subject.handles:
         yield {**scene, "contacts": {}}
         yield {**scene, "contacts": {one: {**_CARD, "account": "other"} for one in subject.handles}}
-        linked = deepcopy(scene)
-        linked["zones"]["com"] = _zone_entry()
-        linked["domains"]["linked.com"] = {"contacts": {"registrant": subject.handles[0]}}
-        yield linked
-
-
-def _of_a_customer(scene: Scene, subject: Subject, more: Mapping[str, Any]) -> Scene:
-    made = deepcopy(scene)
-    made["zones"]["com"] = _zone_entry()
-    for number in subject.customers:
-        made["domains"][f"of-{number}.com"] = {"customer": number, **more}
-    return made
+        yield _with(ordered, "domains", {"linked.com": {"contacts": {"registrant": subject.handles[0]}}})
 
 
 def _of_hosts(scene: Scene, subject: Subject) -> Iterator[Scene]:
     """Yield scenes in which hosts are there or in use, and name servers lie below names of the registry."""
     own = {name: entry for name, entry in scene["domains"].items() if entry.get("hosts")}
     if own:
-        bare = {name: {**entry, "hosts": {}} for name, entry in own.items()}
-        yield {**scene, "domains": {**scene["domains"], **bare}}
-        used = deepcopy(scene)
-        for name, entry in own.items():
-            used["domains"][f"user-of.{_zone(name)}"] = {
-                "nameservers": [f"{one}.{name}" for one in entry["hosts"]]
-            }
-        yield used
+        yield _with(scene, "domains", {name: {**entry, "hosts": {}} for name, entry in own.items()})
+        users = {
+            f"user-of.{_zone(name)}": {"nameservers": [f"{one}.{name}" for one in entry["hosts"]]}
+            for name, entry in own.items()
+        }
+        yield _with(scene, "domains", users)
     if subject.servers:
-        under = deepcopy(scene)
-        for server in subject.servers:
-            parent = ".".join(server.split(".")[-2:])
-            under["zones"].setdefault(_zone(parent), _zone_entry())
-        yield under
+        parents = (".".join(server.split(".")[-2:]) for server in subject.servers)
+        above = {_zone(parent): _zone_entry() for parent in parents}
+        yield {**scene, "zones": {**scene["zones"], **above, **scene["zones"]}}
         for name, entry in scene["domains"].items():
-            held = [*entry.get("nameservers", ACCOUNT["nameservers"])]
-            yield {
-                **scene,
-                "domains": {**scene["domains"], name: {**entry, "nameservers": list(subject.servers)}},
-            }
+            held = entry.get("nameservers", ACCOUNT["nameservers"])
             rest = [one for one in held if one not in subject.servers] or ["ns8.example.org"]
-            yield {**scene, "domains": {**scene["domains"], name: {**entry, "nameservers": rest}}}
-            both = list(dict.fromkeys([*held, *subject.servers]))
-            yield {**scene, "domains": {**scene["domains"], name: {**entry, "nameservers": both}}}
+            for servers in (subject.servers, rest, dict.fromkeys((*held, *subject.servers))):
+                yield _with(scene, "domains", {name: {**entry, "nameservers": list(servers)}})

@@ -1,4 +1,4 @@
-"""What a request is about, and what its answer shows of that: all that a scene for it can be made of."""
+"""The subject of a request: what it is about, what its answer shows of that, and what earlier ones have."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import unquote
 
 from msgspec import Struct
 
+from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.names import well_formed
-from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange, instant
+from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 
 _KEYS = {
     "createDate": "created",
     "date_created": "created",
     "expireDate": "expires",
     "date_end": "expires",
-    "nameservers": "nameservers",
-    "ns": "nameservers",
     "privacyEnabled": "privacy",
     "autorenewEnabled": "autorenew",
 }
@@ -33,6 +32,33 @@ _IN_PATH = {
     "start": re.compile(r"/zones/(?:.*/)?start/([0-9]{1,3})$"),
     "order": re.compile(r"/getDomain/([0-9]+)$"),
 }
+
+
+#: What a switch that was carried out leaves on or off.
+_SWITCHES: Mapping[str, tuple[Flag | str, bool]] = {
+    "v3.lock": (Flag.HOLD, True),
+    "v3.unlock": (Flag.HOLD, False),
+    "v3.lockTransfer": (Flag.TRANSFER_PROHIBITED, True),
+    "v3.unlockTransfer": (Flag.TRANSFER_PROHIBITED, False),
+    "v3.lockUpdate": (Flag.UPDATE_PROHIBITED, True),
+    "v3.unlockUpdate": (Flag.UPDATE_PROHIBITED, False),
+    "v3.enableAutorenew": ("autorenew", True),
+    "v3.disableAutorenew": ("autorenew", False),
+}
+
+#: What shows a name of the account's and changes nothing.
+_SHOWING = frozenset({"v3.getDomain", "v2.domain.info", *_SWITCHES})
+
+#: What changes no name, but perhaps the one it is about in a way that is not known here.
+_READING = frozenset({"v3.checkAvailability", "v2.domain.check", "v3.listDomains", "v3.balance"})
+
+#: What is known of a name beside its flags, as fixtures call it.
+KEPT = ("autorenew", "nameservers", "privacy")
+
+#: For how long a name is taken to be the account's.
+_LASTS = timedelta(days=1)
+
+Known = Mapping[str, Any]
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -117,10 +143,8 @@ def _shown(answer: Any, names: Sequence[str]) -> Iterator[tuple[str, dict[str, A
             continue
         given = one.get("domainName")
         name = well_formed(given) if isinstance(given, str) else names[0] if len(names) == 1 else None
-        entry = {
-            _KEYS[key]: value for key, value in one.items() if key in _KEYS and _KEYS[key] != "nameservers"
-        }
-        entry = {key: value for key, value in entry.items() if _is_fit(key, value)}
+        known = {_KEYS[key]: value for key, value in one.items() if key in _KEYS}
+        entry = {key: value for key, value in known.items() if _is_fit(key, value)}
         if name is not None and entry:
             servers = one.get("nameservers", one.get("ns"))
             if isinstance(servers, list) and servers and all(isinstance(server, str) for server in servers):
@@ -209,3 +233,68 @@ def _price(value: Any) -> Decimal | None:
         if found.is_finite() and 0 < found < 10**6:
             return found
     return None
+
+
+class Belief:
+    """What is known of each name: the switches that are on or off, and its name servers."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, dict[str, Any]] = {}
+        self._seen: dict[str, tuple[datetime, list[str]]] = {}
+
+    def of(self, one: ObservedExchange, subject: Subject) -> Known | None:
+        """Return what is known of the one name that a request is about; None where nothing is."""
+        if len(subject.names) != 1 or subject.name not in self._names:
+            return None
+        at, who = self._seen[subject.name]
+        is_fresh = who == one.credentials and timedelta(0) <= one.at - at < _LASTS
+        return dict(self._names[subject.name]) if is_fresh else None
+
+    def learn(self, one: ObservedExchange, subject: Subject) -> None:
+        """Take up what an exchange tells."""
+        refused = not isinstance(one.answer, Mapping) or bool(one.answer.get("error")) or "msg" in one.answer
+        if refused or subject.operation in _READING:
+            return
+        shows = (
+            subject.operation in _SHOWING and subject.name in subject.shown and not _is_pending(one.answer)
+        )
+        if not shows or self.of(one, subject) is None:
+            for name in subject.names:
+                self._names.pop(name, None)
+        if not shows:
+            return
+        self._seen[subject.name] = one.at, one.credentials
+        known = self._names.setdefault(subject.name, {})
+        known.update(_known(subject))
+        if subject.operation in _SWITCHES:
+            switch, on = _SWITCHES[subject.operation]
+            known[str(switch)] = on
+
+
+def _is_pending(answer: Mapping[str, Any]) -> bool:
+    data = answer.get("data")
+    status = answer.get("status"), data.get("status") if isinstance(data, Mapping) else None
+    return not {"pending", "0", "1"}.isdisjoint(filter(lambda one: isinstance(one, str), status))
+
+
+def _known(subject: Subject) -> Iterator[tuple[str, Any]]:
+    shown = subject.shown[subject.name]
+    for key in KEPT:
+        if key in shown:
+            yield key, shown[key]
+    if subject.operation == "v3.getDomain":
+        yield str(Flag.TRANSFER_PROHIBITED), str(Flag.TRANSFER_PROHIBITED) in shown["flags"]
+
+
+def agrees(scene: Mapping[str, Any], name: str, known: Known) -> bool:
+    """Whether a scene is as it is known to be."""
+    entry = scene["domains"].get(name)
+    if entry is None:
+        return False
+    for key, value in known.items():
+        if key in KEPT:
+            if key in entry and entry[key] != value:
+                return False
+        elif (key in entry.get("flags", ())) is not value:
+            return False
+    return True

@@ -1,23 +1,126 @@
-"""Transcripts read from files: HAR, or the requests that ``reseller-sandbox journal find --json`` prints."""
+"""Transcripts of a service, read from files: HAR as browsers and proxies write it, or the journal as JSON.
+
+``reseller-sandbox journal find --json`` prints the latter. What is missing in a file is taken as unknown.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from reseller_sandbox.tools.calibrate.exchanges import (
-    ObservedExchange,
-    Transcript,
-    UnusableTranscript,
-    instant,
-    own_target,
-)
-from reseller_sandbox.tools.calibrate.har import read_har
+from msgspec import Struct, field
 
-#: The largest file that is read, in bytes, and how many exchanges it may tell of.
+from reseller_sandbox.core.clock import parse_instant
+from reseller_sandbox.core.signatures import Quiet
+
+#: The largest file that is read, in bytes, and the most exchanges in it.
 LARGEST, MOST = 128 << 20, 20_000
+
+#: The instant of an exchange whose file does not say.
+_UNDATED = datetime(2026, 1, 15, 12, tzinfo=UTC)
+
+#: Where the reseller API begins in a path; what stands before it is the service's own.
+_OWN = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")
+_CREDENTIAL = re.compile(r"[^=]*(?:API-?_?KEY|SIGNATURE|TOKEN)(?:=|$)", re.IGNORECASE)
+
+
+class UnusableTranscript(ValueError):
+    """A file cannot be used as a transcript; the message says where and why."""
+
+
+class ObservedExchange(Quiet, frozen=True, kw_only=True):
+    """A request and its answer; ``place`` is the file and where in it. Headers have lower-case names."""
+
+    place: str
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    at: datetime
+    status: int
+    answer: Any
+
+    @property
+    def path(self) -> str:
+        """The path without the query."""
+        return self.target.partition("?")[0]
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The object in the body, or the fields of a form; nothing where the body is something else."""
+        try:
+            found = json.loads(self.body) if self.body else {}
+        except (ValueError, RecursionError):
+            found = dict(parse_qsl(self.body.decode("utf-8", "replace")))
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def refusal(self) -> Any:
+        """The error or the message in the answer, by which it is refused where it is; None without either."""
+        return (
+            (self.answer.get("error") or self.answer.get("msg")) if isinstance(self.answer, Mapping) else None
+        )
+
+    @property
+    def credentials(self) -> list[str]:
+        """What its headers say of who asks: the key, or the token."""
+        return [value for name, value in self.headers.items() if name.endswith(("apikey", "token"))]
+
+
+class Transcript(Struct, frozen=True):
+    """What a file tells: the exchanges, and those that say nothing here, with the reason."""
+
+    exchanges: Sequence[ObservedExchange]
+    passed_over: Sequence[tuple[str, str]] = ()
+
+    @classmethod
+    def of(
+        cls, told: Iterable[Any], place: str, read: Callable[[Any, str], ObservedExchange | str]
+    ) -> Transcript:
+        """Return what the entries of a file tell; ``read`` returns an exchange, or why there is none.
+
+        It gets an entry and where that stands: ``place`` with a number.
+        """
+        found: list[ObservedExchange] = []
+        passed_over: list[tuple[str, str]] = []
+        for number, one in enumerate(told, 1):
+            where = f"{place} {number}"
+            exchange = read(one, where)
+            if isinstance(exchange, str):
+                passed_over.append((where, exchange))
+            else:
+                found.append(exchange)
+        return cls(found, passed_over)
+
+
+def own_target(target: str) -> str | None:
+    """Return a request target from where the API begins in it; None where it is something else's.
+
+    The elements of the query that prove who asks are left out.
+    """
+    path, _, query = target.encode("utf-8", "replace").decode().partition("?")
+    found = _OWN.search(path)
+    if found is None:
+        return None
+    kept = "&".join(one for one in query.split("&") if one and not _CREDENTIAL.match(one))
+    return path[found.start() :] + (f"?{kept}" if kept else "")
+
+
+def instant(told: object) -> datetime | None:
+    """Return the instant that a text stands for, in whole seconds; None for anything else."""
+    if not isinstance(told, str):
+        return None
+    try:
+        return parse_instant(told).replace(microsecond=0)
+    except ValueError:
+        return None
 
 
 def read_transcript(path: Path) -> Transcript:
@@ -93,3 +196,114 @@ def _journalled(told: Any, place: str) -> ObservedExchange | str:
 def _bytes(body: Any) -> bytes:
     """Return what was sent: a text as it is, without halves of characters, and anything else as JSON."""
     return body.encode("utf-8", "replace") if isinstance(body, str) else json.dumps(body).encode()
+
+
+def read_har(log: Any, file: str) -> Transcript:
+    """Return what the object under ``log`` of a HAR file tells. Raise ``UnusableTranscript``."""
+    entries = log.get("entries") if isinstance(log, dict) else None
+    if not isinstance(entries, list):
+        raise UnusableTranscript(f"{file}: log.entries must be an array of exchanges")
+    return Transcript.of(entries, f"{file}: entry", _read)
+
+
+def _read(entry: Any, place: str) -> ObservedExchange | str:
+    """Return the exchange of an entry, or why it says nothing."""
+    request, response = (_part(entry, key, place) for key in ("request", "response"))
+    method, url = (request.get(key) for key in ("method", "url"))
+    if not isinstance(method, str) or not isinstance(url, str):
+        raise UnusableTranscript(f"{place}: request.method and request.url must be texts")
+    target = _target(url, place)
+    if target is None:
+        return "is no request of the reseller API"
+    status = response.get("status")
+    if not isinstance(status, int) or isinstance(status, bool) or not 100 <= status <= 599:
+        return "has no answer"
+    headers, answered = _headers(request.get("headers")), _headers(response.get("headers"))
+    body = _posted(request, headers)
+    if body is None:
+        return "does not have the body of the request as it was sent"
+    content = _content(response.get("content"), f"{place}: response.content")
+    try:
+        answer = json.loads(content)
+    except (ValueError, RecursionError):
+        return "does not have a JSON body in its answer"
+    at = _date(answered.get("date")) or instant(entry.get("startedDateTime")) or _UNDATED
+    return ObservedExchange(
+        place=place,
+        method=method.upper(),
+        target=target,
+        headers=headers,
+        body=body,
+        at=at,
+        status=status,
+        answer=answer,
+    )
+
+
+def _part(entry: Any, key: str, place: str) -> Mapping[str, Any]:
+    part = entry.get(key) if isinstance(entry, dict) else None
+    if not isinstance(part, dict):
+        raise UnusableTranscript(f"{place}: {key} must be an object")
+    return part
+
+
+def _target(url: str, place: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+    except ValueError as problem:
+        raise UnusableTranscript(f"{place}: request.url is no URL: {problem}") from None
+    return own_target(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+
+
+def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of a list of headers or parameters, as far as it has them."""
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("name"), str):
+            value = one.get("value")
+            yield one["name"], value if isinstance(value, str) else ""
+
+
+def _headers(listed: Any) -> dict[str, str]:
+    """Return headers by lower-case names, without the pseudo headers of HTTP/2."""
+    return {name.lower(): value for name, value in _pairs(listed) if name and not name.startswith(":")}
+
+
+def _posted(request: Mapping[str, Any], headers: dict[str, str]) -> bytes | None:
+    """Return the body of a request, None where it is not there; its content type is added to ``headers``."""
+    posted = request.get("postData")
+    if not isinstance(posted, dict):
+        size = request.get("bodySize")
+        return None if isinstance(size, int) and size > 0 else b""
+    if isinstance(kind := posted.get("mimeType"), str) and kind:
+        headers.setdefault("content-type", kind)
+    text = posted.get("text")
+    if isinstance(text, str) and text:
+        return _decoded(text, posted.get("encoding"))
+    fields = list(_pairs(posted.get("params")))
+    return urlencode(fields).encode() if fields else b""
+
+
+def _content(content: Any, place: str) -> bytes:
+    if not isinstance(content, dict) or not isinstance(content.get("text"), str):
+        return b""
+    found = _decoded(content["text"], content.get("encoding"))
+    if found is None:
+        raise UnusableTranscript(f"{place}.text is no base64")
+    return found
+
+
+def _decoded(text: str, encoding: object) -> bytes | None:
+    if encoding != "base64":
+        return text.encode("utf-8", "replace")
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:
+        return None
+
+
+def _date(header: str | None) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(header or "")
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
+        return None

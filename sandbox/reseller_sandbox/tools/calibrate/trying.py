@@ -7,20 +7,30 @@ for all the ways in which sixty assumptions can be set.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.tools.calibrate.belief import Belief, Known
-from reseller_sandbox.tools.calibrate.bench import NONE, RIGHT, WRONG, Bench, TriedAnswer, is_locked_out
-from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
+from reseller_sandbox.tools.calibrate.bench import (
+    NONE,
+    RIGHT,
+    TOKEN_HEADERS,
+    VERSIONS,
+    WRONG,
+    Bench,
+    Candidates,
+    TriedAnswer,
+    Values,
+    branches,
+    is_locked_out,
+    token_headers,
+)
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness, amounts, differences
 from reseller_sandbox.tools.calibrate.scenes import Scene, scenes
-from reseller_sandbox.tools.calibrate.subject import Subject, subject_of
-from reseller_sandbox.tools.calibrate.values import TOKEN_HEADERS, VERSIONS, Candidates, token_headers
+from reseller_sandbox.tools.calibrate.subject import Belief, Known, Subject, subject_of
+from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.worlds import Moment
 
 #: How often one request is tried at the most, before its exchange is left aside.
@@ -28,9 +38,6 @@ MOST_TRIES = 6000
 
 #: What decides in v2.0 whether a request is let in; an answer need not say that it rests on a default there.
 _LET_IN = (VERSIONS, TOKEN_HEADERS)
-
-#: Values of some assumptions, by name.
-Values = Mapping[str, Any]
 
 
 class Met(Struct, frozen=True):
@@ -78,9 +85,7 @@ class Trying:
 
     def met(self, one: ObservedExchange) -> Met:
         """Return an exchange with what was known before it; they are to come in their order."""
-        moment = self._bench.moment(_NOTHING, one.at)
-        assert moment is not None
-        first = self._bench.ask(one, moment, {})
+        first = self._bench.ask(one, self._bench.begin, {})
         subject = subject_of(one, first.operation, first.names)
         known = self._belief.of(one, subject)
         self._belief.learn(one, subject)
@@ -143,31 +148,15 @@ class Trying:
     def _under(
         self, one: ObservedExchange, moment: Moment, alive: Candidates, credentials: str
     ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
-        """Yield each answer that values of the assumptions can make a request have in one state, once.
-
-        An answer rests on few assumptions: only those are set otherwise, one after another.
-        """
+        """Yield each answer that values of the assumptions can make a request have in one state, once."""
         always = _LET_IN if is_about_entry(one) else ()
-        defaults = Assumptions().values()
-        first = {name: values[0] for name, values in alive.items()}
-        other = {name: value for name, value in first.items() if value != defaults[name]}
-        waiting: list[dict[str, Any]] = [{}]
-        while waiting:
-            fixed = waiting.pop()
-            values = first | fixed
-            made = self._bench.ask(one, moment, other | fixed, credentials)
-            rests_on = list(dict.fromkeys([*always, *made.rests_on]))
+
+        def tried(values: Values) -> tuple[TriedAnswer, Iterable[str]]:
+            made = self._bench.ask(one, moment, values, credentials)
+            return made, dict.fromkeys([*always, *made.rests_on])
+
+        for made, values, rests_on in branches(alive, tried):
             yield {name: values[name] for name in rests_on}, made
-            held = dict(fixed)
-            for name in rests_on:
-                if name not in held:
-                    waiting += [{**held, name: value} for value in alive[name][1:]]
-                    held[name] = alive[name][0]
-
-
-_NOTHING: Mapping[str, Any] = {
-    "accounts": {"main": {"client_id": 1001, "contact": {"name": "A", "country": "UA"}}}
-}
 
 
 def is_about_entry(one: ObservedExchange) -> bool:

@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from msgspec import Struct, field
 
-from reseller_sandbox.core.footprint import Footprint
+from reseller_sandbox.tools.explore.footprint import Footprint
 
 #: How often an order is tried that the program does not come to.
 _TRIES = 5
@@ -34,6 +34,14 @@ class Turned(Struct, frozen=True):
     waiting: frozenset[str]
     came: frozenset[str]
     footprint: Footprint
+
+
+def turned_after(
+    steps: Sequence[Turned], actor: str, waiting: Collection[str], footprint: Footprint
+) -> Turned:
+    """Return the next step of a run: ``actor`` was let through of all that were ``waiting``."""
+    still = steps[-1].waiting - {steps[-1].actor} if steps else frozenset()
+    return Turned(actor, frozenset(waiting), frozenset(waiting) - still, footprint)
 
 
 class _Point(Struct):
@@ -81,7 +89,8 @@ class Orders:
         self._grown = False
         self._points: list[_Point] = []
         self._prefix: list[str] = []
-        self._steps: list[Turned] = []
+        #: The run so far.
+        self.steps: list[Turned] = []
         self._asks: Mapping[str, str] = {}
         #: Who has sent a request, as the first, second, … of its own, in any run.
         self._senders: dict[tuple[int, str], set[str]] = {}
@@ -96,12 +105,7 @@ class Orders:
     @property
     def schedule(self) -> tuple[str, ...]:
         """The actors in the order of the run so far."""
-        return tuple(step.actor for step in self._steps)
-
-    @property
-    def steps(self) -> Sequence[Turned]:
-        """The run so far."""
-        return self._steps
+        return tuple(step.actor for step in self.steps)
 
     @property
     def expected(self) -> AbstractSet[str] | None:
@@ -111,7 +115,7 @@ class Orders:
     @property
     def next_up(self) -> str | None:
         """Whom the run has to let through next, to come to what it is to try; None after that."""
-        at = len(self._steps)
+        at = len(self.steps)
         return self._prefix[at] if at < len(self._prefix) and not self.is_astray else None
 
     @property
@@ -131,7 +135,7 @@ class Orders:
                 self._points, self._prefix = [], []
                 self._over = self._grown = False
             if not self._is_known():
-                self._prefix = [*self.schedule, *self._prefix[len(self._steps) :]]
+                self._prefix = [*self.schedule, *self._prefix[len(self.steps) :]]
                 self._rewind()
                 return True
             self._learn()
@@ -154,13 +158,13 @@ class Orders:
         return True
 
     def _rewind(self) -> None:
-        self._steps, self._repeats_from, self._known = [], None, self._root
+        self.steps, self._repeats_from, self._known = [], None, self._root
         self.is_astray = False
 
     def choose(self, waiting: Mapping[str, str]) -> str:
         """Return whose request is let through next, of those that wait and what each of them asks for."""
-        at = len(self._steps)
-        last = self._steps[-1].actor if self._steps else None
+        at = len(self.steps)
+        last = self.steps[-1].actor if self.steps else None
         wanted, known = self.next_up, self._known.waiting
         self._asks = waiting
         if wanted is not None and (known.keys() - waiting.keys() or self._are_swapped(known, waiting)):
@@ -188,33 +192,26 @@ class Orders:
         )
 
     def _count(self, actor: str) -> int:
-        return sum(step.actor == actor for step in self._steps)
+        return sum(step.actor == actor for step in self.steps)
 
     def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
         """Note that the request of ``actor`` has been carried out, and what it touched."""
         if self.is_astray:
-            waiting = frozenset(self._asks)
-            came = waiting - (self._steps[-1].waiting - {self._steps[-1].actor} if self._steps else set())
-            self._steps.append(Turned(actor, waiting, came, footprint))
+            self.steps.append(turned_after(self.steps, actor, self._asks, footprint))
             return
-        at = len(self._steps)
-        known = self._footprints.get(request)
-        if known is None:
-            self._footprints[request] = known = footprint
-        elif known.take(footprint):
-            self._grown = True
-        point = self._points[at]
-        earlier = self._points[at - 1].waiting - {self._steps[-1].actor} if at else frozenset()
-        self._steps.append(Turned(actor, point.waiting, point.waiting - earlier, known))
+        known = self._footprints.setdefault(request, footprint)
+        self._grown |= known.take(footprint)
+        point = self._points[len(self.steps)]
+        self.steps.append(turned_after(self.steps, actor, point.waiting, known))
         point.done[actor] = known
         self._known.waiting = self._asks
         _, self._known = self._known.leads.setdefault(actor, (request, _Known()))
 
     def _asleep(self) -> dict[str, Footprint]:
         """Return who sleeps at the next point: whoever did before, and does not conflict with what came."""
-        if not self._steps:
+        if not self.steps:
             return {}
-        point, last = self._points[len(self._steps) - 1], self._steps[-1]
+        point, last = self._points[len(self.steps) - 1], self.steps[-1]
         known = {**point.asleep, **point.done}
         return {
             actor: touched
@@ -258,7 +255,7 @@ class Orders:
 
     def _want_reversed(self) -> None:
         """Want each race of the run the other way round as well."""
-        steps = self._steps[: self._repeats_from]
+        steps = self.steps[: self._repeats_from]
         before = happens_before(steps)
         for late in range(len(steps)):
             for early in range(late):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from operator import and_
@@ -112,7 +112,8 @@ class Exploration(Struct, frozen=True):
     def outcomes(self) -> list[tuple[int, OneOrder]]:
         """Return each way in which it came out: in how many orders, and the easiest one of them."""
         return [
-            (len(group), group[0]) for group in _groups(self.orders, lambda one: (one.ended.status, one.left))
+            (len(group), group[0])
+            for group in _groups(self.orders, lambda one: (one.ended.status, frozenset(one.left.items())))
         ]
 
     @property
@@ -203,14 +204,11 @@ def _told(order: OneOrder) -> dict[str, Any]:
 
 def found(orders: Sequence[OneOrder]) -> list[OrderFinding]:
     """Return what is wrong in ``orders``."""
-    failed = [order for order in orders if not order.ended.passed]
-    broken = [order for order in orders if order.ended.passed and order.broken]
     in_turn = [order.left for order in orders if order.in_turn]
-    mixed = [
-        order
-        for order in orders
-        if order.ended.passed and not order.broken and not order.in_turn and order.left not in in_turn
-    ]
+    passed = [order for order in orders if order.ended.passed]
+    failed = [order for order in orders if not order.ended.passed]
+    broken = [order for order in passed if order.broken]
+    mixed = [o for o in passed if not o.broken and not o.in_turn and o.left not in in_turn]
     findings = [
         OrderFinding(FAILED, group[0], len(group), tuple(_last(group[0].ended)))
         for group in _groups(failed, lambda one: (one.ended.status, tuple(_last(one.ended))[-1:]))
@@ -221,7 +219,7 @@ def found(orders: Sequence[OneOrder]) -> list[OrderFinding]:
     ]
     findings += [
         OrderFinding(MIXED, group[0], len(group), tuple(_difference(group[0].left, in_turn)))
-        for group in _groups(mixed, lambda one: one.left)
+        for group in _groups(mixed, lambda one: frozenset(one.left.items()))
     ]
     return findings
 
@@ -238,14 +236,49 @@ def _difference(left: Counter[str], others: Iterable[Counter[str]]) -> Iterator[
     yield from (f"- {line}" for line in sorted((nearest - left).elements()))
 
 
-def _groups(orders: Iterable[OneOrder], alike: Callable[[OneOrder], object]) -> list[list[OneOrder]]:
+def _groups(orders: Iterable[OneOrder], alike: Callable[[OneOrder], Hashable]) -> list[list[OneOrder]]:
     """Return the orders that are ``alike`` together, the easiest one first in each group and of all."""
-    groups: list[tuple[object, list[OneOrder]]] = []
+    groups: defaultdict[Hashable, list[OneOrder]] = defaultdict(list)
     for order in sorted(orders, key=lambda one: one.simplicity):
-        key = alike(order)
-        group = next((group for other, group in groups if other == key), None)
-        if group is None:
-            groups.append((key, [order]))
-        else:
-            group.append(order)
-    return [group for _, group in groups]
+        groups[alike(order)].append(order)
+    return list(groups.values())
+
+
+class ExplorationReport(Struct, kw_only=True, frozen=True):
+    """An exploration in words: of a program, or of a ``test`` of it.
+
+    ``told`` is the report for programs, ``text`` that for people, ``problem`` why nothing was explored.
+    """
+
+    test: str = ""
+    told: Mapping[str, Any] = {}
+    text: Sequence[str] = ()
+    problem: str = ""
+
+    @classmethod
+    def of(cls, found: Exploration, *, test: str = "", problem: str = "") -> ExplorationReport:
+        """Return the report of an exploration."""
+        return cls(test=test, told=found.told(), text=list(found.lines()), problem=problem)
+
+    @property
+    def findings(self) -> Sequence[Mapping[str, Any]]:
+        """The findings for programs."""
+        return list(self.told.get("findings", ()))
+
+    def sums(self) -> dict[str, int]:
+        """Return the numbers that are added up over several tests."""
+        return {key: self.told.get(key, 0) for key in ("orders", "untried", "strayed")}
+
+    def tables(self) -> dict[str, list[dict[str, str]]]:
+        """Return the tables above the text: none."""
+        return {}
+
+    def lines(self) -> Sequence[str]:
+        """Return the report as text."""
+        return self.text
+
+    def json(self) -> dict[str, Any]:
+        """Return all of it for programs."""
+        test = {"test": self.test} if self.test else {}
+        problem = {"problem": self.problem} if self.problem and self.test else {}
+        return {**test, **self.told, **problem}

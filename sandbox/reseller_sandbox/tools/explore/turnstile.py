@@ -1,39 +1,42 @@
-"""The turnstile: it holds requests before they take effect, and lets them through one at a time when told.
+"""The turnstile: it holds requests before they take effect, and lets them through one at a time.
 
-It stands before an application in place of that, for as long as somebody explores; otherwise nothing of it is
-there. In a server a held request is a coroutine that waits, in this process a thread; none holds a lock.
+It wraps an application while somebody explores it. In a server a held request is a coroutine that waits, in
+this process a thread; none holds a lock. ``Actors`` tells whose the requests are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
-from threading import Condition, Event, Thread, current_thread
+from itertools import count
+from threading import Condition, Thread, current_thread
 from threading import enumerate as threads
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.powers.power import ROOT
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.server.wsgi import environ_key
+from reseller_sandbox.tools.explore.footprint import Footprint
 from reseller_sandbox.web.headers import REQUEST, WORLD
 from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask
 
 #: The header by which a program says whose a request is.
 HEADER = "X-Sandbox-Actor"
+
+#: The actor of requests that carry neither a name nor a credential.
+NOBODY = "nobody"
 
 _ACTOR = environ_key(HEADER)
 _WORLD = re.compile(r"/_worlds/[^/?]+")
@@ -59,9 +62,13 @@ class HeldRequest:
     status: int = 0
     refused: bool = False
     came: float = field(default_factory=stopwatch)
-    passed: Event = field(default_factory=Event)
+    passed: Future[None] = field(default_factory=Future)
     dropped: bool = False
-    _calls: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def base(self) -> str:
+        """The name of its actor, unless several actors have the same."""
+        return self.named or self.account or NOBODY
 
     @property
     def text(self) -> str:
@@ -70,15 +77,7 @@ class HeldRequest:
 
     def when(self, call: Callable[[], None]) -> None:
         """Call ``call`` when it is let through."""
-        self._calls.append(call)
-        if self.passed.is_set():
-            self.let()
-
-    def let(self) -> None:
-        """Let it through."""
-        self.passed.set()
-        while self._calls:
-            self._calls.pop()()
+        self.passed.add_done_callback(lambda _: call())
 
 
 class _OfHeld(Again, frozen=True):
@@ -97,7 +96,8 @@ class Turnstile:
         self._waiting: list[HeldRequest] = []
         self._news = Condition()
         self._open = False
-        self._over = False
+        #: Whether the program has ended.
+        self.over = False
         #: When a request last came or was done, by the stopwatch.
         self.moved = stopwatch()
 
@@ -107,15 +107,10 @@ class Turnstile:
         with self._news:
             return list(self._waiting)
 
-    @property
-    def over(self) -> bool:
-        """Whether the program has ended."""
-        return self._over
-
     def end(self) -> None:
         """Note that the program has ended."""
         with self._news:
-            self._over = True
+            self.over = True
             self._news.notify_all()
 
     def wait(self, seconds: float) -> None:
@@ -127,10 +122,9 @@ class Turnstile:
         """Let a request through, and return when it has taken effect; one is on its way at a time."""
         with self._news:
             self._waiting.remove(request)
-        request.let()
+        request.passed.set_result(None)
         with self._news:
-            while not request.status and not self._over:
-                self._news.wait()
+            self._news.wait_for(lambda: request.status or self.over)
 
     def open(self) -> None:
         """Hold nothing any more; what is still held never takes effect, since its program has ended."""
@@ -139,7 +133,7 @@ class Turnstile:
             left, self._waiting = self._waiting, []
         for request in left:
             request.dropped = True
-            request.let()
+            request.passed.set_result(None)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve a request, in its time."""
@@ -156,7 +150,7 @@ class Turnstile:
             environ[ENV_AGAIN] = _OfHeld(when=request.when, request=request)
             start_response("204 No Content", [])
             return ()
-        request.passed.wait()
+        request.passed.result()
         return self._pass(request, environ, start_response)
 
     def _arrived(self, environ: WSGIEnvironment) -> HeldRequest | None:
@@ -297,3 +291,58 @@ class Threads:
         self._seen |= living
         lines = {one.line for one in waiting}
         return bool(lines & living) and len(self._seen) >= count and living <= lines
+
+
+class Actors:
+    """The workers of one run.
+
+    The name that a request carries itself goes first, then the account whose credential it carries. Where
+    several workers have the same, the second is called after it with a ``-2``, and so on; their later
+    requests are told apart by the connection or the thread, and a new one of these belongs to the worker who
+    got the latest answer, since all others that are known wait. Nothing depends on which came first.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[HeldRequest, str] = {}
+        self._bases: dict[str, str] = {}
+        self._lines: dict[object, str] = {}
+        self._last = ""
+
+    def __len__(self) -> int:
+        return len(self._bases)
+
+    def name(self, waiting: Iterable[HeldRequest]) -> dict[str, HeldRequest]:
+        """Return the requests that wait by their actors; what it says of new ones may change yet."""
+        held = list(waiting)
+        named = {self._of[one]: one for one in held if one in self._of}
+        new = sorted(
+            (one for one in held if one not in self._of), key=lambda one: (one.base, one.rank, one.text)
+        )
+        strange = []
+        for one in new:
+            actor = self._lines.get(one.line, "")
+            if actor in named or self._bases.get(actor) != one.base:
+                strange.append(one)
+            else:
+                named[actor] = one
+        for one in strange:
+            named[self._free(one.base, named)] = one
+        return named
+
+    def _free(self, base: str, taken: Mapping[str, object]) -> str:
+        known = [actor for actor, its in self._bases.items() if its == base]
+        free = [actor for actor in known if actor not in taken]
+        if self._last in free:
+            return self._last
+        if free:
+            return free[0]
+        names = (base if number == 1 else f"{base}-{number}" for number in count(1))
+        return next(name for name in names if name not in taken and name not in self._bases)
+
+    def settle(self, named: Mapping[str, HeldRequest], answered: str) -> None:
+        """Take for granted what ``name`` has said; ``answered`` is the one who gets an answer next."""
+        for actor, one in named.items():
+            self._of[one] = actor
+            self._bases[actor] = one.base
+            self._lines[one.line] = actor
+        self._last = answered

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from reseller_sandbox.advice.record import ORDERS
 from reseller_sandbox.core import money
+from reseller_sandbox.core.assumptions import kinds, spelt
 from reseller_sandbox.core.contract import ApiOperation
 from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.refusals import Category, Refused
@@ -31,15 +32,15 @@ _SAME = Expected()
 #: Errors after which the same request may well be granted.
 _PASSING = {Category.INTERNAL, Category.LIMIT}
 
-#: What goes wrong, in which words it is told, and the rule of faults that makes it so, with its phase.
-FAULTS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
-    "lost-request": ("the connection breaks before the request takes effect", {"kind": "reset"}, "before"),
-    "lost-answer": ("the request takes effect, and its answer is lost", {"kind": "reset"}, "after"),
-    "slow-answer": ("the answer comes later than clients wait", {"kind": "latency"}, "after"),
-    "twice": ("the request is carried out twice", {"kind": "duplicate"}, "before"),
-    "error": ("it is refused with each error that is documented for it", {"kind": "error"}, "before"),
-    "garbage": ("the request takes effect, and the answer is no HTTP", {"kind": "garbage"}, "after"),
-    "rate-limited": ("it is one too many: 429, to come back in a second", {"kind": "rate_limit"}, "before"),
+#: By kind of trouble, the rule of faults that makes it happen to a request, and the phase of that.
+FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "lost-request": ({"kind": "reset"}, "before"),
+    "lost-answer": ({"kind": "reset"}, "after"),
+    "slow-answer": ({"kind": "latency"}, "after"),
+    "twice": ({"kind": "duplicate"}, "before"),
+    "error": ({"kind": "error"}, "before"),
+    "garbage": ({"kind": "garbage"}, "after"),
+    "rate-limited": ({"kind": "rate_limit", "limit": 0, "window": 1}, "before"),
 }
 
 #: The kinds that are tried on request alone.
@@ -122,11 +123,11 @@ def of_request(
     request: SweptRequest, operation: ApiOperation, kinds: Sequence[str], slow: float
 ) -> Iterator[Trouble]:
     """Yield each thing of these ``kinds`` that can go wrong with a request."""
-    own: dict[str, dict[str, Any]] = {"latency": {"seconds": slow}, "rate_limit": {"limit": 0, "window": 1}}
     for kind in kinds:
-        _, rule, phase = FAULTS[kind]
+        rule, phase = FAULTS[kind]
         if kind != "error":
-            yield _fault(request, kind, "", {**rule, **own.get(rule["kind"], {})}, phase)
+            seconds = {"seconds": slow} if kind == "slow-answer" else {}
+            yield _fault(request, kind, "", {**rule, **seconds}, phase)
             continue
         for error, rules in operation.errors.items():
             same = all(one.category in _PASSING for one in rules)
@@ -191,8 +192,6 @@ def _played(before: SweptRequest | None, action: str, args: tuple[Any, ...], giv
 
 def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
     """Yield every other value of each assumption that the requests rested on."""
-    from reseller_sandbox.core.assumptions import kinds, spelt
-
     known = kinds()
     rested: dict[str, Any] = {}
     for request in requests:

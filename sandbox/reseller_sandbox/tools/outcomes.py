@@ -1,18 +1,19 @@
-"""What a run has left in the registry, in words that two runs can be compared by.
-
-Identifiers and generated codes are drawn from counters, so that they depend on the order of requests that
-have nothing else to do with each other; they are left out, and what is new is told by its content.
-"""
+"""The outcome of a run: its names, money, requests and advice, and how it has changed the registry."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import Struct
+
+from reseller_sandbox.advice.finding import Severity
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.model import (
@@ -27,12 +28,105 @@ from reseller_sandbox.core.model import (
     RoleHandles,
     Transfer,
 )
-from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.names import normalise, to_unicode
 from reseller_sandbox.core.orders import drawn_at
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import State
-from reseller_sandbox.tools.running import Ended
+from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.worlds.diff import changes
+
+if TYPE_CHECKING:
+    from reseller_sandbox.advice.finding import Finding
+    from reseller_sandbox.powers.journal import RequestRecord
+    from reseller_sandbox.powers.registry import NameRecord
+    from reseller_sandbox.sandbox import Sandbox
+    from reseller_sandbox.tools.running import Ended
+
+#: The purposes in the ledger of a year of a name, which is paid once.
+PURPOSES = ("registration", "renewal", "restore", "transfer")
+
+#: The most requests and the most ledger entries that are read of a world.
+MOST = 10_000
+
+
+class Paid(NamedTuple):
+    """A payment for a name: the registration by an account, for example."""
+
+    account: str
+    name: str
+    purpose: str
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"the {self.purpose} of {self.name}"
+
+
+class Outcome(Struct, frozen=True):
+    """The outcome of a run: its requests, the names that these are about, the charges not refunded, advice.
+
+    ``names`` are by account and name, and None if the account does not have the name.
+    """
+
+    ended: Ended
+    requests: tuple[RequestRecord, ...]
+    names: Mapping[tuple[str, str], NameRecord | None]
+    paid: Mapping[Paid, tuple[Decimal, ...]]
+    findings: tuple[Finding, ...]
+
+    @property
+    def of_money(self) -> list[Finding]:
+        """The advice about money."""
+        return [one for one in self.findings if one.severity == Severity.MONEY]
+
+
+def in_a_line(finding: Finding) -> str:
+    """Return a finding as a line of a report."""
+    return f"{finding.rule}: {finding.summary}"
+
+
+def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
+    """Return the outcome of a run that has ``ended`` in its world."""
+    requests = world.journal.find(limit=MOST).requests
+    about = {
+        (one.account, normalise(name)) for one in requests if one.account is not None for name in one.domains
+    }
+    names = {key: _held(world, *key) for key in sorted(about)}
+    return Outcome(
+        ended, requests, names, _paid(world, {one.id for one in requests}), world.advice.list().findings
+    )
+
+
+def _held(world: Sandbox, account: str, name: str) -> NameRecord | None:
+    try:
+        return world.names.get(name, account=account)
+    except Refused:
+        return None
+
+
+def _paid(world: Sandbox, requests: Collection[str]) -> dict[Paid, tuple[Decimal, ...]]:
+    """Return the charges of these requests that were not refunded."""
+    movements = world.ledger.find(limit=MOST).entries
+    refunded = {one.refunds for one in movements}
+    paid: dict[Paid, tuple[Decimal, ...]] = {}
+    for one in movements:
+        kept = one.kind == "charge" and one.request in requests and one.id not in refunded
+        if kept and one.domain and one.purpose in PURPOSES:
+            key = Paid(one.account, normalise(one.domain), one.purpose)
+            paid[key] = (*paid.get(key, ()), -one.amount)
+    return paid
+
+
+def write_capsule(world: Sandbox, folder: Path, name: str) -> str:
+    """Write the capsule of a world to a folder and return the file; raise ``BadSetting`` if that fails."""
+    file = folder / re.sub(r"[^\w.=-]+", "_", f"{name}.capsule")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        world.capsule.write(file)
+    except OSError as problem:
+        raise BadSetting(f"{file}: {problem.strerror}") from None
+    return str(file)
+
 
 #: The fields that name a record, follow from a counter or repeat another record.
 _UNTOLD: dict[type, set[str]] = {
@@ -48,10 +142,11 @@ _UNTOLD: dict[type, set[str]] = {
 _ACCOUNTS = {"account", "gaining", "losing"}
 
 
-def outcome(begin: State, end: State, ended: Ended) -> Counter[str]:
-    """Return what differs between two states of a world, and what the program says that it has ordered.
+def changed(begin: State, end: State, ended: Ended) -> Counter[str]:
+    """Return the difference between two states in lines, and the orders that the program reports.
 
-    These are lines, of which some may be there twice.
+    The lines of two runs can be compared. They leave out identifiers and generated codes: these are drawn
+    from counters, and so depend on the order of requests that do not affect each other.
     """
     telling, found = _Telling(begin, end), Counter[str]()
     found.update(f"the program says: an order of {to_unicode(one.name)}" for one in ended.view or ())
@@ -101,7 +196,7 @@ class _Telling:
         return f"{type(record).__name__.lower()} {getattr(record, 'name', '')}".rstrip()
 
     def _text(self, name: str, value: Any) -> str:
-        if value is None or value is False or value == "" or value == 0:
+        if value in (None, "", 0):
             return ""
         if name in _ACCOUNTS:
             return self._account(value)

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
+import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reseller_sandbox.cli.base import say
 from reseller_sandbox.core.texts import printable
 
 #: The width of a table where there is no screen.
@@ -40,7 +40,7 @@ def show(answer: Any) -> None:
         plain = bool(os.environ.get("NO_COLOR"))
         _show(Console(highlight=False, color_system=None if plain else "auto"), "", answer)
         return
-    say("\n".join(in_lines(answer)))
+    click.echo("\n".join(in_lines(answer)))
 
 
 def in_lines(answer: Any) -> list[str]:

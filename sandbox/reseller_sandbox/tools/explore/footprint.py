@@ -7,7 +7,7 @@ in place of a ``Draft``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from msgspec import Struct, field
@@ -156,8 +156,8 @@ class _WatchedState:
         return _WatchedOrder(name, part, self._footprint) if isinstance(part, Ordered) else part
 
 
-class _WatchedPart:
-    """A part of a state, for reading only; it notes which of its keys are looked at."""
+class _WatchedMap(Mapping[Any, Any]):
+    """A table, or a map that records are found by, for reading only. It notes which keys are looked at."""
 
     __slots__ = ("_footprint", "_name", "_part")
 
@@ -166,13 +166,14 @@ class _WatchedPart:
         self._part = part
         self._footprint = footprint
 
+    def __getitem__(self, key: Any) -> Any:
+        self._footprint.reads.add((self._name, key))
+        value = self._part[key]
+        return _watched(value, self._footprint) if isinstance(value, Account) else value
+
     def _whole(self) -> Any:
         self._footprint.ranges.add((self._name, ()))
         return self._part
-
-    def __contains__(self, key: Any) -> bool:
-        self._footprint.reads.add((self._name, key))
-        return key in self._part
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._whole())
@@ -181,54 +182,40 @@ class _WatchedPart:
         return len(self._whole())
 
 
-class _WatchedMap(_WatchedPart):
-    """A table, or a map that records are found by."""
+class _WatchedOrder:
+    """A sorted index, for reading only. It notes which ranges are looked at."""
 
-    __slots__ = ()
+    __slots__ = ("_footprint", "_name", "_part")
 
-    def _told(self, value: T) -> T:
-        return cast(T, _watched(value, self._footprint)) if isinstance(value, Account) else value
+    def __init__(self, name: str, part: Any, footprint: Footprint) -> None:
+        self._name = name
+        self._part = part
+        self._footprint = footprint
 
-    def get(self, key: Any, default: Any = None) -> Any:
-        """Return what is under ``key``, or ``default``."""
+    def _range(self, prefix: tuple[Any, ...] = ()) -> Any:
+        self._footprint.ranges.add((self._name, prefix))
+        return self._part
+
+    def __contains__(self, key: Any) -> bool:
         self._footprint.reads.add((self._name, key))
-        return self._told(self._part.get(key, default))
+        return key in self._part
 
-    def __getitem__(self, key: Any) -> Any:
-        self._footprint.reads.add((self._name, key))
-        return self._told(self._part[key])
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._range())
 
-    def keys(self) -> Iterable[Any]:
-        """Return every key."""
-        return self._whole().keys()  # type: ignore[no-any-return]
+    def __len__(self) -> int:
+        return len(self._range())
 
-    def values(self) -> Iterable[Any]:
-        """Return everything in it."""
-        return map(self._told, self._whole().values())
-
-    def items(self) -> Iterable[tuple[Any, Any]]:
-        """Return every key, and what is under it."""
-        return ((key, self._told(value)) for key, value in self._whole().items())
-
-
-class _WatchedOrder(_WatchedPart):
-    """A sorted index."""
-
-    __slots__ = ()
-
-    def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Any]:
+    def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Any:
         """Return the keys that begin with ``prefix``, in order, from the ``start``-th of them."""
-        self._footprint.ranges.add((self._name, prefix))
-        return iter(self._part.beginning(prefix, start))
+        return self._range(prefix).beginning(prefix, start)
 
-    def count(self, prefix: tuple[Any, ...]) -> int:
+    def count(self, prefix: tuple[Any, ...]) -> Any:
         """Return how many keys begin with ``prefix``."""
-        self._footprint.ranges.add((self._name, prefix))
-        found: int = self._part.count(prefix)
-        return found
+        return self._range(prefix).count(prefix)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._whole(), name)
+        return getattr(self._range(), name)
 
 
 #: The fields of an account as they are stored.
