@@ -21,9 +21,9 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
 from reseller_sandbox.web.app import UNREAD, create_app
+from reseller_sandbox.web.endpoint import BodyLimits
 from reseller_sandbox.web.gate import Gate, require_guard
-from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.web.mount import Mount, below
+from reseller_sandbox.web.interface import Mount, below
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 

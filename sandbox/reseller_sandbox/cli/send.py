@@ -18,7 +18,7 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.remote import There, Unreachable, reason_of
 from reseller_sandbox.v3.signing import signed_headers
-from reseller_sandbox.web.limits import is_control
+from reseller_sandbox.web.endpoint import is_control
 
 #: How many seconds lie between two looks for a server that is awaited.
 PAUSE = 0.05

@@ -30,7 +30,7 @@ from reseller_sandbox.server.delivery import (
 from reseller_sandbox.server.messages import Unread, WireAnswer
 from reseller_sandbox.server.wsgi import call, environment, origin_form
 from reseller_sandbox.web.app import UNREAD
-from reseller_sandbox.web.pipeline import ENV_WORLD
+from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.worlds import Engine, World
 
 if TYPE_CHECKING:

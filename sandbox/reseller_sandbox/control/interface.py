@@ -9,18 +9,17 @@ from typing import Any
 from reseller_sandbox.control import rows
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
 from reseller_sandbox.powers.events import Followed
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web import errors
-from reseller_sandbox.web.bodies import load
+from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.web.headers import WORLD
-from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Interface
+from reseller_sandbox.web.reading import load
 from reseller_sandbox.web.records import dumped
 from reseller_sandbox.web.strict_json import write, write_in_pieces
 from reseller_sandbox.worlds import Engine, Outcome, World
@@ -82,7 +81,7 @@ class EventStream:
         self._followed.close()
 
 
-class Control:
+class Control(Interface):
     """What the powers can do to the worlds of one server, the interfaces' documents, and ``more`` rows.
 
     ``clients`` returns the interfaces that clients call, for their documents.
@@ -90,7 +89,6 @@ class Control:
 
     name = "control"
     journalled = False
-    content_type = "application/json"
     common: tuple[Rule, ...] = (
         refusals.INVALID_HOST,
         refusals.BODY_TOO_LARGE,
@@ -103,9 +101,7 @@ class Control:
         "required": ["error", "message", "remedy"],
     }
     wording = PLAIN
-    placeholders = None
     headers = (WORLD,)
-    known_errors: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -115,7 +111,7 @@ class Control:
         clients: Callable[[], Sequence[Interface]],
         more: Iterable[Endpoint],
     ) -> None:
-        self._worlds = worlds
+        super().__init__(worlds)
         self._gate = gate
         self.endpoints: tuple[Endpoint, ...] = (
             *rows.endpoints(powers.values()),
@@ -123,66 +119,39 @@ class Control:
             *more,
         )
 
-    def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
-        """Let in whom the gate lets in; return the world in the path's prefix, or the default one."""
-        self._gate.admit(incoming)
-        return incoming.world or self._worlds.default, None
+    def authenticate(self, request: RequestContext) -> None:
+        """Let in whom the gate lets in."""
+        self._gate.admit(request)
 
-    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:  # noqa: ARG002
+    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:  # noqa: ARG002
         """Return the query and the body, read by the endpoint's schemas, and what stands in the path."""
-        query = dict(incoming.query)
-        if endpoint.streams and (mark := incoming.headers.get("Last-Event-ID")):
+        query = dict(request.query)
+        if endpoint.streams and (mark := request.headers.get("Last-Event-ID")):
             query["since"] = mark  # what a browser says when it comes again
         found = load(endpoint.query, query) if endpoint.query is not None else {}
-        body = incoming.object if incoming.method != "GET" else {}
+        body = request.object if request.method != "GET" else {}
         found |= load(endpoint.body, body) if endpoint.body is not None else {}
-        return incoming.arguments | found
+        return request.path_arguments | found
 
-    def carry_out(
-        self,
-        endpoint: Endpoint,
-        world: World,
-        account: Account | None,  # noqa: ARG002
-        arguments: dict[str, Any],
-        incoming: Incoming,
-        cause: str,  # noqa: ARG002
-    ) -> Outcome[Any]:
+    def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
         """Do at once what is asked, as an operation of a power is no transaction of its own."""
-        return Outcome(endpoint.handle(rows.ControlCall(Here(self._worlds, world), arguments, incoming)))
+        call = rows.ControlCall(Here(self.worlds, world), request.arguments, request)
+        return Outcome(endpoint.handle(call))
 
-    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:
+    def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:
         """Return the result as the endpoint's schema has it, a stream, or an answer that is ready."""
         if isinstance(result, Answer):
             return result
         if endpoint.streams:
-            incoming.headers_out["Cache-Control"] = "no-store"
+            request.headers_out["Cache-Control"] = "no-store"
             return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result))
         body = endpoint.answer.dump(result)
         return Answer(endpoint.status, body if endpoint.lengthy_from is None else write_in_pieces(body))
 
-    def refuse(
-        self,
-        refused: Refused,
-        incoming: Incoming,  # noqa: ARG002
-        endpoint: Endpoint | None,  # noqa: ARG002
-    ) -> Answer:
+    def refuse(self, request: RequestContext, refused: Refused) -> Answer:  # noqa: ARG002
         """Return ``error``, ``message`` and ``remedy``, with the status of the rule's category."""
         body = {**errors.body_of(refused), "remedy": refused.remedy}
         return Answer(errors.status_of(refused.rule), body)
-
-    def inject(
-        self,
-        error: str,  # noqa: ARG002
-        facts: Mapping[str, object],
-        incoming: Incoming,
-        endpoint: Endpoint | None,
-    ) -> Answer:
-        """Return an internal error: no fault strikes control."""
-        return self.refuse(Refused(refusals.INTERNAL_ERROR, **facts), incoming, endpoint)
-
-    def takes(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the one content type of bodies."""
-        return ("application/json",)
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
         """Return the header of the gate, where it wants one."""

@@ -14,9 +14,9 @@ from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import ROOT, Operation, Power
 from reseller_sandbox.powers.words import spoken
+from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape
-from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.records import schema_of
 
@@ -29,7 +29,7 @@ class ControlCall(NamedTuple):
 
     door: Here
     arguments: dict[str, Any]
-    incoming: Incoming
+    incoming: RequestContext
 
 
 class Nothing(Schema):

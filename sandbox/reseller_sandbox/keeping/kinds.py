@@ -33,9 +33,9 @@ from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.keeping.codec import Body, Columns, Records, Sort
 from reseller_sandbox.keeping.collections import HashMaps, Lists, Maps, Sets
 from reseller_sandbox.keeping.states import Queues, StateChanges
+from reseller_sandbox.v2.errors import WORDING as V2_WORDING
 from reseller_sandbox.v2.forms import FormText
-from reseller_sandbox.v2.wording import WORDING as V2_WORDING
-from reseller_sandbox.v3.wording import WORDING as V3_WORDING
+from reseller_sandbox.v3.errors import WORDING as V3_WORDING
 from reseller_sandbox.worlds import Checkpoint, Entry, Moment
 from reseller_sandbox.worlds.eventlog import Event, EventLog
 from reseller_sandbox.worlds.inherited import Inherited

@@ -15,7 +15,7 @@ from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.core.state import State
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.web.interface import Interface
-from reseller_sandbox.web.openapi.examples import Examples
+from reseller_sandbox.web.openapi.glossary import Examples
 
 #: How far stages stand apart, and how high an arc rises for each of them that it passes.
 _APART, _RISE = 150, 40

@@ -5,8 +5,8 @@ from __future__ import annotations
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import TOKEN_MISSING, UNKNOWN_TOKEN, Refused
 from reseller_sandbox.server.secrecy import key_masked
+from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.gate import HEADER as CONTROL_HEADER
-from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import Engine, World
 
 #: The header of the contract; that others are looked at is an assumption.
@@ -17,33 +17,33 @@ _ALIKE = ("token", "auth")
 _MOST_ALIKE = 3
 
 
-def find(incoming: Incoming, worlds: Engine) -> tuple[World, Account] | None:
+def find(request: RequestContext, worlds: Engine) -> tuple[World, Account] | None:
     """Return the account whose token the request carries, and its world: that in the path, if any."""
-    found = _holder(incoming.headers.get(HEADER, ""), HEADER, incoming, worlds)
+    found = _holder(request.headers.get(HEADER, ""), HEADER, request, worlds)
     if found is not None:
         return found
-    others = (_holder(token, name, incoming, worlds) for name, token in incoming.headers.items())
+    others = (_holder(token, name, request, worlds) for name, token in request.headers.items())
     return next(filter(None, others), None)
 
 
-def refusal(incoming: Incoming, worlds: Engine) -> Refused:
+def refusal(request: RequestContext, worlds: Engine) -> Refused:
     """Return why a request without a known account is not let in; note its sender where it is known."""
-    taken = (incoming.world or worlds.default).assumptions.token_headers
+    taken = (request.world or worlds.default).assumptions.token_headers
     if taken != (HEADER,):
-        incoming.assumed.add("token_headers")
-    token = next(filter(None, map(incoming.headers.get, taken)), None)
+        request.relied_on.add("token_headers")
+    token = next(filter(None, map(request.headers.get, taken)), None)
     if token is not None:
-        stranger = worlds.stranger(token, incoming.world)
-        incoming.recognise(stranger.sender)
+        stranger = worlds.stranger(token, request.world)
+        request.recognise(stranger.sender)
         return Refused(UNKNOWN_TOKEN, token=key_masked(token), reason=stranger.reason)
-    return Refused(TOKEN_MISSING, header=" or ".join(taken), instead=_instead(incoming))
+    return Refused(TOKEN_MISSING, header=" or ".join(taken), instead=_instead(request))
 
 
-def _holder(token: str, name: str, incoming: Incoming, worlds: Engine) -> tuple[World, Account] | None:
+def _holder(token: str, name: str, request: RequestContext, worlds: Engine) -> tuple[World, Account] | None:
     """Return whose ``token`` it is, where that world takes tokens from the header of this ``name``."""
     if not token:
         return None
-    world = incoming.world
+    world = request.world
     if world is None:
         found = worlds.by_token(token)
     else:
@@ -53,13 +53,13 @@ def _holder(token: str, name: str, incoming: Incoming, worlds: Engine) -> tuple[
     if name not in taken and name.lower() not in map(str.lower, taken):
         return None
     if name.lower() != HEADER.lower():
-        incoming.assumed.add("token_headers")
+        request.relied_on.add("token_headers")
     return found
 
 
-def _instead(incoming: Incoming) -> str:
+def _instead(request: RequestContext) -> str:
     """Return which headers could have been meant for the missing one, and how they would be taken."""
-    names = [name for name, _ in incoming.headers.items() if any(word in name.lower() for word in _ALIKE)]
+    names = [name for name, _ in request.headers.items() if any(word in name.lower() for word in _ALIKE)]
     names = [name for name in names if name.lower() != CONTROL_HEADER.lower()][:_MOST_ALIKE]
     if not names:
         return ""

@@ -17,8 +17,8 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.texts import complaint, whole
 from reseller_sandbox.v2.forms import FormText, read_form
+from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems
-from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import World
 
 #: The content type of a form.
@@ -51,23 +51,23 @@ class Bit(Number):
         return number
 
 
-def read(incoming: Incoming, world: World) -> dict[str, Any]:
+def read(request: RequestContext, world: World) -> dict[str, Any]:
     """Return the object in a request's body, which is JSON or, where the assumptions take one, a form.
 
     Refuse with ``unsupported_media_type`` and ``malformed_body``. JSON is taken under any content type.
     """
-    content_type = incoming.headers.get("Content-Type", "")
-    form = FORM in content_type.lower() and not incoming.body.lstrip().startswith((b"{", b"["))
-    if not form or not incoming.body:
-        return incoming.object
-    if incoming.assumed_in(world).request_format == "json":
+    content_type = request.headers.get("Content-Type", "")
+    form = FORM in content_type.lower() and not request.body.lstrip().startswith((b"{", b"["))
+    if not form or not request.body:
+        return request.object
+    if request.assumed_in(world).request_format == "json":
         raise Refused(
             UNSUPPORTED_MEDIA_TYPE,
             given=content_type[:_LONGEST],
             wanted="Content-Type: application/json",
             setting="v2.request_format=json_or_form",
         )
-    return read_form(incoming.body)
+    return read_form(request.body)
 
 
 def load(schema: BodyAsked, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:

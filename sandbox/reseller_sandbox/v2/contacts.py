@@ -7,15 +7,19 @@ from typing import Any
 
 from marshmallow import INCLUDE, post_load
 
-from reseller_sandbox.core import contacts, refusals
+from reseller_sandbox.core import contacts
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Card, Contact
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, TextOrWhole
 from reseller_sandbox.worlds import World
+
+_CHECK = "/{version}/contact/{contact_id}/check"
+_ONE = "/{version}/contact/{contact_id}"
 
 #: Under which keys a body may repeat the contact's handle.
 _OWN_HANDLE = ("id", "contact_id")
@@ -82,11 +86,23 @@ class ContactFound(Done):
     data = InnerObject(ContactShown)
 
 
+@refuses(r.INVALID_HANDLE)
+@route("v2.contact.check", "GET", _CHECK, answer=Checked())
 def check(call: Call) -> dict[str, Any]:
     """Whether a contact could be created under a handle."""
     return done(avail=contacts.is_free(call.draft, _handle(call)))
 
 
+@refuses(
+    *errors.BODY,
+    r.INVALID_HANDLE,
+    r.UNKNOWN_EXTRA,
+    r.INVALID_EXTRA,
+    r.INVALID_CONTACT,
+    r.CUSTOMER_NOT_FOUND,
+    r.HANDLE_TAKEN,
+)
+@route("v2.contact.create", "POST", _ONE, body=ContactWanted(), answer=Done())
 def create(call: Call) -> dict[str, Any]:
     """Create a contact under a handle that is free in the whole registry."""
     extra = _extra(call)
@@ -95,6 +111,8 @@ def create(call: Call) -> dict[str, Any]:
     return done()
 
 
+@refuses(*errors.BODY, r.INVALID_HANDLE, r.CONTACT_NOT_FOUND, r.INVALID_EXTRA, r.INVALID_CONTACT)
+@route("v2.contact.edit", "PUT", _ONE, body=ContactChange(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
     """Change a contact; what may be left out and is left out stays."""
     extra = _extra(call)
@@ -102,11 +120,15 @@ def edit(call: Call) -> dict[str, Any]:
     return done()
 
 
+@refuses(r.CONTACT_NOT_FOUND)
+@route("v2.contact.info", "GET", _ONE, answer=ContactFound())
 def info(call: Call) -> dict[str, Any]:
     """Return a contact."""
     return done(data=_own(call, malformed=True).card)
 
 
+@refuses(r.CONTACT_NOT_FOUND, r.CONTACT_LINKED)
+@route("v2.contact.delete", "DELETE", _ONE, answer=Done())
 def delete(call: Call) -> dict[str, Any]:
     """Delete a contact that no name is linked to."""
     contacts.remove(call.draft, _own(call, malformed=True))
@@ -127,66 +149,3 @@ def _own(call: Call, *, malformed: bool = False) -> Contact:
     """Return the account's contact in the path; with ``malformed``, a malformed handle is just not found."""
     handle = call.arguments["contact_id"] if malformed else _handle(call)
     return contacts.own(call.draft, call.account, handle)
-
-
-_CHECK = "/{version}/contact/{contact_id}/check"
-_ONE = "/{version}/contact/{contact_id}"
-
-ENDPOINTS = (
-    Endpoint(
-        id="v2.contact.check",
-        method="GET",
-        paths=(_CHECK,),
-        handle=check,
-        answer=Checked(),
-        refuses=(refusals.INVALID_HANDLE,),
-    ),
-    Endpoint(
-        id="v2.contact.create",
-        method="POST",
-        paths=(_ONE,),
-        handle=create,
-        body=ContactWanted(),
-        answer=Done(),
-        refuses=(
-            *errors.BODY,
-            refusals.INVALID_HANDLE,
-            refusals.UNKNOWN_EXTRA,
-            refusals.INVALID_EXTRA,
-            refusals.INVALID_CONTACT,
-            refusals.CUSTOMER_NOT_FOUND,
-            refusals.HANDLE_TAKEN,
-        ),
-    ),
-    Endpoint(
-        id="v2.contact.edit",
-        method="PUT",
-        paths=(_ONE,),
-        handle=edit,
-        body=ContactChange(),
-        answer=Done(),
-        refuses=(
-            *errors.BODY,
-            refusals.INVALID_HANDLE,
-            refusals.CONTACT_NOT_FOUND,
-            refusals.INVALID_EXTRA,
-            refusals.INVALID_CONTACT,
-        ),
-    ),
-    Endpoint(
-        id="v2.contact.info",
-        method="GET",
-        paths=(_ONE,),
-        handle=info,
-        answer=ContactFound(),
-        refuses=(refusals.CONTACT_NOT_FOUND,),
-    ),
-    Endpoint(
-        id="v2.contact.delete",
-        method="DELETE",
-        paths=(_ONE,),
-        handle=delete,
-        answer=Done(),
-        refuses=(refusals.CONTACT_NOT_FOUND, refusals.CONTACT_LINKED),
-    ),
-)

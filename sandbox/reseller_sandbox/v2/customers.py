@@ -6,15 +6,20 @@ from typing import Any
 
 from marshmallow import fields, post_load, validate
 
-from reseller_sandbox.core import customers, refusals
+from reseller_sandbox.core import customers
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, Number
 from reseller_sandbox.v2.shapes import Done, Told, done
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound
+
+_ALL = "/{version}/customer"
+_ONE = "/{version}/customer/{customer_id}"
+_FOUND = (r.INVALID_CUSTOMER_ID, r.CUSTOMER_NOT_FOUND)
 
 _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
 _POSITIVE = validate.Range(min=0, error="must not be negative")
@@ -98,12 +103,16 @@ class CustomerFound(Shape):
     status = fields.Boolean()
 
 
+@refuses(*errors.BODY, r.INVALID_CONTACT, r.MAIL_TAKEN)
+@route("v2.customer.create", "POST", _ALL, body=CustomerWanted(), answer=Created())
 def create(call: Call) -> dict[str, Any]:
     """Add a customer; its mail must be new to the account."""
     customer = customers.create(call.draft, call.account, call.arguments)
     return done(data={"customer_id": customer.customer_id})
 
 
+@refuses(*errors.BODY, *_FOUND, r.INVALID_CONTACT, r.MAIL_TAKEN)
+@route("v2.customer.edit", "PUT", _ALL, _ONE, body=CustomerChange(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
     """Change a customer, found by an id or else by its mail; what is left out stays."""
     customers.edit(call.draft, call.account, _meant(call), call.arguments)
@@ -120,6 +129,8 @@ def _meant(call: Call) -> Customer:
     return customers.by_mail(state, call.account, call.arguments["mail"])
 
 
+@refuses(*_FOUND)
+@route("v2.customer.info", "GET", _ONE, answer=CustomerFound())
 def info(call: Call) -> dict[str, Any]:
     """Return a customer and how many active orders it has; a postal code that is no number reads 0."""
     customer = _asked(call)
@@ -133,6 +144,8 @@ def info(call: Call) -> dict[str, Any]:
     return done(data=data)
 
 
+@refuses(*_FOUND, r.CUSTOMER_HAS_ORDERS)
+@route("v2.customer.delete", "DELETE", _ONE, answer=Told())
 def delete(call: Call) -> dict[str, Any]:
     """Delete a customer that has no active orders."""
     customers.delete(call.draft, _asked(call))
@@ -142,45 +155,3 @@ def delete(call: Call) -> dict[str, Any]:
 def _asked(call: Call) -> Customer:
     number = customers.parse_id(call.arguments["customer_id"])
     return customers.own(call.draft.state, call.account, number)
-
-
-_ALL = "/{version}/customer"
-_ONE = "/{version}/customer/{customer_id}"
-_FOUND = (refusals.INVALID_CUSTOMER_ID, refusals.CUSTOMER_NOT_FOUND)
-
-ENDPOINTS = (
-    Endpoint(
-        id="v2.customer.create",
-        method="POST",
-        paths=(_ALL,),
-        handle=create,
-        body=CustomerWanted(),
-        answer=Created(),
-        refuses=(*errors.BODY, refusals.INVALID_CONTACT, refusals.MAIL_TAKEN),
-    ),
-    Endpoint(
-        id="v2.customer.edit",
-        method="PUT",
-        paths=(_ALL, _ONE),
-        handle=edit,
-        body=CustomerChange(),
-        answer=Done(),
-        refuses=(*errors.BODY, *_FOUND, refusals.INVALID_CONTACT, refusals.MAIL_TAKEN),
-    ),
-    Endpoint(
-        id="v2.customer.info",
-        method="GET",
-        paths=(_ONE,),
-        handle=info,
-        answer=CustomerFound(),
-        refuses=_FOUND,
-    ),
-    Endpoint(
-        id="v2.customer.delete",
-        method="DELETE",
-        paths=(_ONE,),
-        handle=delete,
-        answer=Told(),
-        refuses=(*_FOUND, refusals.CUSTOMER_HAS_ORDERS),
-    ),
-)

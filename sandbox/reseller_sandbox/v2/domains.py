@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from marshmallow import INCLUDE, fields, post_load, validate
 
-from reseller_sandbox.core import orders, refusals, registration
+from reseller_sandbox.core import orders, registration
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import ROLES, Order, Stage
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
@@ -27,7 +28,7 @@ from reseller_sandbox.v2.shapes import (
     servers_asked,
     shown,
 )
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, SpacedInstant, Text, Years
 from reseller_sandbox.worlds import World
 
@@ -49,6 +50,8 @@ class NameChecked(Done):
     avail = Either()
 
 
+@refuses(r.INVALID_NAME, r.ZONE_NOT_SUPPORTED)
+@route("v2.domain.check", "GET", f"{NAME_PATH}/check", answer=NameChecked())
 def check(call: Call) -> dict[str, Any]:
     """Whether a name can be had: one that is kept back cannot, nor a premium one where they are refused."""
     found = registration.availability(call.draft, parse_name(call.arguments["domain_name"]))
@@ -105,6 +108,23 @@ class NameWanted(BodyAsked):
         return {**known, "requirements": rest}
 
 
+@refuses(
+    *errors.BODY,
+    r.INVALID_NAME,
+    r.ZONE_NOT_SUPPORTED,
+    r.ZONE_OUT_OF_SERVICE,
+    *PERIOD,
+    r.CONTACT_NOT_FOUND,
+    r.CUSTOMER_NOT_FOUND,
+    r.INVALID_NAMESERVER,
+    r.LICENSE_REQUIRED,
+    r.INVALID_LICENSE,
+    r.NAME_TAKEN,
+    r.NAME_RESERVED,
+    r.PREMIUM_NOT_TAKEN,
+    r.INSUFFICIENT_FUNDS,
+)
+@route("v2.domain.register", "POST", NAME_PATH, body=NameWanted(), answer=Done())
 def register(call: Call) -> dict[str, Any]:
     """Register a name; the price is taken from the balance."""
     registration.register(
@@ -166,6 +186,8 @@ class DomainFound(Domain):
         return Domain() if assumed.domain_info_shape == "bare" else DomainEnvelope()
 
 
+@refuses(*FOUND)
+@route("v2.domain.info", "GET", NAME_PATH, answer=DomainFound())
 def info(call: Call) -> dict[str, Any]:
     """Return a name with its contacts, dates, name servers and status."""
     order = own_order(call)
@@ -188,65 +210,9 @@ def status(call: Call, order: Order) -> str:
     return _STATUS[order.stage]
 
 
+@refuses(*FOUND, r.WRONG_STATE, r.TRANSFER_PENDING, r.LOCKED, r.HOST_IN_USE)
+@route("v2.domain.delete", "DELETE", NAME_PATH, answer=Done())
 def delete(call: Call) -> dict[str, Any]:
     """Delete a name: into removal, or at once and refunded in its first days."""
     orders.delete(call.draft, own_order(call))
     return done()
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v2.domain.check",
-        method="GET",
-        paths=(f"{NAME_PATH}/check",),
-        handle=check,
-        answer=NameChecked(),
-        refuses=(refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED),
-    ),
-    Endpoint(
-        id="v2.domain.register",
-        method="POST",
-        paths=(NAME_PATH,),
-        handle=register,
-        body=NameWanted(),
-        answer=Done(),
-        refuses=(
-            *errors.BODY,
-            refusals.INVALID_NAME,
-            refusals.ZONE_NOT_SUPPORTED,
-            refusals.ZONE_OUT_OF_SERVICE,
-            *PERIOD,
-            refusals.CONTACT_NOT_FOUND,
-            refusals.CUSTOMER_NOT_FOUND,
-            refusals.INVALID_NAMESERVER,
-            refusals.LICENSE_REQUIRED,
-            refusals.INVALID_LICENSE,
-            refusals.NAME_TAKEN,
-            refusals.NAME_RESERVED,
-            refusals.PREMIUM_NOT_TAKEN,
-            refusals.INSUFFICIENT_FUNDS,
-        ),
-    ),
-    Endpoint(
-        id="v2.domain.info",
-        method="GET",
-        paths=(NAME_PATH,),
-        handle=info,
-        answer=DomainFound(),
-        refuses=FOUND,
-    ),
-    Endpoint(
-        id="v2.domain.delete",
-        method="DELETE",
-        paths=(NAME_PATH,),
-        handle=delete,
-        answer=Done(),
-        refuses=(
-            *FOUND,
-            refusals.WRONG_STATE,
-            refusals.TRANSFER_PENDING,
-            refusals.LOCKED,
-            refusals.HOST_IN_USE,
-        ),
-    ),
-)

@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, post_load
 
-from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core import orders
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Bit, BodyAsked
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import Shaped, Text
 
 
@@ -54,6 +55,18 @@ class Changes(BodyAsked):
         return found
 
 
+@refuses(
+    *errors.BODY,
+    *FOUND,
+    r.WRONG_STATE,
+    r.LOCKED,
+    r.HELD_BY_REGISTRY,
+    r.TRANSFER_PENDING,
+    r.INVALID_NAMESERVER,
+    r.CONTACT_NOT_FOUND,
+    r.INSUFFICIENT_FUNDS,
+)
+@route("v2.domain.edit", "PUT", NAME_PATH, body=Changes(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
     """Change a name's statuses, contacts and name servers, all of it or nothing.
 
@@ -69,26 +82,3 @@ def edit(call: Call) -> dict[str, Any]:
     )
     orders.edit(call.draft, own_order(call), wanted)
     return done()
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v2.domain.edit",
-        method="PUT",
-        paths=(NAME_PATH,),
-        handle=edit,
-        body=Changes(),
-        answer=Done(),
-        refuses=(
-            *errors.BODY,
-            *FOUND,
-            refusals.WRONG_STATE,
-            refusals.LOCKED,
-            refusals.HELD_BY_REGISTRY,
-            refusals.TRANSFER_PENDING,
-            refusals.INVALID_NAMESERVER,
-            refusals.CONTACT_NOT_FOUND,
-            refusals.INSUFFICIENT_FUNDS,
-        ),
-    ),
-)

@@ -12,12 +12,41 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from reseller_sandbox.core import refusals as r
-from reseller_sandbox.core.refusals import Refused, Rule
-from reseller_sandbox.v2.wording import WORDING
+from reseller_sandbox.core.lifecycle import Action
+from reseller_sandbox.core.refusals import Refused, Rule, Term, Wording
 from reseller_sandbox.web import errors as web
 from reseller_sandbox.web.errors import Shown
 
 _LONGEST = 120
+
+WORDING = Wording(
+    {
+        Term.YEARS: "period",
+        Term.AGREED_PRICE: "purchaseCost (in v3 alone)",
+        Term.NAMESERVERS: "ns",
+        Term.ADDRESSES: "ip",
+        Term.HOST: "host_name",
+        Term.AUTH_CODE: "transfer_code",
+        Term.REGISTRANT: "contact_registrant",
+        Term.ADMIN: "contact_admin",
+        Term.TECH: "contact_tech",
+        Term.BILLING: "contact_billing",
+        Term.CONTACT: "contact_id",
+        Term.CUSTOMER: "customer_id",
+        Term.MAIL: "mail",
+        Action.HOLD: "client_hold 1",
+        Action.RELEASE_HOLD: "client_hold 0",
+        Action.LOCK_TRANSFER: "client_transfer_prohibited 1",
+        Action.UNLOCK_TRANSFER: "client_transfer_prohibited 0",
+        Action.LOCK_UPDATE: "client_update_prohibited 1",
+        Action.UNLOCK_UPDATE: "client_update_prohibited 0",
+        Action.SET_FLAGS: "domain edit",
+        Action.SET_AUTORENEW: "enableAutorenew in v3",
+        Action.SET_AUTH_CODE: "setAuthcode in v3",
+        Action.READ_AUTH_CODE: "getAuthcode in v3",
+    },
+    lacks=frozenset({Action.SET_AUTORENEW, Action.SET_AUTH_CODE, Action.READ_AUTH_CODE}),
+)
 
 
 class Documented(Struct, frozen=True):
@@ -319,3 +348,38 @@ def shown(operation: str, rule: Rule, *, always_200: bool = False) -> Iterator[S
     for code, message in ((one.code, one.message) for one in found):
         body = {"code": code, "msg": message}
         yield Shown(200 if always_200 else code, body, f"`{message}` ({rule.code})")
+
+
+# Injected errors
+
+#: The documented errors, under their messages as the contract writes them.
+DOCUMENTED: Mapping[str, Documented] = {
+    found.name: found for found in list(vars().values()) if isinstance(found, Documented)
+}
+
+_SAYINGS = (USUALLY, *EXCEPTIONS.values())
+_SAID = (key[0] if isinstance(key, tuple) else key for sayings in _SAYINGS for key in sayings)
+
+#: The rules that v2.0 has words for, in one operation or another.
+RULES: Mapping[str, Rule] = {rule.code: rule for rule in (*TRANSPORT, *_SAID)}
+
+KNOWN = frozenset((*DOCUMENTED, *RULES))
+
+
+def injected(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
+    """Return how ``error`` is told in an operation; one that is unknown there is a system error.
+
+    The facts ``info`` and ``param_name`` fill the placeholders of a message; what nobody told is left open.
+    Of the messages that a rule has there by its facts, the first will do where ``facts`` do not say which.
+    """
+    documented = DOCUMENTED.get(error)
+    rule = RULES.get(error, r.INTERNAL_ERROR)
+    unknown = {name: r.UNKNOWN for name, value in rule.usual.items() if value == ""}
+    refused = Refused(rule, **{**unknown, **facts})
+    refused.spoken_in(WORDING)
+    if documented is None:
+        if refused.rule in TRANSPORT or words_for(operation, refused) is not None:
+            return answer(operation, refused)
+        documented = next(all_of(operation, refused.rule), SYSTEM_ERROR)
+    filling = {"info": r.UNKNOWN, "param_name": r.UNKNOWN} | {key: str(value) for key, value in facts.items()}
+    return Worded(documented.code, documented.message.format_map(filling), documented.name)

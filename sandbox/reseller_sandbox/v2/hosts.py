@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
-from reseller_sandbox.core import hosts, refusals
+from reseller_sandbox.core import hosts
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.hosts import TypedAddress, parse_typed
 from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Order
@@ -15,8 +16,11 @@ from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, Text
+
+_ONE = f"{NAME_PATH}/host/{{host_name}}"
+_READ = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE)
 
 
 def _address(entry: Any) -> TypedAddress:
@@ -114,12 +118,16 @@ class HostFound(Done):
     data = InnerObject(HostShown)
 
 
+@refuses(*_READ, r.INVALID_HOSTNAME)
+@route("v2.host.check", "GET", f"{_ONE}/check", answer=Checked())
 def check(call: Call) -> dict[str, Any]:
     """Whether a host could be created below a name."""
     order = _order(call, Action.CHECK_HOST)
     return done(avail=hosts.parse_host(order.name, call.arguments["host_name"]) not in call.draft.state.hosts)
 
 
+@refuses(*errors.BODY, *_READ, r.LOCKED, r.INVALID_HOSTNAME, r.UNKNOWN_IP_TYPE, r.INVALID_IP, r.HOST_EXISTS)
+@route("v2.host.create", "POST", _ONE, body=HostWanted(), answer=Done())
 def create(call: Call) -> dict[str, Any]:
     """Add a host below a name."""
     order = _order(call, Action.CHANGE_HOSTS)
@@ -128,6 +136,10 @@ def create(call: Call) -> dict[str, Any]:
     return done()
 
 
+@refuses(
+    *errors.BODY, *_READ, r.LOCKED, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.UNKNOWN_IP_TYPE, r.INVALID_IP
+)
+@route("v2.host.edit", "PUT", _ONE, body=HostChange(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
     """Take addresses from a host and give it others; one must be left."""
     order = _order(call, Action.CHANGE_HOSTS)
@@ -137,6 +149,8 @@ def edit(call: Call) -> dict[str, Any]:
     return done()
 
 
+@refuses(*FOUND, r.WRONG_STATE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND)
+@route("v2.host.info", "GET", _ONE, answer=HostFound())
 def info(call: Call) -> dict[str, Any]:
     """Return a host with its addresses."""
     order = own_order(call)
@@ -145,6 +159,8 @@ def info(call: Call) -> dict[str, Any]:
     return done(data={"ip": host.ips, "name": shown(call, host.name, call.arguments["domain_name"])})
 
 
+@refuses(*FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.HOST_IN_USE)
+@route("v2.host.delete", "DELETE", _ONE, answer=Done())
 def delete(call: Call) -> dict[str, Any]:
     """Remove a host that no name is delegated to."""
     order = own_order(call)
@@ -158,75 +174,3 @@ def _order(call: Call, action: Action) -> Order:
     order = own_order(call)
     hosts.require_support(call.draft, order, action)
     return order
-
-
-_ONE = f"{NAME_PATH}/host/{{host_name}}"
-_READ = (*FOUND, refusals.HOSTS_NOT_SUPPORTED, refusals.WRONG_STATE)
-
-ENDPOINTS = (
-    Endpoint(
-        id="v2.host.check",
-        method="GET",
-        paths=(f"{_ONE}/check",),
-        handle=check,
-        answer=Checked(),
-        refuses=(*_READ, refusals.INVALID_HOSTNAME),
-    ),
-    Endpoint(
-        id="v2.host.create",
-        method="POST",
-        paths=(_ONE,),
-        handle=create,
-        body=HostWanted(),
-        answer=Done(),
-        refuses=(
-            *errors.BODY,
-            *_READ,
-            refusals.LOCKED,
-            refusals.INVALID_HOSTNAME,
-            refusals.UNKNOWN_IP_TYPE,
-            refusals.INVALID_IP,
-            refusals.HOST_EXISTS,
-        ),
-    ),
-    Endpoint(
-        id="v2.host.edit",
-        method="PUT",
-        paths=(_ONE,),
-        handle=edit,
-        body=HostChange(),
-        answer=Done(),
-        refuses=(
-            *errors.BODY,
-            *_READ,
-            refusals.LOCKED,
-            refusals.INVALID_HOSTNAME,
-            refusals.HOST_NOT_FOUND,
-            refusals.UNKNOWN_IP_TYPE,
-            refusals.INVALID_IP,
-        ),
-    ),
-    Endpoint(
-        id="v2.host.info",
-        method="GET",
-        paths=(_ONE,),
-        handle=info,
-        answer=HostFound(),
-        refuses=(*FOUND, refusals.WRONG_STATE, refusals.INVALID_HOSTNAME, refusals.HOST_NOT_FOUND),
-    ),
-    Endpoint(
-        id="v2.host.delete",
-        method="DELETE",
-        paths=(_ONE,),
-        handle=delete,
-        answer=Done(),
-        refuses=(
-            *FOUND,
-            refusals.WRONG_STATE,
-            refusals.LOCKED,
-            refusals.INVALID_HOSTNAME,
-            refusals.HOST_NOT_FOUND,
-            refusals.HOST_IN_USE,
-        ),
-    ),
-)

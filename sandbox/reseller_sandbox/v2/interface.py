@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
 from reseller_sandbox.v2 import (
     auth,
@@ -17,33 +16,28 @@ from reseller_sandbox.v2 import (
     edits,
     errors,
     hosts,
-    injected,
     renewals,
     transfers,
     zones,
 )
 from reseller_sandbox.v2.shapes import Placeholders
-from reseller_sandbox.v2.wording import WORDING
-from reseller_sandbox.web import statements
-from reseller_sandbox.web.bodies import load
-from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.errors import ANY_OPERATION, Shown, in_header
-from reseller_sandbox.web.headers import REFUSAL, SIGNATURE, TOLD
-from reseller_sandbox.web.ignored import tell
-from reseller_sandbox.web.incoming import Incoming
-from reseller_sandbox.web.interface import Answer, Transacting
-from reseller_sandbox.worlds import Engine, World
+from reseller_sandbox.web.context import RequestContext
+from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
+from reseller_sandbox.web.errors import Shown
+from reseller_sandbox.web.headers import REFUSAL, SIGNATURE, TOLD, in_header
+from reseller_sandbox.web.interface import Answer, Interface
+from reseller_sandbox.web.reading import load, note_ignored, require_consistent
+from reseller_sandbox.worlds import World
 
 
-class V2(Transacting):
+class V2(Interface):
     """The v2.0 interface over the worlds of one server."""
 
     name = "v2"
-    journalled = True
     content_type = "application/json; charset=utf-8"
-    known_errors = injected.KNOWN
+    known_errors = errors.KNOWN
     common: tuple[Rule, ...] = errors.COMMON
-    wording = WORDING
+    wording = errors.WORDING
     placeholders = Placeholders()
     headers = tuple(one for one in TOLD if one != SIGNATURE)
     error_shape: Mapping[str, object] = {
@@ -51,73 +45,62 @@ class V2(Transacting):
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
         "required": ["code", "msg", "status"],
     }
-    endpoints: tuple[Endpoint, ...] = (
-        *customers.ENDPOINTS,
-        *contacts.ENDPOINTS,
-        *domains.ENDPOINTS,
-        *edits.ENDPOINTS,
-        *renewals.ENDPOINTS,
-        *zones.ENDPOINTS,
-        *transfers.ENDPOINTS,
-        *hosts.ENDPOINTS,
-    )
+    endpoints = endpoints_of(customers, contacts, domains, edits, renewals, zones, transfers, hosts)
 
-    def __init__(self, worlds: Engine) -> None:
-        self._worlds = worlds
-
-    def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
-        """Return whose token it is; refuse by ``version_not_served``, or as ``auth.refusal`` says."""
-        found = auth.find(incoming, self._worlds)
+    def authenticate(self, request: RequestContext) -> None:
+        """Find out whose token it is; refuse by ``version_not_served``, or as ``auth.refusal`` says."""
+        found = auth.find(request, self.worlds)
         if found is not None:
-            incoming.world, incoming.account = found
-            self._require_version(incoming)
-            return found
-        refused = auth.refusal(incoming, self._worlds)
-        self._require_version(incoming)
+            request.world, request.sender = found
+            self._require_version(request)
+            return
+        refused = auth.refusal(request, self.worlds)
+        self._require_version(request)
         raise refused
 
-    def _require_version(self, incoming: Incoming) -> None:
+    def _require_version(self, request: RequestContext) -> None:
         """Refuse a version that is not served; that V2.0 is served by default rests on no assumption."""
-        version = incoming.arguments.get("version", "V2.0").upper()  # none where no operation takes the path
-        world = incoming.world or self._worlds.default
+        version = request.path_arguments.get(
+            "version", "V2.0"
+        ).upper()  # none where no operation takes the path
+        world = request.world or self.worlds.default
         if version == "V2.0" and version in world.assumptions.versions:
             return
-        served = incoming.assumed_in(world).versions
+        served = request.assumed_in(world).versions
         if version not in (one.upper() for one in served):
             raise Refused(VERSION_NOT_SERVED, version=version[:20], served=", ".join(served))
 
-    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
-        """Return the body, read by the endpoint's schema, and what stands in the path."""
+    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
+        """Return the body, read by the endpoint's schema, and the placeholders of the path."""
         found: dict[str, Any] = {}
         asked = endpoint.body if isinstance(endpoint.body, bodies.BodyAsked) else None
-        given = bodies.read(incoming, world) if asked is not None else incoming.object_if_any
-        tell(endpoint, incoming, world, given)
+        given = bodies.read(request, world) if asked is not None else request.object_if_any
+        note_ignored(endpoint, request, world, given)
         if asked is not None:
-            found = bodies.load(asked, given, incoming.assumed_in(world))
-        statements.check(endpoint, incoming, world, given)
-        found |= incoming.arguments
-        return found | (load(endpoint.path, incoming.arguments) if endpoint.path is not None else {})
+            found = bodies.load(asked, given, request.assumed_in(world))
+        require_consistent(endpoint, request, world, given)
+        found |= request.path_arguments
+        return found | (load(endpoint.path, request.path_arguments) if endpoint.path is not None else {})
 
-    def refuse(self, refused: Refused, incoming: Incoming, endpoint: Endpoint | None) -> Answer:
+    def refuse(self, request: RequestContext, refused: Refused) -> Answer:
         """Return ``code``, ``msg`` and ``status``, with the HTTP status that the assumptions choose.
 
         The rule and its sentence, which say more than the documented message, stand in a header.
         """
-        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION)
-        if not known:
-            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
-        assumed = incoming.assumed_in(incoming.world or self._worlds.default)
-        incoming.headers_out[REFUSAL] = in_header(str(refused))
-        return _error(assumed, errors.answer(endpoint.id if endpoint is not None else "", refused))
+        self.require_declared(request, refused)
+        request.headers_out[REFUSAL] = in_header(str(refused))
+        return self._error(request, errors.answer(request.operation, refused))
 
-    def inject(
-        self, error: str, facts: Mapping[str, object], incoming: Incoming, endpoint: Endpoint | None
-    ) -> Answer:
-        """Return what ``refuse`` would, whether the operation declares the error or not."""
-        return _error(
-            incoming.assumed_in(incoming.world or self._worlds.default),
-            injected.words(endpoint.id if endpoint is not None else "", error, facts),
-        )
+    def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
+        """Return the answer of ``refuse``, whether the operation declares the error or not."""
+        return self._error(request, errors.injected(request.operation, error, facts))
+
+    def _error(self, request: RequestContext, told: errors.Worded) -> Answer:
+        assumed = self.assumed(request)
+        quirk = told.message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
+        body = {"code": told.code, "msg": told.message, "status": quirk}
+        status = 200 if assumed.v2_http_status == "always_200" else told.code
+        return Answer(status, body, error=told.name)
 
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
@@ -139,10 +122,3 @@ class V2(Transacting):
     def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
         """Return each documented error that a rule becomes."""
         return errors.shown(endpoint.id, rule, always_200=assumed.v2_http_status == "always_200")
-
-
-def _error(assumed: Assumptions, told: errors.Worded) -> Answer:
-    quirk = told.message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
-    body = {"code": told.code, "msg": told.message, "status": quirk}
-    status = 200 if assumed.v2_http_status == "always_200" else told.code
-    return Answer(status, body, error=told.name)

@@ -7,7 +7,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
-from reseller_sandbox.core import orders, refusals, renewals
+from reseller_sandbox.core import orders, renewals
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.clock import parse_instant
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import Refused
@@ -15,7 +16,7 @@ from reseller_sandbox.core.texts import shortened
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, Text, Years
 
 
@@ -56,6 +57,20 @@ class Renewed(Done):
     data = InnerObject(Renewal)
 
 
+@refuses(
+    *errors.BODY,
+    *FOUND,
+    r.WRONG_STATE,
+    r.TRANSFER_PENDING,
+    r.LOCKED,
+    r.ZONE_OUT_OF_SERVICE,
+    r.EXPIRY_MISMATCH,
+    *PERIOD,
+    r.END_MISMATCH,
+    r.PREMIUM_NOT_TAKEN,
+    r.INSUFFICIENT_FUNDS,
+)
+@route("v2.domain.renew", "PUT", f"{NAME_PATH}/renew", body=RenewalWanted(), answer=Renewed())
 def renew(call: Call) -> dict[str, Any]:
     """Add years to a name's term, if that ends on the day the caller takes it to, and will."""
     end, order = _expected_end(call), own_order(call)
@@ -69,7 +84,7 @@ def renew(call: Call) -> dict[str, Any]:
             end=end,
         )
     except Refused as refused:
-        if refused.rule is refusals.PERIOD_TOO_LONG:
+        if refused.rule is r.PERIOD_TOO_LONG:
             told = {**refused.facts, "maximum": _maximum(call, order, refused)}
             raise Refused(refused.rule, **told) from None
         raise
@@ -85,7 +100,7 @@ def _expected_end(call: Call) -> date | None:
         return _calendar_date(given)
     except ValueError:
         raise Refused(
-            refusals.INVALID_PARAMETER,
+            r.INVALID_PARAMETER,
             problems=f"date_end must be a date, not {shortened(given)}",
             field="date_end",
             value=text(given),
@@ -100,46 +115,9 @@ def _maximum(call: Call, order: Order, refused: Refused) -> object:
     return refused.facts["limit"]
 
 
+@refuses(r.INVALID_PARAMETER, *FOUND, r.WRONG_STATE, r.ZONE_OUT_OF_SERVICE, r.INSUFFICIENT_FUNDS)
+@route("v2.domain.restore", "PUT", f"{NAME_PATH}/restore", answer=Done())
 def restore(call: Call) -> dict[str, Any]:
     """Bring a name back from removal; the price is taken from the balance."""
     orders.restore(call.draft, own_order(call))
     return done()
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v2.domain.renew",
-        method="PUT",
-        paths=(f"{NAME_PATH}/renew",),
-        handle=renew,
-        body=RenewalWanted(),
-        answer=Renewed(),
-        refuses=(
-            *errors.BODY,
-            *FOUND,
-            refusals.WRONG_STATE,
-            refusals.TRANSFER_PENDING,
-            refusals.LOCKED,
-            refusals.ZONE_OUT_OF_SERVICE,
-            refusals.EXPIRY_MISMATCH,
-            *PERIOD,
-            refusals.END_MISMATCH,
-            refusals.PREMIUM_NOT_TAKEN,
-            refusals.INSUFFICIENT_FUNDS,
-        ),
-    ),
-    Endpoint(
-        id="v2.domain.restore",
-        method="PUT",
-        paths=(f"{NAME_PATH}/restore",),
-        handle=restore,
-        answer=Done(),
-        refuses=(
-            refusals.INVALID_PARAMETER,
-            *FOUND,
-            refusals.WRONG_STATE,
-            refusals.ZONE_OUT_OF_SERVICE,
-            refusals.INSUFFICIENT_FUNDS,
-        ),
-    ),
-)

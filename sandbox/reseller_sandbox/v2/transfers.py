@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reseller_sandbox.core import orders, refusals, transfers
+from reseller_sandbox.core import orders, transfers
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account, Transfer, TransferStatus
 from reseller_sandbox.core.refusals import Rule
@@ -14,8 +15,26 @@ from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import BodyAsked, Number
 from reseller_sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, Endpoint, refuses, route
 from reseller_sandbox.web.fields import Shaped, Text, TextOrNumber
+
+_ONE = f"{NAME_PATH}/transfer"
+
+
+def _row(word: str, method: str, path: str, *more: Rule) -> Callable[..., Endpoint]:
+    return route(
+        f"v2.transfer.{word}",
+        method,
+        path,
+        answer=Standing() if word == "status" else Done(),
+        refuses=(
+            *((r.INVALID_PARAMETER,) if method == "PUT" else ()),
+            r.INVALID_NAME,
+            r.DOMAIN_NOT_FOUND,
+            r.NO_TRANSFER,
+            *more,
+        ),
+    )
 
 
 class TransferWanted(BodyAsked):
@@ -51,6 +70,24 @@ class Standing(Done):
     transfer_status = TransferWord()
 
 
+@refuses(
+    *errors.BODY,
+    r.INVALID_NAME,
+    r.ZONE_NOT_SUPPORTED,
+    r.TRANSFERS_NOT_SUPPORTED,
+    r.ZONE_OUT_OF_SERVICE,
+    r.CUSTOMER_NOT_FOUND,
+    r.NOT_REGISTERED,
+    r.ALREADY_YOURS,
+    r.WRONG_STATE,
+    r.TRANSFER_PENDING,
+    r.LOCKED,
+    r.TOO_YOUNG,
+    r.WRONG_AUTH_CODE,
+    r.PREMIUM_NOT_TAKEN,
+    r.INSUFFICIENT_FUNDS,
+)
+@route("v2.transfer.request", "POST", _ONE, body=TransferWanted(), answer=Done())
 def request(call: Call) -> dict[str, Any]:
     """Ask for a name that another registrar holds; the price is taken from the balance at once."""
     wish = transfers.Wish(
@@ -63,6 +100,7 @@ def request(call: Call) -> dict[str, Any]:
     return done()
 
 
+@_row("status", "GET", _ONE)
 def status(call: Call) -> dict[str, Any]:
     """Return how the latest transfer of a name stands, for those who are or were a party to it."""
     transfer = transfers.latest(call.draft, call.account, _name(call))
@@ -70,16 +108,19 @@ def status(call: Call) -> dict[str, Any]:
     return done(transfer_status=_PLAIN[transfer.status] if plain else str(transfer.status))
 
 
+@_row("cancel", "DELETE", _ONE, r.WRONG_STATE)
 def cancel(call: Call) -> dict[str, Any]:
     """Take back a request for another registrar's name; it is refunded."""
     return _decide(call, transfers.cancel)
 
 
+@_row("approve", "PUT", f"{_ONE}/approve", r.WRONG_STATE)
 def approve(call: Call) -> dict[str, Any]:
     """Let a name go to the registrar that asked for it."""
     return _decide(call, transfers.approve)
 
 
+@_row("reject", "PUT", f"{_ONE}/reject", r.WRONG_STATE)
 def reject(call: Call) -> dict[str, Any]:
     """Refuse to let a name go to the registrar that asked for it."""
     return _decide(call, transfers.reject)
@@ -92,56 +133,3 @@ def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer]) -> di
 
 def _name(call: Call) -> str:
     return parse_name(call.arguments["domain_name"])
-
-
-_ONE = f"{NAME_PATH}/transfer"
-
-
-def _row(word: str, method: str, path: str, handle: Callable[[Call], Any], *more: Rule) -> Endpoint:
-    return Endpoint(
-        id=f"v2.transfer.{word}",
-        method=method,
-        paths=(path,),
-        handle=handle,
-        answer=Standing() if word == "status" else Done(),
-        refuses=(
-            *((refusals.INVALID_PARAMETER,) if method == "PUT" else ()),
-            refusals.INVALID_NAME,
-            refusals.DOMAIN_NOT_FOUND,
-            refusals.NO_TRANSFER,
-            *more,
-        ),
-    )
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v2.transfer.request",
-        method="POST",
-        paths=(_ONE,),
-        handle=request,
-        body=TransferWanted(),
-        answer=Done(),
-        refuses=(
-            *errors.BODY,
-            refusals.INVALID_NAME,
-            refusals.ZONE_NOT_SUPPORTED,
-            refusals.TRANSFERS_NOT_SUPPORTED,
-            refusals.ZONE_OUT_OF_SERVICE,
-            refusals.CUSTOMER_NOT_FOUND,
-            refusals.NOT_REGISTERED,
-            refusals.ALREADY_YOURS,
-            refusals.WRONG_STATE,
-            refusals.TRANSFER_PENDING,
-            refusals.LOCKED,
-            refusals.TOO_YOUNG,
-            refusals.WRONG_AUTH_CODE,
-            refusals.PREMIUM_NOT_TAKEN,
-            refusals.INSUFFICIENT_FUNDS,
-        ),
-    ),
-    _row("status", "GET", _ONE, status),
-    _row("cancel", "DELETE", _ONE, cancel, refusals.WRONG_STATE),
-    _row("approve", "PUT", f"{_ONE}/approve", approve, refusals.WRONG_STATE),
-    _row("reject", "PUT", f"{_ONE}/reject", reject, refusals.WRONG_STATE),
-)

@@ -10,7 +10,7 @@ from marshmallow import fields
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Promotion, Zone
 from reseller_sandbox.v2.shapes import Done, done, shown
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, route
 from reseller_sandbox.web.fields import (
     Digits,
     InnerObject,
@@ -22,6 +22,8 @@ from reseller_sandbox.web.fields import (
     Text,
     Truth,
 )
+
+_ALL = "/{version}/domain/zones"
 
 _OF_PROMOTIONS = ("date_end_reg_action", "date_end_renew_action", "price_reg_action", "price_renew_action")
 
@@ -114,6 +116,18 @@ class Zones(Done):
         return ZoneList() if assumed.zones_data == "list" else FirstZone()
 
 
+@route(
+    "v2.domain.zones",
+    "GET",
+    *tuple(
+        _ALL + type_ + limit + start
+        for type_ in ("/{type}", "")
+        for limit in ("/limit/{limit}", "")
+        for start in ("/start/{start}", "")
+    ),
+    path=ZonesAsked(),
+    answer=Zones(),
+)
 def zones(call: Call) -> dict[str, Any]:
     """Return the zones of a type, or of all types, by name; an unknown type has none."""
     asked, state = call.arguments, call.draft.state
@@ -153,22 +167,3 @@ def _promotion(call: Call, word: str, promotion: Promotion | None, regular: Deci
     if call.assumed.no_promotion == "omitted":
         return {}
     return {end: "", price: regular} if call.assumed.no_promotion == "regular" else {end: None, price: None}
-
-
-_ALL = "/{version}/domain/zones"
-
-ENDPOINTS = (
-    Endpoint(
-        id="v2.domain.zones",
-        method="GET",
-        paths=tuple(
-            _ALL + type_ + limit + start
-            for type_ in ("/{type}", "")
-            for limit in ("/limit/{limit}", "")
-            for start in ("/start/{start}", "")
-        ),
-        handle=zones,
-        path=ZonesAsked(),
-        answer=Zones(),
-    ),
-)

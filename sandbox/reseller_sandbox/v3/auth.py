@@ -20,8 +20,8 @@ from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMAT
 from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.v3.mistakes import Mistaken
 from reseller_sandbox.v3.signing import Reading, sign
+from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.headers import SIGNATURE
-from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import Engine, World
 
 #: One of the two elements under any prefix.
@@ -89,37 +89,36 @@ Both elements may stand in the query string in place of the headers, under the s
 signed {_QUERY[assumed.signature_query]}.""",
         }
 
-    def authenticate(self, incoming: Incoming, worlds: Engine) -> tuple[World, Account]:
-        """Return the world and account that signed; refuse with ``credentials_missing``, ``unknown_key`` or
+    def authenticate(self, request: RequestContext, worlds: Engine) -> None:
+        """Find out the world and account that signed; refuse with ``credentials_missing``, ``unknown_key`` or
         ``signature_mismatch``."""
-        key = self._element(incoming, self.key_name)
-        signature = self._element(incoming, self.signature_name)
+        key = self._element(request, self.key_name)
+        signature = self._element(request, self.signature_name)
         if not key or not signature:
             elements = zip(self.names, (key, signature), strict=True)
             missing = " and ".join([name for name, value in elements if not value])
-            raise Refused(CREDENTIALS_MISSING, missing=missing, instead=self._instead(incoming))
-        found = _account(incoming, worlds, key)
+            raise Refused(CREDENTIALS_MISSING, missing=missing, instead=self._instead(request))
+        found = _account(request, worlds, key)
         if found is None:
-            stranger = worlds.stranger(key, incoming.world)
-            incoming.recognise(stranger.sender)
+            stranger = worlds.stranger(key, request.world)
+            request.recognise(stranger.sender)
             raise Refused(UNKNOWN_KEY, key=key_masked(key), reason=stranger.reason)
-        world, account = incoming.world, incoming.account = found
-        self._verify(incoming, world, account, signature)
-        return world, account
+        world, account = request.world, request.sender = found
+        self._verify(request, world, account, signature)
 
-    def _element(self, incoming: Incoming, name: str) -> str | None:
-        sent = incoming.headers.get(name)
+    def _element(self, request: RequestContext, name: str) -> str | None:
+        sent = request.headers.get(name)
         if sent:
             return sent
-        sent = incoming.query_value(name)
-        incoming.credentials_in_query |= sent is not None
+        sent = request.query_value(name)
+        request.credentials_in_query |= sent is not None
         return sent
 
-    def _instead(self, incoming: Incoming) -> str:
+    def _instead(self, request: RequestContext) -> str:
         """Return which elements came under another name, and which prefix would take them."""
         own = {name.lower() for name in self.names}
-        names = [name for name, _ in incoming.headers.items() if name.lower() not in own]
-        names += [name for name, _ in incoming.query if name not in self.names]
+        names = [name for name, _ in request.headers.items() if name.lower() not in own]
+        names += [name for name, _ in request.query if name not in self.names]
         found = [one for one in map(_ELEMENT.fullmatch, names) if one]
         if not found:
             return ""
@@ -128,90 +127,90 @@ signed {_QUERY[assumed.signature_query]}.""",
         prefix = next((one[1] for one in others if "-" not in one[2] and "_" not in one[2]), None)
         return told if prefix is None else f"{told}, which --header-prefix {prefix or repr('')} would take"
 
-    def _verify(self, incoming: Incoming, world: World, account: Account, signature: str) -> None:
-        assumed = incoming.assumed_in(world)
+    def _verify(self, request: RequestContext, world: World, account: Account, signature: str) -> None:
+        assumed = request.assumed_in(world)
         given = signature.encode("utf-8", "surrogatepass")
-        for reading in self._readings(incoming, account.key):
+        for reading in self._readings(request, account.key):
             if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), given):
-                incoming.headers_out[SIGNATURE] = reading.settings
+                request.headers_out[SIGNATURE] = reading.settings
                 return
-        readings = list(dict.fromkeys(self._readings(incoming, account.key)))
+        readings = list(dict.fromkeys(self._readings(request, account.key)))
         allowed = [reading for reading in readings if reading.allowed(assumed)]
-        bases = list(dict.fromkeys(self._bases(incoming)))
-        mistaken = Mistaken(world.state, account, given, readings, allowed, incoming, bases)
+        bases = list(dict.fromkeys(self._bases(request)))
+        mistaken = Mistaken(world.state, account, given, readings, allowed, request, bases)
         raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained(), accepted=mistaken.accepted)
 
-    def _readings(self, incoming: Incoming, key: str) -> Iterator[Reading]:
+    def _readings(self, request: RequestContext, key: str) -> Iterator[Reading]:
         """Yield every string that the request's sender may have signed, the likeliest first.
 
         They are made as they are asked for: nearly always the first one is right. Some come again.
         """
-        name, payloads = key.encode(), _payloads(incoming.body)
-        if "?" not in incoming.target:
+        name, payloads = key.encode(), _payloads(request.body)
+        if "?" not in request.target:
             payload, data = payloads[0]
-            yield Reading(name, _called(incoming), data, "url", payload, "")
-        for query, target in self._targets(incoming):
-            for endpoint, where, decoded in self._endpoints(incoming, target):
+            yield Reading(name, _called(request), data, "url", payload, "")
+        for query, target in self._targets(request):
+            for endpoint, where, decoded in self._endpoints(request, target):
                 for payload, data in payloads:
                     yield Reading(name, where, data, endpoint, payload, query, decoded)
 
-    def _targets(self, incoming: Incoming) -> Iterator[tuple[str, str]]:
+    def _targets(self, request: RequestContext) -> Iterator[tuple[str, str]]:
         """Yield the request target, after the value of ``v3.signature.query`` that it goes with, if any."""
-        if "?" not in incoming.target:
-            yield "", incoming.target
+        if "?" not in request.target:
+            yield "", request.target
             return
-        path, _, query = incoming.target.partition("?")
+        path, _, query = request.target.partition("?")
         parts = query.split("&") if query else []
         named = [(unquote(part.partition("=")[0]), part) for part in parts]
         if not any(name in self.names for name, _ in named):
-            yield "", incoming.target
+            yield "", request.target
             return
         yield "excluded", _joined(path, [part for name, part in named if name not in self.names])
         yield "included", _joined(path, [part for name, part in named if name != self.signature_name])
 
-    def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes, bool]]:
+    def _endpoints(self, request: RequestContext, target: str) -> Iterator[tuple[str, bytes, bool]]:
         """Yield each kind of endpoint with what is signed for it, and whether that is percent-decoded."""
         sent = [target.encode("latin-1", "replace")]
-        if incoming.prefix:
-            sent.append(sent[0].removeprefix(incoming.prefix.encode()))
+        if request.prefix:
+            sent.append(sent[0].removeprefix(request.prefix.encode()))
         forms = [(form, False) for form in sent]
         forms += [(unquote_to_bytes(form), True) for form in sent if b"%" in form]
-        for base in self._bases(incoming):
+        for base in self._bases(request):
             for form, decoded in forms:
                 yield "url", base.encode("utf-8", "replace") + form, decoded
         for form, decoded in forms:
             yield "path", form, decoded
             yield "path_no_query", form.partition(b"?")[0], decoded
 
-    def _bases(self, incoming: Incoming) -> Iterator[str]:
+    def _bases(self, request: RequestContext) -> Iterator[str]:
         """Yield the beginnings of the URL under which a client may have called, the likeliest first."""
-        yield _base(incoming)
-        host = incoming.headers.get("Host", "")
-        other = "https" if incoming.scheme == "http" else "http"
+        yield _base(request)
+        host = request.headers.get("Host", "")
+        other = "https" if request.scheme == "http" else "http"
         yield f"{other}://{host}"
         yield from (url.rstrip("/") for url in self.public_urls)
-        forwarded = incoming.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
+        forwarded = request.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
         yield from (f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded)
         bare, _, port = host.rpartition(":")
-        sibling = bare if port.isdigit() else f"{host}:{incoming.port}"
-        yield from (f"{scheme}://{sibling}" for scheme in (incoming.scheme, other))
+        sibling = bare if port.isdigit() else f"{host}:{request.port}"
+        yield from (f"{scheme}://{sibling}" for scheme in (request.scheme, other))
 
 
-def _account(incoming: Incoming, worlds: Engine, key: str) -> tuple[World, Account] | None:
-    if incoming.world is None:
+def _account(request: RequestContext, worlds: Engine, key: str) -> tuple[World, Account] | None:
+    if request.world is None:
         return worlds.by_key(key)
-    account = incoming.world.inherited.by_key(key, incoming.world.state)
-    return None if account is None else (incoming.world, account)
+    account = request.world.inherited.by_key(key, request.world.state)
+    return None if account is None else (request.world, account)
 
 
-def _called(incoming: Incoming) -> bytes:
+def _called(request: RequestContext) -> bytes:
     """Return the URL that is called, whole and as it is sent."""
-    return _base(incoming).encode("utf-8", "replace") + incoming.target.encode("latin-1", "replace")
+    return _base(request).encode("utf-8", "replace") + request.target.encode("latin-1", "replace")
 
 
-def _base(incoming: Incoming) -> str:
+def _base(request: RequestContext) -> str:
     """Return the beginning of that URL: the likeliest, under which nearly every client has called."""
-    return f"{incoming.scheme}://{incoming.headers.get('Host', '')}"
+    return f"{request.scheme}://{request.headers.get('Host', '')}"
 
 
 def _joined(path: str, query: Sequence[str]) -> str:

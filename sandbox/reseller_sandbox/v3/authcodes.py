@@ -6,12 +6,13 @@ from typing import Any
 
 from marshmallow import post_load
 
-from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core import orders
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import shown, under_one_name
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
 
 
@@ -36,11 +37,15 @@ class Code(Shape):
     authCode = Text()
 
 
+@refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
+@route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeWanted(), answer=Code())
 def set_code(call: Call) -> dict[str, Any]:
     """Give a name another code."""
     return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
 
 
+@refuses(*FOUND, r.WRONG_STATE)
+@route("v3.getAuthcode", "GET", "/v3/domains/getAuthcode/{domainName}", answer=Code())
 def get_code(call: Call) -> dict[str, Any]:
     """Return a name's code."""
     return _answer(call, orders.readable_code(call.draft, own_order(call)))
@@ -49,24 +54,3 @@ def get_code(call: Call) -> dict[str, Any]:
 def _answer(call: Call, order: Order) -> dict[str, Any]:
     asked = call.arguments["domainName"]
     return {"domainName": shown(call, order.name, asked), "authCode": order.auth_code}
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v3.setAuthcode",
-        method="POST",
-        paths=("/v3/domains/setAuthcode/{domainName}",),
-        handle=set_code,
-        body=CodeWanted(),
-        answer=Code(),
-        refuses=(*errors.BODY, *FOUND, refusals.WRONG_STATE, refusals.LOCKED, refusals.INVALID_AUTH_CODE),
-    ),
-    Endpoint(
-        id="v3.getAuthcode",
-        method="GET",
-        paths=("/v3/domains/getAuthcode/{domainName}",),
-        handle=get_code,
-        answer=Code(),
-        refuses=(*FOUND, refusals.WRONG_STATE),
-    ),
-)

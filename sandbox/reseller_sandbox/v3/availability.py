@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from reseller_sandbox.core import refusals, registration
+from reseller_sandbox.core import refusals as r
+from reseller_sandbox.core import registration
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.prices import FREE
 from reseller_sandbox.core.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import Amount, InnerObject, Listed, Shape, Shaped, Text, Truth
 
 MOST_NAMES = 50
@@ -61,6 +62,15 @@ class Availabilities(Shape):
     results = Listed(InnerObject(AvailabilityResult))
 
 
+@refuses(*errors.BODY, r.TOO_MANY_NAMES)
+@route(
+    "v3.checkAvailability",
+    "POST",
+    "/v3/domains/checkAvailability",
+    body=NamesAsked(),
+    answer=Availabilities(),
+    only_reads=True,
+)
 def check_availability(call: Call) -> dict[str, Any]:
     """Whether names can be registered; where none can be, prices and periods are 0."""
     asked: list[str] = call.arguments["domainNames"]
@@ -75,7 +85,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
     except BadName:
         return _result(text, call.assumed.availability_invalid)
     except Refused as refused:
-        unsupported = refused.rule is refusals.ZONE_NOT_SUPPORTED
+        unsupported = refused.rule is r.ZONE_NOT_SUPPORTED
         word = call.assumed.availability_unsupported if unsupported else call.assumed.availability_invalid
         return _result(text, word)
     return _result(shown(call, found.name, text), _availability_status(call, found), found)
@@ -105,17 +115,3 @@ def _availability_status(call: Call, found: registration.Availability) -> str:
     if found.zone.in_service or call.assumed.availability_out_of_service == "available":
         return AVAILABLE
     return call.assumed.availability_unsupported
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v3.checkAvailability",
-        method="POST",
-        paths=("/v3/domains/checkAvailability",),
-        handle=check_availability,
-        body=NamesAsked(),
-        answer=Availabilities(),
-        refuses=(*errors.BODY, refusals.TOO_MANY_NAMES),
-        only_reads=True,
-    ),
-)

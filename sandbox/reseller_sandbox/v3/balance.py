@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reseller_sandbox.v3.shapes import identifier, number
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, route
 from reseller_sandbox.web.fields import Amount, Shape, SpacedInstant, Text
 
 
@@ -18,6 +18,7 @@ class Balance(Shape):
     currency = Text()
 
 
+@route("v3.balance", "GET", "/v3/balance", answer=Balance(many=True))
 def read_balance(call: Call) -> list[dict[str, Any]]:
     """Return the balance, as an array with one object."""
     return [
@@ -28,10 +29,3 @@ def read_balance(call: Call) -> list[dict[str, Any]]:
             "currency": call.account.currency,
         }
     ]
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v3.balance", method="GET", paths=("/v3/balance",), handle=read_balance, answer=Balance(many=True)
-    ),
-)

@@ -6,7 +6,8 @@ from typing import Any
 
 from marshmallow import ValidationError
 
-from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core import orders
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import ROLES
 from reseller_sandbox.v3 import errors
@@ -21,7 +22,7 @@ from reseller_sandbox.v3.shapes import (
     envelope,
     named_below,
 )
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Shape, Text
 
 
@@ -56,6 +57,15 @@ class ContactsSet(Envelope):
         return kinds[assumed.set_contacts_answer]()
 
 
+@refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_CONTACT, r.INSUFFICIENT_FUNDS)
+@route(
+    "v3.setContacts",
+    "POST",
+    "/v3/domains/setContacts/{domainName}",
+    "/v3/setContacts/{domainName}",
+    body=RolesWanted(),
+    answer=ContactsSet(),
+)
 def set_contacts(call: Call) -> dict[str, Any]:
     """Give a name other contacts; a new registrant costs what the zone asks for it."""
     asked = call.arguments["domainName"]
@@ -71,23 +81,3 @@ def set_contacts(call: Call) -> dict[str, Any]:
             return {"domainName": name, "message": f"The contacts of {name} are set."}
         case _:
             return whole
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v3.setContacts",
-        method="POST",
-        paths=("/v3/domains/setContacts/{domainName}", "/v3/setContacts/{domainName}"),
-        handle=set_contacts,
-        body=RolesWanted(),
-        answer=ContactsSet(),
-        refuses=(
-            *errors.BODY,
-            *FOUND,
-            refusals.WRONG_STATE,
-            refusals.LOCKED,
-            refusals.INVALID_CONTACT,
-            refusals.INSUFFICIENT_FUNDS,
-        ),
-    ),
-)

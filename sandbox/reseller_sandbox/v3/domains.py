@@ -8,7 +8,8 @@ from typing import Any
 
 from marshmallow import post_load, validate
 
-from reseller_sandbox.core import orders, refusals, registration, renewals
+from reseller_sandbox.core import orders, registration, renewals
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contacts import roles_required
 from reseller_sandbox.core.model import Order
@@ -27,7 +28,7 @@ from reseller_sandbox.v3.shapes import (
     named_below,
     summaries,
 )
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import (
     Amount,
     Digits,
@@ -43,6 +44,12 @@ from reseller_sandbox.web.fields import (
     Years,
 )
 from reseller_sandbox.web.remembered import RememberedShown
+
+_PAGING = ("perPage", "page")
+_COUNTED = validate.Range(min=1, error="must be at least 1")
+FOUND = (r.INVALID_NAME, r.DOMAIN_NOT_FOUND)
+PRICED = (r.PREMIUM_COST_REQUIRED, r.PRICE_MISMATCH, r.INSUFFICIENT_FUNDS)
+PERIOD = (r.PERIOD_TOO_SHORT, r.PERIOD_TOO_LONG)
 
 PER_PAGE = 100
 
@@ -94,6 +101,23 @@ class Registered(Envelope):
     totalPaid = Amount()
 
 
+@refuses(
+    *errors.BODY,
+    r.INVALID_NAME,
+    r.ZONE_NOT_SUPPORTED,
+    r.ZONE_OUT_OF_SERVICE,
+    *PERIOD,
+    r.PRIVACY_NOT_OFFERED,
+    r.CONTACTS_REQUIRED,
+    r.INVALID_CONTACT,
+    r.INVALID_NAMESERVER,
+    r.LICENSE_REQUIRED,
+    r.INVALID_LICENSE,
+    r.NAME_TAKEN,
+    r.NAME_RESERVED,
+    *PRICED,
+)
+@route("v3.createDomain", "POST", "/v3/domains/createDomain", body=NameWanted(), answer=Registered())
 def create_domain(call: Call) -> dict[str, Any]:
     """Register a name for a number of years; the price is taken from the balance."""
     asked = call.arguments["domain"]
@@ -133,10 +157,6 @@ def _switched(assumed: str, asked: bool) -> bool:
 # Reading
 
 
-_PAGING = ("perPage", "page")
-_COUNTED = validate.Range(min=1, error="must be at least 1")
-
-
 class Page(Shape):
     """Which part of a list."""
 
@@ -172,6 +192,10 @@ class DomainList(Shape):
         return ("nextPage", *(("lastPage",) if assumed.list_last_page == "with_next" else ()))
 
 
+@refuses(r.INVALID_PARAMETER)
+@route(
+    "v3.listDomains", "GET", "/v3/domains", "/v3/domains/{perPage}/{page}", query=Page(), answer=DomainList()
+)
 def list_domains(call: Call) -> dict[str, Any]:
     """Return the account's names, page by page."""
     page, per_page = _page(call)
@@ -197,6 +221,8 @@ def _page(call: Call) -> tuple[int, int]:
     return call.arguments.get("page", 1), call.arguments.get("perPage", PER_PAGE)
 
 
+@refuses(*FOUND)
+@route("v3.getDomain", "GET", "/v3/domains/getDomain/{domainName}", answer=EnvelopeInFull())
 def get_domain(call: Call) -> dict[str, Any]:
     """Return everything there is to know of one of the account's names."""
     text: str = call.arguments["domainName"]
@@ -240,6 +266,18 @@ class Renewed(Envelope):
     totalPaid = Amount()
 
 
+@refuses(
+    *errors.BODY, *FOUND, r.WRONG_STATE, r.TRANSFER_PENDING, r.LOCKED, r.ZONE_OUT_OF_SERVICE, *PERIOD, *PRICED
+)
+@route(
+    "v3.renewDomain",
+    "POST",
+    "/v3/domains/renewDomain",
+    "/v3/domains/renewDomain/{domainName}",
+    body=RenewalWanted(),
+    query=RenewalInQuery(),
+    answer=Renewed(),
+)
 def renew_domain(call: Call) -> dict[str, Any]:
     """Add years to a name's term; the price is taken from the balance."""
     if "domainName" not in call.arguments:
@@ -259,84 +297,15 @@ class NameserversWanted(Shape):
     nameservers = Listed(Text(), required=True)
 
 
+@refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_NAMESERVER)
+@route(
+    "v3.setNameservers",
+    "POST",
+    "/v3/domains/setNameservers/{domainName}",
+    body=NameserversWanted(),
+    answer=Envelope(),
+)
 def set_nameservers(call: Call) -> dict[str, Any]:
     """Delegate a name to other servers."""
     order = orders.set_nameservers(call.draft, own_order(call), call.arguments["nameservers"])
     return answered(call, order)
-
-
-FOUND = (refusals.INVALID_NAME, refusals.DOMAIN_NOT_FOUND)
-PRICED = (refusals.PREMIUM_COST_REQUIRED, refusals.PRICE_MISMATCH, refusals.INSUFFICIENT_FUNDS)
-PERIOD = (refusals.PERIOD_TOO_SHORT, refusals.PERIOD_TOO_LONG)
-
-ENDPOINTS = (
-    Endpoint(
-        id="v3.createDomain",
-        method="POST",
-        paths=("/v3/domains/createDomain",),
-        handle=create_domain,
-        body=NameWanted(),
-        answer=Registered(),
-        refuses=(
-            *errors.BODY,
-            refusals.INVALID_NAME,
-            refusals.ZONE_NOT_SUPPORTED,
-            refusals.ZONE_OUT_OF_SERVICE,
-            *PERIOD,
-            refusals.PRIVACY_NOT_OFFERED,
-            refusals.CONTACTS_REQUIRED,
-            refusals.INVALID_CONTACT,
-            refusals.INVALID_NAMESERVER,
-            refusals.LICENSE_REQUIRED,
-            refusals.INVALID_LICENSE,
-            refusals.NAME_TAKEN,
-            refusals.NAME_RESERVED,
-            *PRICED,
-        ),
-    ),
-    Endpoint(
-        id="v3.listDomains",
-        method="GET",
-        paths=("/v3/domains", "/v3/domains/{perPage}/{page}"),
-        handle=list_domains,
-        query=Page(),
-        answer=DomainList(),
-        refuses=(refusals.INVALID_PARAMETER,),
-    ),
-    Endpoint(
-        id="v3.getDomain",
-        method="GET",
-        paths=("/v3/domains/getDomain/{domainName}",),
-        handle=get_domain,
-        answer=EnvelopeInFull(),
-        refuses=FOUND,
-    ),
-    Endpoint(
-        id="v3.renewDomain",
-        method="POST",
-        paths=("/v3/domains/renewDomain", "/v3/domains/renewDomain/{domainName}"),
-        handle=renew_domain,
-        body=RenewalWanted(),
-        query=RenewalInQuery(),
-        answer=Renewed(),
-        refuses=(
-            *errors.BODY,
-            *FOUND,
-            refusals.WRONG_STATE,
-            refusals.TRANSFER_PENDING,
-            refusals.LOCKED,
-            refusals.ZONE_OUT_OF_SERVICE,
-            *PERIOD,
-            *PRICED,
-        ),
-    ),
-    Endpoint(
-        id="v3.setNameservers",
-        method="POST",
-        paths=("/v3/domains/setNameservers/{domainName}",),
-        handle=set_nameservers,
-        body=NameserversWanted(),
-        answer=Envelope(),
-        refuses=(*errors.BODY, *FOUND, refusals.WRONG_STATE, refusals.LOCKED, refusals.INVALID_NAMESERVER),
-    ),
-)

@@ -6,14 +6,20 @@ from typing import Any
 
 from marshmallow import post_load
 
-from reseller_sandbox.core import hosts, refusals
+from reseller_sandbox.core import hosts
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import shown, under_one_name
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Text
+
+_ALL = "/v3/domains/glueRecords/{domainName}"
+_ONE = "/v3/domains/glueRecords/{domainName}/{hostname}"
+_READ = (*FOUND, r.WRONG_STATE)
+_CHANGE = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE, r.LOCKED)
 
 
 class AddressesWanted(Shape):
@@ -55,32 +61,42 @@ class GlueList(Shape):
     glueRecords = Listed(InnerObject(HostName))
 
 
+@refuses(*errors.BODY, *_CHANGE, r.INVALID_HOSTNAME, r.INVALID_IP, r.HOST_EXISTS)
+@route("v3.createGlueRecord", "POST", _ALL, body=GlueWanted(), answer=GlueRecord())
 def create(call: Call) -> dict[str, Any]:
     """Add a host below a name."""
     order = _changeable(call)
     return _record(call, hosts.create(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
 
 
+@refuses(*errors.BODY, *_CHANGE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.INVALID_IP)
+@route("v3.updateGlueRecord", "PUT", _ONE, body=AddressesWanted(), answer=GlueRecord())
 def update(call: Call) -> dict[str, Any]:
     """Give a host other addresses."""
     order = _changeable(call)
     return _record(call, hosts.update(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
 
 
+@refuses(*_CHANGE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.HOST_IN_USE)
+@route("v3.deleteGlueRecord", "DELETE", _ONE, answer=HostName())
 def delete(call: Call) -> dict[str, Any]:
     """Remove a host."""
     return _record(call, hosts.delete(call.draft, _changeable(call), call.arguments["hostname"]))
 
 
-def read(call: Call) -> dict[str, Any]:
-    """Return a host with its addresses."""
-    return _record(call, hosts.get(call.draft, _readable(call), call.arguments["hostname"]))
-
-
+@refuses(*_READ)
+@route("v3.listGlueRecords", "GET", _ALL, answer=GlueList())
 def read_all(call: Call) -> dict[str, Any]:
     """Return the hosts below a name, without their addresses; a zone that keeps no hosts has none."""
     found = hosts.of_domain(call.draft.state, _readable(call).name)
     return {"glueRecords": [_record(call, host) for host in found]}
+
+
+@refuses(*_READ, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND)
+@route("v3.getGlueRecord", "GET", _ONE, answer=GlueRecord())
+def read(call: Call) -> dict[str, Any]:
+    """Return a host with its addresses."""
+    return _record(call, hosts.get(call.draft, _readable(call), call.arguments["hostname"]))
 
 
 def _readable(call: Call) -> Order:
@@ -102,66 +118,3 @@ def _record(call: Call, host: Host) -> dict[str, Any]:
         "hostname": shown(call, host.name, asked),
         "ips": list(host.ips),
     }
-
-
-_ALL = "/v3/domains/glueRecords/{domainName}"
-_ONE = "/v3/domains/glueRecords/{domainName}/{hostname}"
-_READ = (*FOUND, refusals.WRONG_STATE)
-_CHANGE = (*FOUND, refusals.HOSTS_NOT_SUPPORTED, refusals.WRONG_STATE, refusals.LOCKED)
-
-ENDPOINTS = (
-    Endpoint(
-        id="v3.createGlueRecord",
-        method="POST",
-        paths=(_ALL,),
-        handle=create,
-        body=GlueWanted(),
-        answer=GlueRecord(),
-        refuses=(
-            *errors.BODY,
-            *_CHANGE,
-            refusals.INVALID_HOSTNAME,
-            refusals.INVALID_IP,
-            refusals.HOST_EXISTS,
-        ),
-    ),
-    Endpoint(
-        id="v3.updateGlueRecord",
-        method="PUT",
-        paths=(_ONE,),
-        handle=update,
-        body=AddressesWanted(),
-        answer=GlueRecord(),
-        refuses=(
-            *errors.BODY,
-            *_CHANGE,
-            refusals.INVALID_HOSTNAME,
-            refusals.HOST_NOT_FOUND,
-            refusals.INVALID_IP,
-        ),
-    ),
-    Endpoint(
-        id="v3.deleteGlueRecord",
-        method="DELETE",
-        paths=(_ONE,),
-        handle=delete,
-        answer=HostName(),
-        refuses=(*_CHANGE, refusals.INVALID_HOSTNAME, refusals.HOST_NOT_FOUND, refusals.HOST_IN_USE),
-    ),
-    Endpoint(
-        id="v3.listGlueRecords",
-        method="GET",
-        paths=(_ALL,),
-        handle=read_all,
-        answer=GlueList(),
-        refuses=_READ,
-    ),
-    Endpoint(
-        id="v3.getGlueRecord",
-        method="GET",
-        paths=(_ONE,),
-        handle=read,
-        answer=GlueRecord(),
-        refuses=(*_READ, refusals.INVALID_HOSTNAME, refusals.HOST_NOT_FOUND),
-    ),
-)

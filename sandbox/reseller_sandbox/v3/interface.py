@@ -7,7 +7,6 @@ from typing import Any
 
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from reseller_sandbox.v3 import (
     authcodes,
@@ -21,112 +20,81 @@ from reseller_sandbox.v3 import (
     transfers,
 )
 from reseller_sandbox.v3.auth import Signatures
-from reseller_sandbox.v3.wording import WORDING
-from reseller_sandbox.web import statements
-from reseller_sandbox.web.bodies import load
-from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, TRANSPORT, Shown, body_of, shown, status_of
+from reseller_sandbox.web.context import RequestContext
+from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
+from reseller_sandbox.web.errors import BODY_SHAPE, TRANSPORT, Shown, body_of, shown, status_of
 from reseller_sandbox.web.headers import REFUSAL, TOLD
-from reseller_sandbox.web.ignored import tell
-from reseller_sandbox.web.incoming import Incoming
-from reseller_sandbox.web.interface import Answer, Transacting
+from reseller_sandbox.web.interface import Answer, Interface
+from reseller_sandbox.web.reading import load, note_ignored, require_consistent
 from reseller_sandbox.worlds import Engine, World
 
 
-class V3(Transacting):
+class V3(Interface):
     """The v3 interface over the worlds of one server."""
 
     name = "v3"
-    journalled = True
-    content_type = "application/json"
     common: tuple[Rule, ...] = errors.COMMON
     error_shape = BODY_SHAPE
-    wording = WORDING
-    placeholders = None
+    wording = errors.WORDING
     headers = tuple(one for one in TOLD if one != REFUSAL)
-    endpoints: tuple[Endpoint, ...] = (
-        *balance.ENDPOINTS,
-        *availability.ENDPOINTS,
-        *domains.ENDPOINTS,
-        *locks.ENDPOINTS,
-        *glue.ENDPOINTS,
-        *transfers.ENDPOINTS,
-        *authcodes.ENDPOINTS,
-        *contacts.ENDPOINTS,
-    )
+    endpoints = endpoints_of(balance, availability, domains, locks, glue, transfers, authcodes, contacts)
     rules: Mapping[str, Rule] = errors.named(endpoints)
     known_errors = frozenset(rules)
 
     def __init__(self, worlds: Engine, signatures: Signatures) -> None:
-        self._worlds = worlds
+        super().__init__(worlds)
         self._signatures = signatures
 
-    def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
-        """Return whose signature it is; see ``Signatures``."""
-        return self._signatures.authenticate(incoming, self._worlds)
+    def authenticate(self, request: RequestContext) -> None:
+        """Find out whose signature it is; see ``Signatures``."""
+        self._signatures.authenticate(request, self.worlds)
 
-    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
-        """Return the body and the query, read by the endpoint's schemas, and what stands in the path.
-
-        What is said twice is the same each time.
-        """
-        reads_body = incoming.method in ("POST", "PUT")
-        given = self._object(incoming, world) if reads_body else incoming.object_if_any
-        tell(endpoint, incoming, world, given, self._signatures.names)
+    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
+        """Return the body and the query, read by the endpoint's schemas, and the placeholders of the path."""
+        reads_body = request.method in ("POST", "PUT")
+        given = self._object(request, world) if reads_body else request.object_if_any
+        note_ignored(endpoint, request, world, given, self._signatures.names)
         found = load(endpoint.body, given) if endpoint.body is not None else {}
-        found |= incoming.arguments
-        if endpoint.query is not None and (incoming.query or incoming.arguments):
-            asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
-            found |= load(endpoint.query, asked | incoming.arguments)
-        statements.check(endpoint, incoming, world, given)
+        found |= request.path_arguments
+        if endpoint.query is not None and (request.query or request.path_arguments):
+            asked = {name: request.query_value(name) for name in endpoint.query.fields}
+            found |= load(endpoint.query, asked | request.path_arguments)
+        require_consistent(endpoint, request, world, given)
         return found
 
-    def _object(self, incoming: Incoming, world: World) -> dict[str, Any]:
-        content_type = incoming.headers.get("Content-Type", "")
-        other = incoming.body and "json" not in content_type.lower()
-        if other and incoming.assumed_in(world).content_type == "json":
+    def _object(self, request: RequestContext, world: World) -> dict[str, Any]:
+        content_type = request.headers.get("Content-Type", "")
+        other = request.body and "json" not in content_type.lower()
+        if other and request.assumed_in(world).content_type == "json":
             raise Refused(
                 UNSUPPORTED_MEDIA_TYPE,
                 given=content_type[:80] or "none",
                 wanted="Content-Type: application/json",
                 setting="v3.request.content_type=any",
             )
-        return incoming.object
+        return request.object
 
-    def refuse(self, refused: Refused, incoming: Incoming, endpoint: Endpoint | None) -> Answer:
+    def refuse(self, request: RequestContext, refused: Refused) -> Answer:
         """Return ``error`` and ``message``, with the status that the assumptions choose."""
-        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION)
-        if not known:
-            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
-        assumed = incoming.assumed_in(incoming.world or self._worlds.default)
-        return Answer(
-            200 if assumed.v3_http_status == "always_200" else status_of(refused.rule),
-            body_of(refused),
-            error=refused.rule.code,
-        )
+        self.require_declared(request, refused)
+        return self._error(request, refused)
 
-    def inject(
-        self,
-        error: str,
-        facts: Mapping[str, object],
-        incoming: Incoming,
-        endpoint: Endpoint | None,  # noqa: ARG002
-    ) -> Answer:
-        """Return what ``refuse`` would, whether the operation declares the error or not."""
-        rule = self.rules.get(error, refusals.INTERNAL_ERROR)
-        refused = Refused(rule, **facts)
+    def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
+        """Return the answer of ``refuse``, whether the operation declares the error or not."""
+        refused = Refused(self.rules.get(error, refusals.INTERNAL_ERROR), **facts)
         refused.spoken_in(self.wording)
-        return self.refuse(refused, incoming, None)
+        return self._error(request, refused)
+
+    def _error(self, request: RequestContext, refused: Refused) -> Answer:
+        always_200 = self.assumed(request).v3_http_status == "always_200"
+        status = 200 if always_200 else status_of(refused.rule)
+        return Answer(status, body_of(refused), error=refused.rule.code)
 
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
         """Return what an operation and the authentication before it refuse by, under its code."""
         rules = (*cls.common, *endpoint.refuses)
         return {rule.code: (rule,) for rule in rules if rule not in TRANSPORT}
-
-    def takes(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the one content type of bodies."""
-        return ("application/json",)
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
         """Return the headers of the two elements, with the rule and an example."""

@@ -7,35 +7,38 @@ from typing import Any
 
 from marshmallow import Schema
 
-from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core import orders
+from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.lifecycle import Action
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, answered, own_order
 from reseller_sandbox.v3.shapes import Envelope, EnvelopeWithPremium, EnvelopeWithUpdateLock
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, Endpoint, route
+
+
+def _row(name: str, answer: Schema, *more: Rule) -> Callable[..., Endpoint]:
+    return route(
+        f"v3.{name}",
+        "POST",
+        f"/v3/domains/{name}/{{domainName}}",
+        answer=answer,
+        refuses=(*errors.BODY, *FOUND, r.WRONG_STATE, *more, r.SWITCHED_ALREADY),
+    )
 
 
 def _set(call: Call, action: Action, flag: Flag, on: bool) -> dict[str, Any]:
     return answered(call, orders.set_flag(call.draft, own_order(call), action, flag, on))
 
 
-def lock(call: Call) -> dict[str, Any]:
-    """Suspend a name: it leaves the DNS."""
-    return _set(call, Action.HOLD, Flag.HOLD, True)
-
-
-def unlock(call: Call) -> dict[str, Any]:
-    """End a name's suspension."""
-    return _set(call, Action.RELEASE_HOLD, Flag.HOLD, False)
-
-
+@_row("lockTransfer", EnvelopeWithPremium(), r.TRANSFER_PENDING)
 def lock_transfer(call: Call) -> dict[str, Any]:
     """Lock a name against transfer."""
     return _set(call, Action.LOCK_TRANSFER, Flag.TRANSFER_PROHIBITED, True)
 
 
+@_row("unlockTransfer", EnvelopeWithPremium())
 def unlock_transfer(call: Call) -> dict[str, Any]:
     """Let a name be transferred."""
     answer = _set(call, Action.UNLOCK_TRANSFER, Flag.TRANSFER_PROHIBITED, False)
@@ -43,44 +46,37 @@ def unlock_transfer(call: Call) -> dict[str, Any]:
     return answer
 
 
+@_row("lock", EnvelopeWithPremium())
+def lock(call: Call) -> dict[str, Any]:
+    """Suspend a name: it leaves the DNS."""
+    return _set(call, Action.HOLD, Flag.HOLD, True)
+
+
+@_row("unlock", EnvelopeWithPremium(), r.HELD_BY_REGISTRY)
+def unlock(call: Call) -> dict[str, Any]:
+    """End a name's suspension."""
+    return _set(call, Action.RELEASE_HOLD, Flag.HOLD, False)
+
+
+@_row("lockUpdate", EnvelopeWithUpdateLock())
 def lock_update(call: Call) -> dict[str, Any]:
     """Forbid updates and a change of registrant."""
     return _set(call, Action.LOCK_UPDATE, Flag.UPDATE_PROHIBITED, True)
 
 
+@_row("unlockUpdate", EnvelopeWithUpdateLock())
 def unlock_update(call: Call) -> dict[str, Any]:
     """Allow updates and a change of registrant."""
     return _set(call, Action.UNLOCK_UPDATE, Flag.UPDATE_PROHIBITED, False)
 
 
+@_row("enableAutorenew", Envelope())
 def enable_autorenew(call: Call) -> dict[str, Any]:
     """Renew the name by itself at expiry."""
     return answered(call, orders.set_autorenew(call.draft, own_order(call), True))
 
 
+@_row("disableAutorenew", Envelope())
 def disable_autorenew(call: Call) -> dict[str, Any]:
     """Let the name expire."""
     return answered(call, orders.set_autorenew(call.draft, own_order(call), False))
-
-
-def _row(name: str, handle: Callable[[Call], Any], answer: Schema, *more: Rule) -> Endpoint:
-    return Endpoint(
-        id=f"v3.{name}",
-        method="POST",
-        paths=(f"/v3/domains/{name}/{{domainName}}",),
-        handle=handle,
-        answer=answer,
-        refuses=(*errors.BODY, *FOUND, refusals.WRONG_STATE, *more, refusals.SWITCHED_ALREADY),
-    )
-
-
-ENDPOINTS = (
-    _row("lockTransfer", lock_transfer, EnvelopeWithPremium(), refusals.TRANSFER_PENDING),
-    _row("unlockTransfer", unlock_transfer, EnvelopeWithPremium()),
-    _row("lock", lock, EnvelopeWithPremium()),
-    _row("unlock", unlock, EnvelopeWithPremium(), refusals.HELD_BY_REGISTRY),
-    _row("lockUpdate", lock_update, EnvelopeWithUpdateLock()),
-    _row("unlockUpdate", unlock_update, EnvelopeWithUpdateLock()),
-    _row("enableAutorenew", enable_autorenew, Envelope()),
-    _row("disableAutorenew", disable_autorenew, Envelope()),
-)

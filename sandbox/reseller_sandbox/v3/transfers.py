@@ -7,7 +7,8 @@ from typing import Any
 
 from marshmallow import validate
 
-from reseller_sandbox.core import refusals, transfers
+from reseller_sandbox.core import refusals as r
+from reseller_sandbox.core import transfers
 from reseller_sandbox.core.model import Account, Transfer
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.core.state import Draft
@@ -26,8 +27,18 @@ from reseller_sandbox.v3.shapes import (
     shown,
     status,
 )
-from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, Endpoint, refuses, route
 from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, Text, Years
+
+
+def _row(name: str, *more: Rule) -> Callable[..., Endpoint]:
+    return route(
+        f"v3.{name}",
+        "POST",
+        f"/v3/domains/{name}/{{domainName}}",
+        answer=Message(),
+        refuses=(*errors.BODY, *FOUND, r.NO_TRANSFER, *more),
+    )
 
 
 class TransferWanted(CodeWanted):
@@ -47,6 +58,28 @@ class TransferOrder(Shape):
     status = Text(validate=validate.OneOf(STATUSES))
 
 
+@refuses(
+    *errors.BODY,
+    r.INVALID_NAME,
+    r.ZONE_NOT_SUPPORTED,
+    r.TRANSFERS_NOT_SUPPORTED,
+    r.ZONE_OUT_OF_SERVICE,
+    r.PRIVACY_NOT_OFFERED,
+    r.INVALID_CONTACT,
+    r.INVALID_NAMESERVER,
+    r.NOT_REGISTERED,
+    r.ALREADY_YOURS,
+    r.WRONG_STATE,
+    r.TRANSFER_PENDING,
+    r.LOCKED,
+    r.TOO_YOUNG,
+    r.WRONG_AUTH_CODE,
+    *PERIOD,
+    *PRICED,
+)
+@route(
+    "v3.requestTransfer", "POST", "/v3/domains/requestTransfer", body=TransferWanted(), answer=TransferOrder()
+)
 def request_transfer(call: Call) -> dict[str, Any]:
     """Ask for a name that another registrar holds; the price is taken from the balance at once."""
     asked = call.arguments["domain"]
@@ -77,16 +110,19 @@ def request_transfer(call: Call) -> dict[str, Any]:
     }
 
 
+@_row("rejectTransfer", r.WRONG_STATE)
 def reject_transfer(call: Call) -> dict[str, Any]:
     """Refuse to let a name go to the registrar that asked for it."""
     return _decide(call, transfers.reject, "rejected")
 
 
+@_row("cancelTransfer", r.WRONG_STATE)
 def cancel_transfer(call: Call) -> dict[str, Any]:
     """Take back a request for another registrar's name; it is refunded."""
     return _decide(call, transfers.cancel, "cancelled")
 
 
+@_row("approveTransfer", r.WRONG_STATE)
 def approve_transfer(call: Call) -> dict[str, Any]:
     """Let a name go to the registrar that asked for it."""
     return _decide(call, transfers.approve, "approved")
@@ -98,48 +134,3 @@ def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer], word:
     transfer = decide(call.draft, call.account, parse_name(asked))
     name = shown(call, transfer.name, asked)
     return {"domainName": name, "message": f"The transfer of {name} is {word}."}
-
-
-def _row(name: str, handle: Callable[[Call], Any], *more: Rule) -> Endpoint:
-    return Endpoint(
-        id=f"v3.{name}",
-        method="POST",
-        paths=(f"/v3/domains/{name}/{{domainName}}",),
-        handle=handle,
-        answer=Message(),
-        refuses=(*errors.BODY, *FOUND, refusals.NO_TRANSFER, *more),
-    )
-
-
-ENDPOINTS = (
-    Endpoint(
-        id="v3.requestTransfer",
-        method="POST",
-        paths=("/v3/domains/requestTransfer",),
-        handle=request_transfer,
-        body=TransferWanted(),
-        answer=TransferOrder(),
-        refuses=(
-            *errors.BODY,
-            refusals.INVALID_NAME,
-            refusals.ZONE_NOT_SUPPORTED,
-            refusals.TRANSFERS_NOT_SUPPORTED,
-            refusals.ZONE_OUT_OF_SERVICE,
-            refusals.PRIVACY_NOT_OFFERED,
-            refusals.INVALID_CONTACT,
-            refusals.INVALID_NAMESERVER,
-            refusals.NOT_REGISTERED,
-            refusals.ALREADY_YOURS,
-            refusals.WRONG_STATE,
-            refusals.TRANSFER_PENDING,
-            refusals.LOCKED,
-            refusals.TOO_YOUNG,
-            refusals.WRONG_AUTH_CODE,
-            *PERIOD,
-            *PRICED,
-        ),
-    ),
-    _row("rejectTransfer", reject_transfer, refusals.WRONG_STATE),
-    _row("cancelTransfer", cancel_transfer, refusals.WRONG_STATE),
-    _row("approveTransfer", approve_transfer, refusals.WRONG_STATE),
-)

@@ -10,54 +10,56 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from reseller_sandbox.server.delivery import delivering
-from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.incoming import ENV_PREFIX, Incoming
-from reseller_sandbox.web.interface import Interface
-from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.web.mount import Mount
-from reseller_sandbox.web.pipeline import ENV_WORLD, Pipeline
-from reseller_sandbox.web.routing import Application, LateRows, RowRule, Views
+from reseller_sandbox.web.context import ENV_PREFIX, ENV_WORLD, RequestContext
+from reseller_sandbox.web.endpoint import BodyLimits, Endpoint
+from reseller_sandbox.web.interface import Interface, Mount
+from reseller_sandbox.web.lean import LeanApplication
+from reseller_sandbox.web.pipeline import Pipeline
+from reseller_sandbox.web.routing import Part, Route, Views
 from reseller_sandbox.worlds import Engine
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-#: Under this name an application has what is to be called with each request that a server could not read.
+#: Under this name an application has the function for a request that a server could not read.
 UNREAD = "reseller_sandbox.unread"
 
 
 def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> Flask:
     """Return a WSGI application that serves what is mounted over ``worlds``, with bodies up to ``limits``."""
     pipeline = Pipeline(worlds, mounts, limits)
-    parts = [LateRows(one.owns, partial(_views, pipeline, one)) for one in mounts]
-    app = Application("reseller_sandbox", parts)
+    app = LeanApplication(
+        "reseller_sandbox", [Part(one.owns, partial(_views, pipeline, one)) for one in mounts]
+    )
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.register_error_handler(HTTPException, lambda error: pipeline.stray(error, _incoming({})))
-    app.register_error_handler(Exception, lambda error: pipeline.crashed(error, _incoming({})))
+    app.register_error_handler(HTTPException, lambda error: pipeline.run(_stray(pipeline), error))
+    app.register_error_handler(Exception, lambda error: pipeline.crashed(_stray(pipeline), error))
     app.extensions[UNREAD] = pipeline.unread
     app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
 
 
 def _views(pipeline: Pipeline, mount: Mount) -> Views:
-    views = dict[RowRule, Callable[..., Response]]()
+    views = dict[Route, Callable[..., Response]]()
     for endpoint in mount.interface.endpoints:
-        view = _view(pipeline, mount.interface, endpoint)
+        view = partial(_view, pipeline, mount.interface, endpoint)
         name = endpoint.id.replace(".", "/")  # what stands before a dot is a blueprint to Flask
         for number, rule in enumerate(endpoint.rules()):
             views[f"{name}#{number}", rule, endpoint.method] = view
     return views
 
 
-def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint) -> Callable[..., Response]:
-    def view(**arguments: str) -> Response:
-        return pipeline.run(interface, endpoint, _incoming(arguments))
-
-    return view
+def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint, /, **arguments: str) -> Response:
+    return pipeline.run(_context(interface, endpoint, arguments))
 
 
-def _incoming(arguments: dict[str, str]) -> Incoming:
-    return Incoming.of(cast(Any, request)._get_current_object(), arguments)
+def _stray(pipeline: Pipeline) -> RequestContext:
+    """Return the context of a request that no row takes, in the shape of the interface it looks like."""
+    return _context(pipeline.owner(request.path), None, {})
+
+
+def _context(interface: Interface, endpoint: Endpoint | None, arguments: dict[str, str]) -> RequestContext:
+    return RequestContext.of(interface, endpoint, cast(Any, request)._get_current_object(), arguments)
 
 
 def _through_world(

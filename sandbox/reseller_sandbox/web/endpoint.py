@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -16,6 +17,8 @@ from reseller_sandbox.core.state import Draft
 
 if TYPE_CHECKING:
     from marshmallow import Schema
+
+_CONTROL = re.compile(r"(/_worlds/[^/]*)?/_sandbox(/|$)")
 
 
 class Call(Struct):
@@ -80,3 +83,39 @@ class Endpoint:
         """Return the converters of the placeholders that take more than a segment, and of others."""
         known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
         return {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}
+
+
+def route(name: str, method: str, *paths: str, answer: Schema, **more: Any) -> Callable[..., Endpoint]:
+    """Declare the decorated function as an operation; ``more`` are fields of ``Endpoint``."""
+    return lambda handle: Endpoint(id=name, method=method, paths=paths, handle=handle, answer=answer, **more)
+
+
+def refuses(*rules: Rule) -> Callable[[Endpoint], Endpoint]:
+    """Declare the rules by which an operation refuses, in the order of its checks."""
+    return lambda endpoint: replace(endpoint, refuses=rules)
+
+
+def endpoints_of(*modules: ModuleType) -> tuple[Endpoint, ...]:
+    """Return the operations that ``modules`` declare, in the order of their declaration."""
+    found = (value for module in modules for value in vars(module).values())
+    return tuple(value for value in found if isinstance(value, Endpoint))
+
+
+def is_control(path: str) -> bool:
+    """Whether a path is one of the control interface's, with or without a world's prefix."""
+    return _CONTROL.match(path) is not None
+
+
+class BodyLimits(Struct, frozen=True):
+    """The limits in bytes."""
+
+    clients: int
+    control: int
+
+    def of(self, path: str) -> int:
+        """Return how many bytes a request to ``path``, with or without a world's prefix, may carry."""
+        return self.control if is_control(path) else self.clients
+
+    def setting(self, path: str) -> str:
+        """Return the option that raises the limit."""
+        return "--max-control-body" if is_control(path) else "--max-body"

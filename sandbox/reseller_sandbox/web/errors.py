@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import NamedTuple
 
 from reseller_sandbox.core import refusals
-from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import Category, Refused, Rule, Wording
-
-#: How long a text in a header may be, and what may not stand in one.
-_LONGEST = 500
-_UNPRINTABLE = re.compile(r"[^ -~]")
-_DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 
 #: The HTTP status of each category of refusals.
 STATUS: Mapping[Category, HTTPStatus] = {
@@ -67,14 +60,6 @@ BODY_SHAPE: Mapping[str, object] = {
     "properties": {"error": {"type": "string"}, "message": {"type": "string"}},
     "required": ["error", "message"],
 }
-
-
-def in_header(text: str) -> str:
-    """Return ``text`` as a header can carry it: printable ASCII of a bounded length, names as ``xn--``."""
-    if not text.isascii():
-        text = _DOTTED.sub(lambda found: well_formed(found[0]) or found[0], text)
-    plain = text.encode("ascii", "backslashreplace").decode()
-    return _UNPRINTABLE.sub(" ", plain)[:_LONGEST]
 
 
 def status_of(rule: Rule) -> HTTPStatus:

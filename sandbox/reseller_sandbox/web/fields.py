@@ -2,36 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing, pre_load
-from marshmallow.decorators import POST_LOAD, PRE_LOAD, VALIDATES, VALIDATES_SCHEMA
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
 from reseller_sandbox.core import customers, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.texts import says_what_must_be, shortened, whole
 from reseller_sandbox.server.secrecy import is_secret
-from reseller_sandbox.web.writers import PlainlyWritten, Write, writer
 
 if TYPE_CHECKING:
     from reseller_sandbox.core.assumptions import Assumptions
     from reseller_sandbox.worlds import World
 
-#: The kinds of hooks that have a say in how fields are read.
-_WHEN_READ = (PRE_LOAD, VALIDATES, VALIDATES_SCHEMA)
-
-#: A field's key, its place in what is read, what reads its values, and whether it has to be there.
-Part = tuple[str, str, Callable[[Any, str, Any], Any], bool]
-
 #: A field's JSON Schema, as its ``shape``: what the OpenAPI documents show for it. Where that depends on the
 #: assumptions, a method ``shape_under`` takes them.
 Shaped = dict[str, object]
+
+#: Writes a value as JSON.
+Write = Callable[[Any], Any]
+
+
+class PlainlyWritten(fields.Field[Any]):
+    """A field whose values, but for None, one function writes."""
+
+    writes: Write
+
+    def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
+        return None if value is None else self.writes(value)
+
+
+def writer(schema: Schema) -> Write:
+    """Return the function that writes one record, a mapping or an object, as ``schema`` has it.
+
+    Fields that the record lacks are left out, and None is written as null. What an attribute that the schema
+    calls its ``rest`` holds stands among the fields.
+    """
+    parts = [
+        (field.data_key or name, field.attribute or name, _value_writer(field))
+        for name, field in schema.dump_fields.items()
+    ]
+
+    rest: str = getattr(schema, "rest", "")
+
+    def write(record: Any) -> dict[str, Any]:
+        among = getattr(record, rest) if rest else {}
+        if type(record) is not dict and not isinstance(record, Mapping):  # the latter takes a while
+            record = {name: getattr(record, name) for _, name, _ in parts if hasattr(record, name)}
+        written = {
+            key: value if (value := record[name]) is None or write_value is None else write_value(value)
+            for key, name, write_value in parts
+            if name in record
+        }
+        return {**written, **among} if among else written
+
+    return write
+
+
+def _value_writer(field: Any) -> Write | None:
+    """Return the function that writes a field's values but for None, or None where they stay as they are."""
+    if _writes_as(field, PlainlyWritten):
+        return cast(PlainlyWritten, field).writes
+    if _writes_as(field, fields.Nested):
+        return writer(field.schema)
+    if _writes_as(field, fields.List):
+        inner = _value_writer(field.inner)
+        return list if inner is None else lambda values: [inner(value) for value in values]
+    for kind, write in _PLAIN.items():
+        if _writes_as(field, kind):
+            return write
+    return lambda value: field._serialize(value, "", None)
+
+
+def _writes_as(field: Any, kind: type[fields.Field[Any]]) -> bool:
+    return isinstance(field, kind) and type(field)._serialize is kind._serialize
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else str(value)
+
+
+_PLAIN: Mapping[type[fields.Field[Any]], Write | None] = {
+    fields.String: _text,
+    fields.Integer: int,
+    fields.Field: None,
+}
 
 
 class Shape(Schema):
@@ -71,60 +131,12 @@ class Shape(Schema):
             return [self._write(one) for one in obj]
         return self._write(obj)
 
-    @cached_property
-    def _parts(self) -> Sequence[Part] | None:
-        """What is read; None where something beside the fields has a say in it."""
-        hooks = [hook[0] for kind in _WHEN_READ for hook in self._hooks[kind]]
-        known = self.load_fields.items()
-        more = any("." in (one.attribute or "") or one.load_default is not missing for _, one in known)
-        plain = hooks == ["without_nulls"] and self.unknown == EXCLUDE and not (self.partial or self.many)
-        if more or not plain:
-            return None
-        return [
-            (one.data_key or name, one.attribute or name, _reader(one), one.required) for name, one in known
-        ]
-
-    def load(self, data: Any, **options: Any) -> Any:
-        """Return ``data`` read by the fields; raise ValidationError with every mistake.
-
-        What marshmallow does for hooks and mistakes takes longer than all the rest: it is left out where
-        there are none.
-        """
-        parts = self._parts
-        if parts is not None and type(data) is dict and not any(options.values()):
-            with suppress(ValidationError):
-                return self._finished(self._read(parts, data))
-        return super().load(data, **options)
-
-    def _read(self, parts: Sequence[Part], given: dict[str, Any]) -> dict[str, Any]:
-        found = {}
-        for key, place, read, required in parts:
-            value = given.get(key)
-            if value is not None:
-                found[place] = read(value, key, given)
-            elif required:
-                raise ValidationError("is missing")
-        return found
-
-    def _finished(self, found: Any) -> Any:
-        """Return what was ``found``, as the schema's own hooks leave it."""
-        for hook, *_ in self._hooks[POST_LOAD]:
-            found = getattr(self, hook)(found)
-        return found
-
     @pre_load
     def without_nulls(self, given: Any, **_: Any) -> Any:
         """Drop the keys whose value is null."""
         if isinstance(given, Mapping):
             return {key: value for key, value in given.items() if value is not None}
         return given
-
-
-def _reader(field: fields.Field[Any]) -> Callable[[Any, str, Any], Any]:
-    """Return what reads the field's values that are not null."""
-    more = field.validators or field.pre_load or field.post_load
-    read: Callable[[Any, str, Any], Any] = field.deserialize if more else field._deserialize
-    return read
 
 
 class Whole(fields.Integer):

@@ -1,29 +1,41 @@
-"""The gate of the control interface: who may come in, and which browsers may not.
+"""Which requests are let in: the Host header of all of them, and the gate of the control interface.
 
-Whoever runs a sandbox has a browser too, and the pages it shows come from anywhere. A page can send requests
-to a server on the same machine, and a name of its own can be made to lead there. Neither gets in.
+A browser on the machine of a sandbox shows pages from anywhere. A page can send requests to a server on the
+same machine, and the owner of a domain name can make that name lead there. The gate refuses both.
+
+With a control token, the page of the sandbox exchanges the token for a cookie. The browser sends the cookie
+by itself. A request that changes something also carries a second word (``CHANGE``), which only the page's
+own script can read, so that no form on another site can forge it.
 """
 
 from __future__ import annotations
 
 import hmac
+import re
 import socket
 from collections.abc import Sequence
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from werkzeug.http import parse_cookie
 
 from reseller_sandbox.core.refusals import (
     CONTROL_TOKEN_MISSING,
     CONTROL_TOKEN_WRONG,
     CROSS_SITE,
     FOREIGN_HOST,
+    INVALID_HOST,
     Refused,
 )
 from reseller_sandbox.core.signatures import Quiet
+from reseller_sandbox.server.delivery import ENV_HOSTS
 from reseller_sandbox.server.secrecy import host_masked, text_masked
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.web.incoming import Incoming
-from reseller_sandbox.web.passes import Pass
+from reseller_sandbox.web.context import RequestContext
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 #: The header that carries the control token.
 HEADER = "X-Sandbox-Token"
@@ -44,7 +56,71 @@ _ELSEWHERE = ("cross-site", "same-site")
 #: ``local`` is not among them: in that zone each machine on the network names itself.
 _NOBODYS = frozenset({"example", "internal", "invalid", "localhost", "test"})
 
+#: The header that carries the second word of the page.
+CHANGE = "X-Sandbox-Change"
+
+_LOOKS = ("GET", "HEAD")
+
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
+
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+def require_host(environ: WSGIEnvironment) -> None:
+    """Refuse with ``invalid_host`` what has not one Host header with a host in it; HTTP/1.0 may lack it.
+
+    A request target in absolute form names the host itself, whatever the header says (RFC 9112, 3.2.2).
+    """
+    found = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
+    hosts: list[str] = environ.get(ENV_HOSTS, found)
+    if len(hosts) > 1:
+        raise Refused(INVALID_HOST, problem=f"has {len(hosts)} Host headers")
+    if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":
+        raise Refused(INVALID_HOST, problem="has no Host header")
+    if hosts and not _HOST.fullmatch(hosts[0]):
+        raise Refused(INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")
+    named: str | None = environ.get("HTTP_HOST")
+    if named is not None and [named] != hosts and not (named and _HOST.fullmatch(named)):
+        raise Refused(INVALID_HOST, problem=f"has the host {host_masked(named)[:80]!r} in its target")
+
+
+class Pass:
+    """The cookie and the word that stand for a control ``token``."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    @property
+    def word(self) -> str:
+        """What goes with each change."""
+        return self._made("change")
+
+    def cookie(self, request: RequestContext, *, ended: bool = False) -> str:
+        """Return the Set-Cookie that gives the pass to whoever has sent ``request``, or takes it away."""
+        value = "" if ended else self._made("cookie")
+        parts = [f"{_cookie_name(request)}={value}", "Path=/", "HttpOnly", "SameSite=Strict"]
+        parts += ["Max-Age=0"] if ended else []
+        parts += ["Secure"] if request.scheme == "https" else []
+        return "; ".join(parts)
+
+    def lets_in(self, request: RequestContext) -> bool:
+        """Whether the request has the cookie and, where it is no look, the word."""
+        cookies = parse_cookie(request.headers.get("Cookie", ""))
+        if not _same(cookies.get(_cookie_name(request), ""), self._made("cookie")):
+            return False
+        return request.method in _LOOKS or _same(request.headers.get(CHANGE, ""), self.word)
+
+    def _made(self, purpose: str) -> str:
+        return hmac.digest(self._token.encode(), f"page {purpose}".encode(), "sha256").hex()
+
+
+def _same(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode())
+
+
+def _cookie_name(request: RequestContext) -> str:
+    """Return the name of the cookie with the port, because a browser shares cookies between all ports."""
+    return f"sandbox_page_{request.port}"
 
 
 class Gate(Quiet, frozen=True, kw_only=True):
@@ -73,42 +149,42 @@ class Gate(Quiet, frozen=True, kw_only=True):
         """What the page gets for the token, if one is wanted."""
         return None if self.token is None else Pass(self.token)
 
-    def admit(self, incoming: Incoming) -> None:
+    def admit(self, request: RequestContext) -> None:
         """Let the request in; refuse by ``RULES``."""
-        if not incoming.prefix and (incoming.path == PAGE or incoming.path.startswith(f"{PAGE}/")):
+        if not request.prefix and (request.path == PAGE or request.path.startswith(f"{PAGE}/")):
             return
-        self._no_page_from_elsewhere(incoming)
+        self._no_page_from_elsewhere(request)
         if self.token is None:
             if not self.open:
-                self._no_name_from_elsewhere(incoming)
-        elif incoming.path != HEALTH or incoming.prefix:
-            self._token(incoming, self.token)
+                self._no_name_from_elsewhere(request)
+        elif request.path != HEALTH or request.prefix:
+            self._token(request, self.token)
 
-    def _no_page_from_elsewhere(self, incoming: Incoming) -> None:
-        origin = incoming.headers.get("Origin")
-        known = [incoming.headers.get("Host", ""), *(urlsplit(url).netloc for url in self.public_urls)]
+    def _no_page_from_elsewhere(self, request: RequestContext) -> None:
+        origin = request.headers.get("Origin")
+        known = [request.headers.get("Host", ""), *(urlsplit(url).netloc for url in self.public_urls)]
         if origin is not None:
             scheme, _, place = origin.partition("://")
             if all(_place(place, scheme) != _place(own, scheme) for own in known):
                 raise Refused(CROSS_SITE, origin=text_masked(origin)[:80], setting=_PUBLIC_URL)
-        elif incoming.headers.get("Sec-Fetch-Site", "") in _ELSEWHERE:
+        elif request.headers.get("Sec-Fetch-Site", "") in _ELSEWHERE:
             raise Refused(CROSS_SITE, origin="another origin", setting=_PUBLIC_URL)
 
-    def _no_name_from_elsewhere(self, incoming: Incoming) -> None:
-        host = incoming.headers.get("Host", "")
+    def _no_name_from_elsewhere(self, request: RequestContext) -> None:
+        host = request.headers.get("Host", "")
         known = (*map(_host, self.public_urls), *self.names)
         if can_be_owned(_name(host)) and _name(host) not in known:
             raise Refused(
                 FOREIGN_HOST, host=host_masked(host)[:80], settings=f"{_PUBLIC_URL} or --control-token"
             )
 
-    def _token(self, incoming: Incoming, token: str) -> None:
-        given = incoming.headers.get(HEADER)
-        if not given and Pass(token).lets_in(incoming):
+    def _token(self, request: RequestContext, token: str) -> None:
+        given = request.headers.get(HEADER)
+        if not given and Pass(token).lets_in(request):
             return
         if not given:
             raise Refused(CONTROL_TOKEN_MISSING, header=HEADER)
-        if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode()):
+        if not _same(given, token):
             raise Refused(CONTROL_TOKEN_WRONG, header=HEADER)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+
+from reseller_sandbox.core.names import well_formed
 
 WORLD = "X-Sandbox-World"
 REQUEST = "X-Sandbox-Request"
@@ -22,3 +25,16 @@ TOLD: Mapping[str, str] = {
     SIGNATURE: "In v3, how the signature was made: the settings of the reading that it fits.",
     REFUSAL: "In v2.0, the rule that refused, and its sentence.",
 }
+
+#: How long a text in a header may be, and what may not stand in one.
+_LONGEST = 500
+_UNPRINTABLE = re.compile(r"[^ -~]")
+_DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)+")
+
+
+def in_header(text: str) -> str:
+    """Return ``text`` as a header can carry it: printable ASCII of a bounded length, names as ``xn--``."""
+    if not text.isascii():
+        text = _DOTTED.sub(lambda found: well_formed(found[0]) or found[0], text)
+    plain = text.encode("ascii", "backslashreplace").decode()
+    return _UNPRINTABLE.sub(" ", plain)[:_LONGEST]

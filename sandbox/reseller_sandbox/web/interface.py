@@ -1,23 +1,23 @@
-"""An interface on the wire: rows, and how they authenticate, read, answer and refuse."""
+"""An interface on the wire: its routes, and how they authenticate, read, answer and refuse."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused, Rule, Wording
 from reseller_sandbox.core.state import Draft
+from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream
+from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.errors import Shown
-from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.errors import ANY_OPERATION, Shown
 from reseller_sandbox.web.strict_json import write
-from reseller_sandbox.worlds import Outcome, World
+from reseller_sandbox.worlds import Engine, Outcome, World
 from reseller_sandbox.worlds.past import require_present
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Answer(Struct, frozen=True, dict=True):
-    """A status and a JSON value, ready to be written; bytes are written as they are.
+    """A status and a JSON value. A body of bytes is sent without conversion.
 
-    Without a content type of its own it has that of its interface. A ``stream`` follows where it goes on.
-    ``error`` is the error that it tells, as faults name it.
+    An answer without a content type has that of its interface. ``stream`` is the rest of an answer that goes
+    on. ``error`` is the name of the error, as faults name it.
     """
 
     status: int
@@ -43,118 +43,114 @@ class Answer(Struct, frozen=True, dict=True):
         return self.body if isinstance(self.body, bytes) else write(self.body)
 
 
-class Interface(Protocol):
-    """A family of endpoints that authenticate, take bodies and refuse alike."""
+class Interface:
+    """A family of endpoints that authenticate, read, answer and refuse alike, over the worlds of a server.
 
-    @property
-    def name(self) -> str:
-        """The first part of its endpoints' ids."""
+    ``name`` is the first part of the ids of its ``endpoints``. ``journalled`` is whether its requests are
+    numbered and kept in the journal of their world. ``common`` are the rules by which any of its endpoints
+    may refuse, ``known_errors`` the names of the errors that faults may inject. ``error_shape`` is the JSON
+    Schema of its refusals. ``placeholders`` documents placeholders that many of its paths have. ``headers``
+    are the names in ``web.headers.TOLD`` that its answers may have.
+    """
 
-    @property
-    def endpoints(self) -> tuple[Endpoint, ...]:
-        """Its rows."""
+    name: str
+    endpoints: tuple[Endpoint, ...]
+    journalled: ClassVar[bool] = True
+    common: tuple[Rule, ...]
+    known_errors: frozenset[str] = frozenset()
+    wording: Wording
+    content_type = "application/json"
+    error_shape: Mapping[str, object]
+    placeholders: ClassVar[Schema | None] = None
+    headers: tuple[str, ...]
 
-    @property
-    def journalled(self) -> bool:
-        """Whether its requests are numbered and kept in their world's journal."""
+    def __init__(self, worlds: Engine) -> None:
+        self.worlds = worlds
 
-    @property
-    def common(self) -> tuple[Rule, ...]:
-        """What any of its endpoints may refuse, beside its own."""
+    def authenticate(self, request: RequestContext) -> None:
+        """Find out the world and the sender of a request; refuse by one of ``common``."""
+        raise NotImplementedError
 
-    @property
-    def wording(self) -> Wording:
-        """Its words for the terms of the domain."""
+    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
+        """Return the arguments of the operation, read by the endpoint's schemas."""
+        raise NotImplementedError
 
-    @property
-    def content_type(self) -> str:
-        """What its answers are declared as."""
-
-    @property
-    def error_shape(self) -> Mapping[str, object]:
-        """The JSON Schema of its refusals' bodies."""
-
-    @property
-    def placeholders(self) -> Schema | None:
-        """What documents say of placeholders that stand in many of its paths, if there are such."""
-
-    @property
-    def headers(self) -> tuple[str, ...]:
-        """The headers of ``web.headers.TOLD`` that its answers may have."""
-
-    def takes(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the content types that bodies may have."""
-
-    def security(self, assumed: Assumptions) -> Mapping[str, str]:
-        """Return the headers that let a request in, all of them together, and in words what each carries."""
-
-    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
-        """Return how documents show a rule that ``endpoint`` refuses by: the errors that it becomes."""
-
-    def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
-        """Return the world that a request is for, and whose it is; refuse by one of ``common``."""
-
-    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
-        """Return what the request asks for, read by the endpoint's schemas."""
-
-    def carry_out(
-        self,
-        endpoint: Endpoint,
-        world: World,
-        account: Account | None,
-        arguments: dict[str, Any],
-        incoming: Incoming,
-        cause: str,
-    ) -> Outcome[Any]:
-        """Let the endpoint's operation take effect."""
-
-    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:
-        """Return the answer to an operation that was done."""
-
-    def refuse(self, refused: Refused, incoming: Incoming, endpoint: Endpoint | None) -> Answer:
-        """Return the answer to a request that was refused."""
-
-    def inject(
-        self, error: str, facts: Mapping[str, object], incoming: Incoming, endpoint: Endpoint | None
-    ) -> Answer:
-        """Return the answer to a request that is said to have failed with ``error``.
-
-        Its message leaves open what is missing in ``facts``. An error that is not one of ``known_errors`` is
-        an internal error here.
-        """
-
-    @property
-    def known_errors(self) -> frozenset[str]:
-        """The names of the errors that it can inject."""
-
-
-class Transacting:
-    """What the interfaces that act in worlds share: each operation is a transaction of its world."""
-
-    def carry_out(
-        self,
-        endpoint: Endpoint,
-        world: World,
-        account: Account | None,
-        arguments: dict[str, Any],
-        incoming: Incoming,
-        cause: str,
-    ) -> Outcome[Any]:
-        """Carry the operation out on a draft of the world."""
-        assert account is not None
+    def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
+        """Carry the operation out on a draft of ``world``, which may be another one than the request's."""
+        sender, ignored = request.sender, list[str]()
+        assert sender is not None
         if not endpoint.reads:
             require_present(world)
-        client_id, ignored = account.client_id, list[str]()
 
         def work(draft: Draft) -> Any:
-            return endpoint.handle(Call(draft, draft.state.accounts[client_id], arguments, ignored))
+            account = draft.state.accounts[sender.client_id]
+            return endpoint.handle(Call(draft, account, request.arguments, ignored))
 
-        settled = world is incoming.world  # when the request began; another is one of the past
-        outcome = world.transact(cause, work, incoming.assumed, endpoint.id, settled=settled)
+        settled = world is request.world  # when the request began; another is one of the past
+        outcome = world.transact(request.cause, work, request.relied_on, endpoint.id, settled=settled)
         if ignored:
-            incoming.ignore(ignored)
+            request.ignore(ignored)
         return outcome
 
-    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:  # noqa: ARG002
-        """Return the result through the endpoint's schema."""
+    def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:  # noqa: ARG002
+        """Return the answer to an operation: its result through the endpoint's schema."""
         return Answer(endpoint.status, endpoint.answer.dump(result))
+
+    def refuse(self, request: RequestContext, refused: Refused) -> Answer:
+        """Return the answer to a request that was refused."""
+        raise NotImplementedError
+
+    def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
+        """Return the answer to a request that a fault lets fail with ``error``.
+
+        The message leaves open the facts that are missing. An error that is not one of ``known_errors`` is an
+        internal error.
+        """
+        raise NotImplementedError
+
+    def assumed(self, request: RequestContext) -> Assumptions:
+        """Return the assumptions of the request's world, or of the default one if it has none."""
+        return request.assumed_in(request.world or self.worlds.default)
+
+    def require_declared(self, request: RequestContext, refused: Refused) -> None:
+        """Raise AssertionError for a rule that the endpoint does not declare."""
+        endpoint = request.endpoint
+        if endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION):
+            return
+        raise AssertionError(f"{endpoint.id} does not declare {refused.rule.code}")
+
+    @classmethod
+    def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
+        """Return the errors documented for an operation, each with the rules that become it."""
+        raise NotImplementedError
+
+    def takes(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the content types that bodies may have."""
+        return ("application/json",)
+
+    def security(self, assumed: Assumptions) -> Mapping[str, str]:
+        """Return the headers that authenticate a request, all of them together, each with its description."""
+        raise NotImplementedError
+
+    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
+        """Return the errors that a rule becomes in the documents of ``endpoint``."""
+        raise NotImplementedError
+
+
+def below(root: str) -> Callable[[str], bool]:
+    """Return whether a path is ``root`` or below it, as a function of the path."""
+    return lambda path: path == root or path.startswith(f"{root}/")
+
+
+class Mount:
+    """An interface at the paths that it ``owns``. It is loaded when it is first used."""
+
+    def __init__(self, owns: Callable[[str], bool], load: Callable[[], Interface]) -> None:
+        self.owns = owns
+        self._load = load
+
+    @cached_property
+    def interface(self) -> Interface:
+        """The interface."""
+        with without_collections():
+            return self._load()

@@ -1,14 +1,23 @@
-"""The one path that every request takes, whichever interface it belongs to."""
+"""The one path of every request: the steps from the route to the journal, in their order.
+
+1. ``app.py`` finds the route and makes the ``RequestContext``.
+2. ``_admit``: host, size, world and credentials.
+3. ``strikes.before``: faults that strike before the operation.
+4. ``_execute``: the arguments, the operation on a draft of the world, and the answer or the refusal.
+5. ``strikes.after``: faults that strike after the operation.
+6. Third-party actions that are scheduled after the request (``RequestContext.run_plans``).
+7. ``_record``: the journal entry.
+8. ``_respond``: the answer as HTTP.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
 
 from flask import Response
 from werkzeug.datastructures import Headers
@@ -17,8 +26,6 @@ from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
 
 from reseller_sandbox.core.assumptions import named, spelt
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, UNREAD, Refused
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
@@ -33,30 +40,22 @@ from reseller_sandbox.server.log import log_failure
 from reseller_sandbox.server.messages import Unread
 from reseller_sandbox.web import headers as names
 from reseller_sandbox.web import strikes
-from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.exchange import Exchange
-from reseller_sandbox.web.hosts import require_host
-from reseller_sandbox.web.incoming import Incoming
-from reseller_sandbox.web.interface import Answer, Interface
-from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.web.mount import Mount
-from reseller_sandbox.web.strikes import Postponed
+from reseller_sandbox.web.context import ENV_WORLD, RequestContext
+from reseller_sandbox.web.endpoint import BodyLimits
+from reseller_sandbox.web.gate import require_host
+from reseller_sandbox.web.interface import Answer, Interface, Mount
+from reseller_sandbox.web.lean import WholeResponse
+from reseller_sandbox.web.strikes import NO_ANSWER, Postponed
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.turn import Busy, hurried
 
-#: Key of the WSGI environment for the name of the world that the path chose.
-ENV_WORLD = "sandbox.world"
-
-#: The status that stands for none, where WSGI wants one and the connection will not carry it.
+#: The status for WSGI if the connection will carry no answer.
 UNANSWERED = 503
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 
 class Pipeline:
-    """Takes a request to its endpoint and brings the answer back, with what is to be said about it."""
+    """Takes a request to its operation, and returns the answer."""
 
     def __init__(self, worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> None:
         self.worlds = worlds
@@ -64,69 +63,191 @@ class Pipeline:
         self.limits = limits
         self._unmatched = Unmatched(mounts, limits)
 
-    def run(self, interface: Interface, endpoint: Endpoint, incoming: Incoming) -> Response:
-        """Answer a request that has matched ``endpoint``."""
-        return _promptly(incoming, lambda: self._serve(Exchange(interface, endpoint, incoming, stopwatch())))
+    def run(self, request: RequestContext, error: HTTPException | None = None) -> Response:
+        """Answer a request. ``error`` is the reason why no route takes it."""
+        return _promptly(request, lambda: self._serve(request, error))
 
-    def stray(self, error: HTTPException, incoming: Incoming) -> Response:
-        """Answer a request that no endpoint takes, in the shape of the interface it looks like."""
-        owner = self._owner(incoming.path)
-        return _promptly(incoming, lambda: self._serve(Exchange(owner, None, incoming, stopwatch()), error))
+    def crashed(self, request: RequestContext, error: Exception) -> Response:
+        """Answer for a failure outside the pipeline."""
+        return _promptly(request, lambda: self._respond(request, self._fail(request, error)))
 
-    def crashed(self, error: Exception, incoming: Incoming) -> Response:
-        """Answer for a failure outside any endpoint."""
-        exchange = Exchange(self._owner(incoming.path), None, incoming, stopwatch())
-        return _promptly(incoming, lambda: self._finish(exchange, self._fail(exchange, error)))
+    def owner(self, path: str) -> Interface:
+        """Return the interface that a path belongs to, whether a route takes it or not."""
+        return next((one for one in self.mounts if one.owns(path)), self.mounts[0]).interface
 
-    def _serve(self, exchange: Exchange, error: HTTPException | None = None) -> Response:
-        environ = exchange.incoming.environ
+    def _serve(self, request: RequestContext, error: HTTPException | None) -> Response:
+        environ = request.environ
         again: Again | None = environ.pop(ENV_AGAIN, None)
-        exchange.held = again.held if again is not None else None
+        request.held = again.held if again is not None else None
         served = environ.get(ENV_SERVED, False)
         try:
-            let_in = self._admitted(exchange, error)
-            if served and again is None and self._is_lengthy(exchange, let_in):
+            why = self._admit(request, error)
+            if served and again is None and self._is_lengthy(request, why):
                 environ[ENV_AGAIN] = Again(aside=True)
                 return Response(status=204)
             try:
-                answer = self._perform(exchange, let_in)
+                answer = self._perform(request, why)
             except Postponed as postponed:
                 if served:
                     environ[ENV_AGAIN] = postponed.again
                     return Response(status=204)
                 time.sleep(postponed.again.after)
-                exchange.held = postponed.again.held
-                answer = self._perform(exchange, let_in)
+                request.held = postponed.again.held
+                answer = self._perform(request, why)
         except Refused as refused:
-            answer = self._refuse(exchange, refused)
+            answer = self._refuse(request, refused)
         except Busy:
             raise
         except Exception as failure:
-            if exchange.cause:  # the world has forgotten the request
+            if request.cause:  # the world has forgotten the request
                 environ.pop(ENV_DELIVERY, None)
-                exchange = exchange.anew()
-            answer = self._fail(exchange, failure)
-        return self._finish(exchange, answer)
+                request = request.anew()
+            answer = self._fail(request, failure)
+        return self._respond(request, answer)
 
-    def _admitted(
-        self, exchange: Exchange, error: HTTPException | None
-    ) -> tuple[World, Account | None] | Refused:
-        """Return for whom and in which world the operation is to be done, or why no operation is reached."""
-        incoming, interface = exchange.incoming, exchange.interface
+    def _admit(self, request: RequestContext, error: HTTPException | None) -> Refused | None:
+        """Find out the world and the sender of a request. Return why it reaches no operation, if so."""
         try:
-            self._read(incoming)
+            self._receive(request)
             if error is not None:
-                with suppress(Refused):  # only to know whose it is
-                    interface.authenticate(incoming)
-                return self._unmatched.why(error, incoming, incoming.world or self.worlds.default)
-            let_in = interface.authenticate(incoming)
+                with suppress(Refused):  # only to know the sender
+                    request.interface.authenticate(request)
+                return self._unmatched.why(error, request, self._world(request))
+            request.interface.authenticate(request)
         except Refused as refused:
             return refused
-        exchange.admitted = True
-        return let_in
+        request.admitted = True
+        return None
+
+    def _receive(self, request: RequestContext) -> None:
+        """Check the host and the size, find the world that the path names, and read the body."""
+        environ = request.environ
+        require_host(environ)
+        if ENV_TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
+            limit = self.limits.of(request.path)
+            if environ.get(ENV_TOO_LARGE) or (get_content_length(environ) or 0) > limit:
+                raise Refused(BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(request.path))
+        name = environ.get(ENV_WORLD)
+        if name is not None:
+            request.world = self.worlds.get(name)
+            if request.world is None:
+                raise self.worlds.unknown(name if len(name) <= 200 else f"{name[:197]}…")
+        request.read_body()
+
+    def _is_lengthy(self, request: RequestContext, why: Refused | None) -> bool:
+        """Whether the request takes so long that it must run on a separate thread."""
+        lengthy = request.endpoint.lengthy_from if request.endpoint is not None and why is None else None
+        return (lengthy is not None and len(request.body) >= lengthy) or self._world(request).is_far_behind
+
+    def _world(self, request: RequestContext) -> World:
+        return request.world or self.worlds.default
+
+    def _perform(self, request: RequestContext, why: Refused | None) -> Answer:
+        """Carry out the request, unless ``why`` is a reason against it, with all effects that it has."""
+        world = self._world(request)
+        if not request.interface.journalled:  # control locks by itself what it changes
+            return self._execute(request, world, why)
+        # Hold the lock from the request's number to its journal entry, because the journal's order is the
+        # order of the effects, with no other effect in between.
+        with world.undoing(Postponed, Busy):
+            # A request to a past moment is not client traffic: no fault strikes it, and no rule counts it.
+            is_client = not world.is_past and (why is None or why.rule is not UNKNOWN_WORLD)
+            if (world.moment.faults.rules and is_client) or request.held is not None:
+                answer = self._perform_with_faults(request, world, why)
+            else:
+                answer = self._execute(request, world, why)
+            request.run_plans(answer.status)
+            self._record(request, answer)
+            return answer
+
+    def _perform_with_faults(self, request: RequestContext, world: World, why: Refused | None) -> Answer:
+        """Carry out the request as the faults of ``world`` decide."""
+        effects = strikes.before(request, world)
+        if effects is None:
+            return NO_ANSWER
+        if effects.decided:
+            return strikes.sent(effects, NO_ANSWER, request, world)
+        if effects.commits:
+            past = strikes.past(world, effects.commits)
+            answer = self._execute(request, past, why)
+        elif effects.again is None or why is not None:
+            answer = self._execute(request, world, why)
+        else:
+            answer = strikes.twice(request, effects.again, lambda: self._execute(request, world, None))
+        return strikes.after(request, world, answer)
+
+    def _execute(self, request: RequestContext, world: World, why: Refused | None) -> Answer:
+        """Parse the arguments, carry out the operation in ``world``, and render its result or its refusal."""
+        interface, endpoint = request.interface, request.endpoint
+        try:
+            if why is not None or endpoint is None:
+                raise why or Refused(INTERNAL_ERROR)
+            if not request.begun:
+                request.begin(world)
+            try:
+                request.arguments = interface.arguments(request, endpoint, world)
+                outcome = interface.carry_out(request, endpoint, world)
+            finally:
+                request.after = world.moment
+            if outcome.refused is not None:
+                raise outcome.refused
+            request.carried_out = True
+            request.changes = outcome.changes
+            return interface.accept(request, endpoint, outcome.result)
+        except Refused as refused:
+            return self._refuse(request, refused)
+
+    def _refuse(self, request: RequestContext, refused: Refused) -> Answer:
+        """Return the answer to a refusal. It stands in the default world's journal if no world is known."""
+        if not request.begun and (request.world is not None or request.interface.journalled):
+            request.begin(self._world(request))
+        refused.with_traceback(None)  # whose frames hold the refusal, and would outlast the request with it
+        request.refused = refused.spoken_in(request.interface.wording)
+        return request.interface.refuse(request, refused)
+
+    def _fail(self, request: RequestContext, error: Exception) -> Answer:
+        log_failure(request.operation, error)
+        return self._refuse(request, Refused(INTERNAL_ERROR, where="; the log of the sandbox says where"))
+
+    def _record(self, request: RequestContext, answer: Answer) -> None:
+        """Write the request into the journal of its world, once, in the same step as its effects."""
+        world = request.world
+        if world is None or not request.begun or request.noted:
+            return
+        request.noted = True
+        request.assumed = named(world.assumptions, request.relied_on)
+        if request.cause:
+            if (delivery := request.environ.get(ENV_DELIVERY)) is not None:
+                request.held_up += delivery.holds_up(answer.content)
+            world.journal.add(request.entry(answer.status, answer.content, answer.error))
+
+    def _respond(self, request: RequestContext, answer: Answer) -> Response:
+        """Return the answer as HTTP."""
+        environ, body, after = request.environ, answer.content, request.after
+        now = after.clock.instant if after is not None else self._world(request).now()
+        headers = {"Date": _http_date(now)}
+        if request.begun:
+            self._record(request, answer)
+            headers |= _told(request)
+        headers |= request.headers_out
+        if request.refused is not None and request.refused.rule is BODY_TOO_LARGE:
+            headers["Connection"] = "close"
+        request.is_unanswered = not answer.status
+        environ[ENV_SAID] = request
+        if answer.stream is not None:
+            if ENV_SERVED in environ:
+                environ[ENV_STREAM] = answer.stream
+            else:  # without a server nobody waits for more, so send the pieces that exist
+                while (piece := answer.stream.piece()) and not answer.stream.ended:
+                    body += piece
+                body += piece
+                answer.stream.close()
+        headers["Content-Type"] = answer.content_type or request.interface.content_type
+        headers["Content-Length"] = str(len(body))
+        return WholeResponse(body, answer.status or UNANSWERED, headers)
 
     def unread(self, lost: Unread) -> None:
-        """Keep account, in the default world, of a request that the server could not read."""
+        """Write a request that the server could not read into the journal of the default world."""
         if self.worlds.default.is_far_behind:  # to catch up would hold up everybody
             threading.Thread(target=self._unread, args=(lost,)).start()
             return
@@ -137,188 +258,19 @@ class Pipeline:
             busy.turn.when_free(partial(self._unread, lost))
 
     def _unread(self, lost: Unread) -> None:
-        path = lost.target.partition("?")[0]
-        incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers))
-        exchange = Exchange(self.mounts[0].interface, None, incoming, stopwatch())
-        rule = UNREAD[lost.problem.error]
-        exchange.refused = Refused(rule, problem=lost.problem.message).refusal
+        path, interface = lost.target.partition("?")[0], self.mounts[0].interface
+        headers, status = Headers(list(lost.headers)), lost.problem.status
+        request = RequestContext(interface, None, lost.method, lost.target, path, "", headers)
+        request.refused = Refused(UNREAD[lost.problem.error], problem=lost.problem.message).refusal
         world = self.worlds.default
         with world.lock:
-            exchange.begin(world)
-            status = lost.problem.status
-            exchange.record(world, status, lost.problem.answer().body if status else b"")
-
-    def _refuse(self, exchange: Exchange, refused: Refused) -> Answer:
-        """Return the answer to a refusal, and journal it: in the default world where no other is known."""
-        known = exchange.incoming.world
-        if exchange.world is None and (known is not None or exchange.interface.journalled):
-            exchange.begin(known or self.worlds.default)
-        return exchange.refuse(refused)
-
-    def _read(self, incoming: Incoming) -> None:
-        """Read the body, and find the world that the path names; both can be refused."""
-        environ = incoming.environ
-        require_host(environ)
-        if ENV_TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
-            limit = self.limits.of(incoming.path)
-            if environ.get(ENV_TOO_LARGE) or (get_content_length(environ) or 0) > limit:
-                raise Refused(BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(incoming.path))
-        name = environ.get(ENV_WORLD)
-        if name is not None:
-            incoming.world = self.worlds.get(name)
-            if incoming.world is None:
-                raise self.worlds.unknown(_short(name))
-        incoming.read_body()
-
-    def _perform(self, exchange: Exchange, let_in: tuple[World, Account | None] | Refused) -> Answer:
-        why = let_in if isinstance(let_in, Refused) else None
-        nowhere = exchange.incoming.world or self.worlds.default
-        world, account = (nowhere, None) if isinstance(let_in, Refused) else let_in
-        if not exchange.interface.journalled:  # control, which locks what it changes for itself
-            return self._act(exchange, world, account, why)
-        # Hold the lock from the request's number to its journal entry, because the journal's order is the
-        # order of the effects, with no other effect in between.
-        with world.undoing(Postponed, Busy):
-            faults = world.moment.faults.rules and (why is None or why.rule is not UNKNOWN_WORLD)
-            # Who looks at the past is no client: what is told is what was, and counts nowhere.
-            if (faults and not world.is_past) or exchange.held is not None:
-                answer = strikes.perform(exchange, world, account, why)
-            else:
-                answer = self._answered(exchange, world, account, why)
-            exchange.set_plans_off(answer)
-            self._note(exchange, answer)
-            return answer
-
-    def _answered(
-        self, exchange: Exchange, world: World, account: Account | None, why: Refused | None
-    ) -> Answer:
-        try:
-            return self._act(exchange, world, account, why)
-        except Refused as refused:
-            return self._refuse(exchange, refused)
-
-    def _is_lengthy(self, exchange: Exchange, let_in: tuple[World, Account | None] | Refused) -> bool:
-        """Whether the request would hold up the others, were it not done beside them."""
-        if isinstance(let_in, Refused):
-            return (exchange.incoming.world or self.worlds.default).is_far_behind
-        lengthy = exchange.endpoint.lengthy_from if exchange.endpoint is not None else None
-        return (lengthy is not None and len(exchange.incoming.body) >= lengthy) or let_in[0].is_far_behind
-
-    def _act(self, exchange: Exchange, world: World, account: Account | None, why: Refused | None) -> Answer:
-        if why is not None or exchange.endpoint is None:
-            return self._refuse(exchange, why or Refused(INTERNAL_ERROR))
-        exchange.begin(world)
-        return exchange.act(exchange.endpoint, world, account, exchange.cause)
-
-    def _fail(self, exchange: Exchange, error: Exception) -> Answer:
-        log_failure(exchange.operation, error)
-        return self._refuse(exchange, Refused(INTERNAL_ERROR, where="; the log of the sandbox says where"))
-
-    def _finish(self, exchange: Exchange, answer: Answer) -> Response:
-        """Return the answer as HTTP, once it stands in the journal."""
-        incoming, body = exchange.incoming, answer.content
-        after = exchange.after
-        now = after.clock.instant if after is not None else (exchange.world or self.worlds.default).now()
-        headers = {"Date": _http_date(now)}
-        if exchange.world is not None:
-            self._note(exchange, answer)
-            headers |= _told(exchange, exchange.world, exchange.assumed)
-        headers |= incoming.headers_out
-        if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
-            headers["Connection"] = "close"
-        exchange.is_unanswered = not answer.status
-        incoming.environ[ENV_SAID] = exchange
-        if answer.stream is not None:
-            if ENV_SERVED in incoming.environ:
-                incoming.environ[ENV_STREAM] = answer.stream
-            else:  # nobody waits for more: what there is, and no end
-                while (piece := answer.stream.piece()) and not answer.stream.ended:
-                    body += piece
-                body += piece
-                answer.stream.close()
-        headers["Content-Type"] = answer.content_type or exchange.interface.content_type
-        headers["Content-Length"] = str(len(body))
-        return WholeResponse(body, answer.status or UNANSWERED, headers)
-
-    def _note(self, exchange: Exchange, answer: Answer) -> None:
-        """Write the request into the journal of its world, if it has one: once, whoever answers in the end.
-
-        What a request has changed is there for others when its world is free again, and so is this.
-        """
-        incoming, world = exchange.incoming, exchange.world
-        if world is None or exchange.noted:
-            return
-        exchange.noted = True
-        exchange.assumed = named(world.assumptions, incoming.assumed)
-        if exchange.cause:
-            if (delivery := incoming.environ.get(ENV_DELIVERY)) is not None:
-                exchange.held_up += delivery.holds_up(answer.content)
-            exchange.record(world, answer.status, answer.content, exchange.assumed, answer.error)
-
-    def _owner(self, path: str) -> Interface:
-        return next((one for one in self.mounts if one.owns(path)), self.mounts[0]).interface
+            request.begin(world)
+            world.journal.add(request.entry(status, lost.problem.answer().body if status else b""))
 
 
-class WholeResponse(Response):
-    """An answer that is complete as it is made, with a body that is known and no cookies.
-
-    It goes out as it was made unless somebody, such as a hook of Flask's, has looked at its headers or given
-    it another body: what those are kept in takes longer to make than the answer to send.
-    """
-
-    default_mimetype = None
-
-    def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
-        vars(self).update(_begun(status), _on_close=[])
-        self._lines = list(headers.items())
-        self._headers: Headers | None = None
-        self._body = self.response = [body]
-
-    @property
-    def headers(self) -> Headers:
-        """The headers."""
-        if self._headers is None:
-            self._headers = Headers(self._lines)
-        return self._headers
-
-    @headers.setter
-    def headers(self, headers: Headers) -> None:
-        self._headers = headers
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Send it, as WSGI has it."""
-        lines, body = self._lines, self._body[0]
-        empty = self.status_code in (204, 304)
-        if self._headers is not None or self.response is not self._body or _is_split(lines):
-            body = self.get_data()
-            if not empty:
-                self.headers["Content-Length"] = str(len(body))
-            lines = self.headers.to_wsgi_list()
-        start_response(self.status, lines)
-        return () if empty or environ["REQUEST_METHOD"] == "HEAD" else (body,)
-
-
-@lru_cache(maxsize=64)
-def _begun(status: int) -> Mapping[str, Any]:
-    """Return what a response keeps beside what is its own: Werkzeug takes a while to find it out."""
-    own = ("headers", "response", "_on_close")
-    return {name: value for name, value in vars(Response(status=status)).items() if name not in own}
-
-
-def _is_split(headers: Iterable[tuple[str, str]]) -> bool:
-    """Whether a header has the end of a line in it, with which others could be made up."""
-    text = "".join([part for header in headers for part in header])
-    return "\n" in text or "\r" in text
-
-
-@lru_cache(maxsize=256)
-def _http_date(instant: datetime) -> str:
-    return http_date(instant)
-
-
-def _promptly(incoming: Incoming, answer: Callable[[], Response]) -> Response:
-    """Return what ``answer`` makes; on the event loop it is put off while the world is being changed."""
-    environ = incoming.environ
+def _promptly(request: RequestContext, answer: Callable[[], Response]) -> Response:
+    """Return the response of ``answer``. On the event loop, put it off while the world is being changed."""
+    environ = request.environ
     again: Again | None = environ.get(ENV_AGAIN)
     if ENV_SERVED not in environ or (again is not None and again.aside):
         return answer()
@@ -331,22 +283,24 @@ def _promptly(incoming: Incoming, answer: Callable[[], Response]) -> Response:
         return Response(status=204)
 
 
-def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:
-    """Return what the headers say of a request: its world and number, its faults, its assumptions."""
-    told = {names.WORLD: world.name}
-    if exchange.cause:
-        told[names.REQUEST] = exchange.cause
-    if exchange.faults:
-        told[names.FAULT] = exchange.fault
-    if assumed:
-        told[names.ASSUMPTIONS] = _spelt(tuple(assumed))
+def _told(request: RequestContext) -> dict[str, str]:
+    """Return the headers about a request: its world and number, its faults, its assumptions."""
+    assert request.world is not None
+    told = {names.WORLD: request.world.name}
+    if request.cause:
+        told[names.REQUEST] = request.cause
+    if request.faults:
+        told[names.FAULT] = ", ".join(request.struck_by)
+    if request.assumed:
+        told[names.ASSUMPTIONS] = _spelt(tuple(request.assumed))
     return told
+
+
+@lru_cache(maxsize=256)
+def _http_date(instant: datetime) -> str:
+    return http_date(instant)
 
 
 @lru_cache(maxsize=256)
 def _spelt(assumed: tuple[tuple[str, object], ...]) -> str:
     return ", ".join([f"{name}={spelt(value, '|')}" for name, value in assumed])
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 200 else text[:197] + "…"

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from marshmallow import EXCLUDE, Schema, fields
 
 from reseller_sandbox.core.signatures import Parameter, field_names, is_record
-from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Text, Truth
-from reseller_sandbox.web.writers import Write, writer
+from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Text, Truth, Write, writer
 
 
 class RecordSchema(Schema):

@@ -8,9 +8,8 @@ from typing import Any, Protocol
 
 from marshmallow import Schema
 
-from reseller_sandbox.web.fields import InnerObject
+from reseller_sandbox.web.fields import InnerObject, PlainlyWritten
 from reseller_sandbox.web.strict_json import Ready
-from reseller_sandbox.web.writers import PlainlyWritten
 
 #: How many records a field remembers, as a rule.
 _REMEMBERED = 4096

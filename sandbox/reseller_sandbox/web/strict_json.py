@@ -11,7 +11,8 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from json import decoder, encoder, scanner
+from json import decoder, scanner
+from json.encoder import encode_basestring
 from typing import Any
 
 from reseller_sandbox.core.stepwise import LONG, json_pieces
@@ -100,7 +101,7 @@ def _spliced(value: dict[str, Any]) -> str | None:
             between[key] = part
             continue
         texts += [_text(between)[1:-1]] if between else []
-        texts.append(f"{_text(key)}:{ready}")
+        texts.append(f"{encode_basestring(key)}:{ready}")
         between = {}
     if not texts:
         return None
@@ -138,21 +139,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def _encoder() -> Callable[[Any], str]:
-    """Return what writes a value as compact JSON.
-
-    ``JSONEncoder`` makes what it writes with anew for each object, which takes longer than to write a small
-    one; Pythons that have no such thing in C write with it all the same.
-    """
-    make: Any = vars(encoder).get("c_make_encoder")
-    if make is None:
-        return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
-    pieces = make(None, _plain, encoder.encode_basestring, None, ":", ",", False, False, True)
-    return lambda value: "".join(pieces(value, 0))
-
-
-#: Both are made once: making them takes as long as what they do for most requests.
-_text = _encoder()
+_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
 _decode = json.JSONDecoder(
     parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each
 ).decode

@@ -1,13 +1,19 @@
-"""Why no row takes a request: a path that is none, another method, a body too large, HTTP that is none."""
+"""Why no row takes a request, and the operations that are most like it.
+
+A word is compared with others by pairs of letters first, and letter by letter only if many pairs agree, so
+that an answer takes some hundred microseconds.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+from functools import cached_property, lru_cache
+from typing import cast
 
 from flask import current_app
+from msgspec import Struct
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from reseller_sandbox.core.refusals import (
@@ -17,22 +23,43 @@ from reseller_sandbox.core.refusals import (
     UNKNOWN_PATH,
     Refused,
 )
-from reseller_sandbox.web.incoming import Incoming
-from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.web.mount import Mount
+from reseller_sandbox.web.context import RequestContext
+from reseller_sandbox.web.endpoint import BodyLimits, Endpoint
+from reseller_sandbox.web.interface import Mount
 from reseller_sandbox.web.routing import VERSION, Application
 from reseller_sandbox.worlds import World
-
-if TYPE_CHECKING:
-    from reseller_sandbox.web.nearest import Rows
 
 _SHOWN = 200
 _MOST_WORDS = 3
 
-_VERSION = re.compile(f"/{VERSION}(/|$)")
+_VERSION_PATH = re.compile(f"/{VERSION}(/|$)")
 
 #: What the contract calls an interface, where that is not its name here.
 _CONTRACT_NAMES = {"v2": "v2.0"}
+
+#: How many are named, and from which likeness on.
+_MOST = 3
+_CUTOFF = 0.6
+#: From which likeness on one word is another one misspelt, and where a look at their letters begins to pay.
+_ALIKE = 0.7
+_WORTH_A_LOOK = 0.5
+#: How short words are looked at letter by letter in any case.
+_SHORT = 7
+#: How like a word another one is that it stands in.
+_WITHIN = 0.75
+#: No row is longer than this, nor has it longer words.
+_SEGMENTS = 6
+_LONGEST = 40
+
+#: What a segment too many costs, one that is missing, and another method.
+_TOO_MANY, _MISSING, _METHOD = 0.5, 0.05, 0.1
+
+_VERSION = re.compile(r"v[0-9]+(\.[0-9]+)?|[0-9]+\.[0-9]+", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
+#: How names of operations begin; what they are about follows.
+_VERBS = frozenset(
+    ("add", "create", "delete", "edit", "get", "list", "modify", "put", "remove", "set", "update")
+)
 
 
 class Unmatched:
@@ -45,39 +72,37 @@ class Unmatched:
     @cached_property
     def _rows(self) -> dict[str, Rows]:
         """The rows of each interface by its name, and those that clients call under none."""
-        from reseller_sandbox.web.nearest import Rows  # its patterns are compiled for those who ask amiss
-
         interfaces = [mount.interface for mount in self._mounts]
         journalled = [one for interface in interfaces if interface.journalled for one in interface.endpoints]
         return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in interfaces}
 
-    def why(self, error: HTTPException, incoming: Incoming, world: World) -> Refused:
+    def why(self, error: HTTPException, request: RequestContext, world: World) -> Refused:
         """Return the refusal that ``error`` stands for; an unknown path is told the rows nearest to it."""
-        path = incoming.prefix + incoming.path
+        path = request.prefix + request.path
         path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
         if isinstance(error, RequestEntityTooLarge):
             return Refused(
                 BODY_TOO_LARGE,
-                limit=self._limits.of(incoming.path),
-                setting=self._limits.setting(incoming.path),
+                limit=self._limits.of(request.path),
+                setting=self._limits.setting(request.path),
             )
         if isinstance(error, MethodNotAllowed):
-            allowed = ", ".join(_methods_of(incoming.path, error))
-            incoming.headers_out["Allow"] = allowed
-            return Refused(METHOD_NOT_ALLOWED, method=incoming.method, path=path, allowed=allowed)
+            allowed = ", ".join(_methods_of(request.path, error))
+            request.headers_out["Allow"] = allowed
+            return Refused(METHOD_NOT_ALLOWED, method=request.method, path=path, allowed=allowed)
         if error.code == 404:
             return Refused(
-                UNKNOWN_PATH, method=incoming.method, path=path, nearest=self._nearest(incoming, world)
+                UNKNOWN_PATH, method=request.method, path=path, nearest=self._nearest(request, world)
             )
         return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
 
-    def _nearest(self, incoming: Incoming, world: World) -> str:
+    def _nearest(self, request: RequestContext, world: World) -> str:
         """Return which operations may have been meant, or what the interface has no operations on."""
-        name = next((one.interface.name for one in self._mounts if one.owns(incoming.path)), "")
-        if name == "v2" and not _VERSION.match(incoming.path):
-            return f"the version must be {' or '.join(incoming.assumed_in(world).versions)}"
-        rows, path = self._rows[name], incoming.path
-        found = rows.nearest(incoming.method, path)
+        name = next((one.interface.name for one in self._mounts if one.owns(request.path)), "")
+        if name == "v2" and not _VERSION_PATH.match(request.path):
+            return f"the version must be {' or '.join(request.assumed_in(world).versions)}"
+        rows, path = self._rows[name], request.path
+        found = rows.nearest(request.method, path)
         if found:
             return f"the nearest {'is' if len(found) == 1 else 'are'} {', '.join(found)}"
         strange = rows.strange(path)
@@ -94,7 +119,136 @@ def _methods_of(path: str, error: MethodNotAllowed) -> list[str]:
 
     HEAD is left out, because a GET takes it without an operation of its own.
     """
-    find = cast(Application, current_app).row
+    find = cast(Application, current_app).rules.bind("").match
     known = sorted(set(error.valid_methods or ()) - {"HEAD"})
-    shapes = {method: ["<" in part for part in find(path, method)[0].rule.split("/")] for method in known}
+    shapes = {
+        method: ["<" in part for part in find(path, method, return_rule=True)[0].rule.split("/")]
+        for method in known
+    }
     return [method for method in known if shapes[method] == min(shapes.values())]
+
+
+class _Row(Struct, frozen=True):
+    shown: str
+    method: str
+    literals: tuple[str, ...]
+    numbers: int
+    texts: int
+
+
+class Rows:
+    """The operations of one interface or of several, to be looked through."""
+
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+        self._rows = [
+            _row(one, path, rule)
+            for one in endpoints
+            for path, rule in zip(one.paths, one.rules(), strict=True)
+        ]
+        count = Counter(literal for row in self._rows for literal in set(row.literals))
+        #: What is in few rows says more than what is in all of them.
+        self._weight = {literal: 1 / number for literal, number in count.items()}
+        #: What somebody can begin with who has named nothing yet.
+        self._common = {literal for literal, number in count.items() if number == len(self._rows)}
+        self._beginnings = [
+            row.shown for row in self._rows if row.shown.startswith("GET") and "{" not in row.shown
+        ]
+        self._words = frozenset(word for row in self._rows for one in row.literals for word in _words(one))
+
+    def nearest(self, method: str, path: str) -> list[str]:
+        """Return the rows that are most like a request, the likest first, or an empty list."""
+        segments = _segments(path)
+        if segments and self._common.issuperset(segments):
+            return self._beginnings[:_MOST]
+        if segments and not any(likeness(segments[0], literal) for literal in self._weight):
+            segments = segments[1:]  # a misspelt version, or the prefix of a proxy
+        likest = {literal: _likest(literal, segments) for literal in self._weight}
+        scored = ((self._score(row, method, segments, likest), row) for row in self._rows)
+        good = sorted((-score, row.texts, row.shown) for score, row in scored if score >= _CUTOFF)
+        return list(dict.fromkeys(shown for *_, shown in good))[:_MOST]
+
+    def strange(self, path: str) -> list[str]:
+        """Return the words of a path that no row has: what its operation would have been about."""
+        names = (one for one in _segments(path) if "." not in one and not one.isdigit())
+        words = list(dict.fromkeys(word for one in names for word in _words(one)))[:_SEGMENTS]
+        strange = [word for word in words if not any(likeness(word, known) for known in self._words)]
+        return [word for word in strange if word not in _VERBS]
+
+    def _score(
+        self, row: _Row, method: str, segments: Sequence[str], likest: dict[str, tuple[float, int]]
+    ) -> float:
+        whole = sum(self._weight[literal] for literal in row.literals)
+        like = sum(self._weight[literal] * likest[literal][0] for literal in row.literals)
+        taken = {likest[literal][1] for literal in row.literals if likest[literal][0] >= _ALIKE}
+        left = [one for at, one in enumerate(segments) if at not in taken]
+        numbers = min(row.numbers, sum(one.isdigit() for one in left))
+        fit = numbers + min(row.texts, len(left) - numbers)
+        missing = row.numbers + row.texts - fit
+        cost = _TOO_MANY * (len(left) - fit) + _MISSING * missing + _METHOD * (row.method != method)
+        return like / whole - cost if whole else 0.0
+
+
+def _row(endpoint: Endpoint, path: str, rule: str) -> _Row:
+    literals = tuple(one for one in _segments(path) if not one.startswith("{"))
+    texts = rule.count("<string:") + rule.count("<rest:")
+    return _Row(f"{endpoint.method} {path}", endpoint.method, literals, rule.count("<digits:"), texts)
+
+
+def _segments(path: str) -> list[str]:
+    """Return the parts of a path that say something: those after its version, if it has one."""
+    found = [one[:_LONGEST] for one in path.split("/") if one][:_SEGMENTS]
+    version = max(
+        (at + 1 for at, one in enumerate(found) if one == "{version}" or _VERSION.fullmatch(one)), default=0
+    )
+    return found[version:]
+
+
+def _likest(literal: str, segments: Sequence[str]) -> tuple[float, int]:
+    """Return how like ``literal`` the likest segment is, and where that stands."""
+    return max(((likeness(one, literal), at) for at, one in enumerate(segments)), default=(0.0, -1))
+
+
+@lru_cache(maxsize=4096)
+def likeness(one: str, other: str) -> float:
+    """Return how like ``other`` the word ``one`` is: 1 for the same, 0 for another, between for a slip.
+
+    ``lockDomain`` has ``lock`` in it, and is something like it.
+    """
+    small, wanted = one.lower(), other.lower()
+    if small == wanted:
+        return 1.0
+    if _words(other) < _words(one):
+        return _WITHIN
+    longer = max(len(small), len(wanted))
+    if longer * _ALIKE > min(len(small), len(wanted)):
+        return 0.0
+    if longer > _SHORT:
+        mine, theirs = _pairs(small), _pairs(wanted)
+        if 2 * len(mine & theirs) < _WORTH_A_LOOK * (len(mine) + len(theirs)):
+            return 0.0
+    like = 1 - _edits(small, wanted) / longer
+    return like if like >= _ALIKE else 0.0
+
+
+@lru_cache(maxsize=1024)
+def _pairs(word: str) -> frozenset[str]:
+    return frozenset(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+
+
+@lru_cache(maxsize=1024)
+def _words(name: str) -> Set[str]:
+    return dict.fromkeys(found[0].lower() for found in _WORD.finditer(name)).keys()
+
+
+def _edits(one: str, other: str) -> int:
+    """Return how many letters are to be added, left out, changed, or swapped with the next."""
+    before, above = [0] * (len(other) + 1), list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        line = [row]
+        for column, wanted in enumerate(other, 1):
+            cost = min(above[column] + 1, line[-1] + 1, above[column - 1] + (letter != wanted))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == wanted:
+                cost = min(cost, before[column - 2] + 1)
+            line.append(cost)
+        before, above = above, line
+    return above[-1]

@@ -16,8 +16,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.web.interface import Interface
-from reseller_sandbox.web.openapi.examples import Examples
-from reseller_sandbox.web.openapi.glossary import Glossary
+from reseller_sandbox.web.openapi.glossary import Examples, Glossary
 from reseller_sandbox.web.openapi.operations import Operations, operation_id
 from reseller_sandbox.web.openapi.schemas import Converter, asked, name_of, resources
 

@@ -1,0 +1,396 @@
+"""The one object that accompanies a request from its route to the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from werkzeug.datastructures import EnvironHeaders, Headers
+from werkzeug.wsgi import get_input_stream
+
+from reseller_sandbox.core.assumptions import Assumptions, watched
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.matching import FAULT, NO_OPERATION, OK
+from reseller_sandbox.core.model import Account, Stage
+from reseller_sandbox.core.names import well_formed
+from reseller_sandbox.core.refusals import MALFORMED_BODY, Refusal, Refused
+from reseller_sandbox.core.state import Change, order_met
+from reseller_sandbox.faults import FaultRule, Strike
+from reseller_sandbox.server.wsgi import UNMARKED, environ_key
+from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.headers import IGNORED, in_header
+from reseller_sandbox.web.strict_json import BadJson, read
+from reseller_sandbox.worlds import Entry, Moment, World, redact
+from reseller_sandbox.worlds.moment import after_request
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+    from flask import Request
+
+    from reseller_sandbox.web.interface import Interface
+
+#: Keys of the WSGI environment: the name of the world that the path chose, and that part of the path.
+ENV_WORLD, ENV_PREFIX = "sandbox.world", "sandbox.prefix"
+
+#: Keys of a domain name in a path or a body.
+NAME_KEYS = ("domainName", "domain_name")
+
+#: The maximum number of domain names in a line of the log.
+_NAMED = 3
+
+#: The maximum size of a body that is searched for secrets before the next request is answered.
+_SEARCHED = 1 << 16
+
+
+class RequestHeaders(EnvironHeaders):
+    """The headers of a WSGI environment, with a quicker ``get``."""
+
+    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
+        """Return the value of a header. Case does not matter."""
+        return self.environ.get(environ_key(key), default)
+
+
+class RequestContext(Struct, dict=True):
+    """A request, and everything that the steps of the pipeline find out about it.
+
+    Faults, scheduled third-party actions and the request log read the context (``core.matching.Request``,
+    ``server.delivery.LogWords``).
+
+    ``target`` is the request target as sent. ``prefix`` is the part of the path that chose the world.
+    ``path_arguments`` are the values of the path's placeholders.
+
+    ``world`` and ``sender`` are set as soon as they are known. ``admitted`` is whether a route took the
+    request and its credentials are valid. ``begun`` is whether the request has its number.
+
+    ``relied_on`` collects the assumptions that the answer depends on, ``assumed`` has them with their values.
+    ``ignored`` are keys without effect, ``headers_out`` additional headers of the answer.
+
+    ``instead`` is the outcome that the client sees if a fault replaces the operation's answer: the name of an
+    error, or ``fault``. ``held`` is a fault that delays the request, ``held_up`` the delay in seconds.
+    ``noted`` is whether the journal entry has been written, if there is one.
+    """
+
+    interface: Interface
+    endpoint: Endpoint | None
+    method: str
+    target: str
+    path: str
+    scheme: str
+    headers: Headers
+    query: Sequence[tuple[str, str]] = ()
+    path_arguments: dict[str, str] = field(default_factory=dict)
+    prefix: str = ""
+    port: str = ""
+    environ: WSGIEnvironment = field(default_factory=dict)
+    body: bytes = b""
+    began: float = field(default_factory=stopwatch)
+
+    world: World | None = None
+    sender: Account | None = None
+    credentials_in_query: bool = False
+    admitted: bool = False
+
+    relied_on: set[str] = field(default_factory=set)
+    ignored: tuple[str, ...] = ()
+    headers_out: dict[str, str] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    begun: bool = False
+    cause: str = ""
+    step: int = 0
+    number: int = 0
+    before: Moment | None = None
+    after: Moment | None = None
+    changes: Sequence[Change] = ()
+    refused: Refusal | None = None
+    carried_out: bool = False
+    faults: list[FaultRule] = field(default_factory=list)
+    instead: str = ""
+    held: Strike | None = None
+    held_up: float = 0.0
+    status: int = 0
+    is_unanswered: bool = False
+    assumed: Sequence[tuple[str, object]] = ()
+    noted: bool = False
+
+    @classmethod
+    def of(
+        cls, interface: Interface, endpoint: Endpoint | None, request: Request, arguments: dict[str, str]
+    ) -> RequestContext:
+        """Return the context of Flask's ``request``. Its body has not been read yet."""
+        environ = request.environ
+        return cls(
+            interface,
+            endpoint,
+            request.method,
+            environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
+            request.path,
+            request.scheme,
+            RequestHeaders(environ),
+            list(request.args.items(multi=True)) if environ.get("QUERY_STRING") else (),
+            arguments,
+            environ.get(ENV_PREFIX, ""),
+            environ.get("SERVER_PORT", ""),
+            environ,
+        )
+
+    def anew(self) -> RequestContext:
+        """Return the context of the same request without any effects, numbers or faults."""
+        return replace(
+            self,
+            begun=False,
+            cause="",
+            step=0,
+            before=None,
+            after=None,
+            changes=(),
+            refused=None,
+            carried_out=False,
+            faults=[],
+            instead="",
+            held=None,
+            held_up=0.0,
+            status=0,
+            assumed=(),
+            noted=False,
+        )
+
+    # The request as it came
+
+    def read_body(self) -> None:
+        """Read the body, if the request has one."""
+        if "CONTENT_LENGTH" in self.environ or "HTTP_TRANSFER_ENCODING" in self.environ:
+            self.body = get_input_stream(self.environ).read()
+
+    @cached_property
+    def object(self) -> dict[str, Any]:
+        """The JSON object in the body, empty for no body and for ``[]``; refuse with ``malformed_body``."""
+        try:
+            value = read(self.body) if self.body.strip() else {}
+        except BadJson as problem:
+            raise Refused(MALFORMED_BODY, problem=str(problem)) from None
+        if value == []:
+            return {}
+        if not isinstance(value, dict):
+            raise Refused(MALFORMED_BODY, problem="it must be a JSON object")
+        return value
+
+    @property
+    def object_if_any(self) -> dict[str, Any]:
+        """The JSON object in the body, empty if the body is something else."""
+        try:
+            return self.object if self.body else {}
+        except Refused:
+            return {}
+
+    @property
+    def json(self) -> Any:
+        """The JSON object in the body, or None without a body."""
+        return self.object_if_any if self.body else None
+
+    @cached_property
+    def domains(self) -> tuple[str, ...]:
+        """The domain names in the path and the body as the registry keeps them, without malformed ones."""
+        texts = self._name_texts()
+        if not texts:
+            return ()
+        found = dict.fromkeys([well_formed(text) for text in texts if isinstance(text, str)])
+        return tuple([name for name in found if name is not None])
+
+    def _name_texts(self) -> list[Any]:
+        holders: list[Mapping[str, Any]] = [self.path_arguments]
+        many: Any = ()
+        if self.body:
+            body = self.object_if_any
+            inner, many = body.get("domain"), body.get("domainNames")
+            holders += [body, inner] if isinstance(inner, dict) else [body]
+        found = [holder[key] for holder in holders for key in NAME_KEYS if key in holder]
+        return found + many if isinstance(many, list) else found
+
+    def query_value(self, name: str) -> str | None:
+        """Return the first value of a query parameter."""
+        return next((value for key, value in self.query if key == name), None)
+
+    def _sent_headers(self) -> Mapping[str, str]:
+        """Return the headers. Their names may be spelt as in a WSGI environment."""
+        environ = self.environ
+        if not environ:
+            return dict(self.headers)
+        found = {name[5:]: value for name, value in environ.items() if name.startswith("HTTP_")}
+        return found | {name: environ[name] for name in UNMARKED if environ.get(name)}
+
+    @property
+    def operation(self) -> str:
+        """The id of the operation, or a dash if no route took the request."""
+        return self.endpoint.id if self.endpoint is not None else NO_OPERATION
+
+    @property
+    def reads(self) -> bool:
+        """Whether the operation only reads."""
+        return self.endpoint is not None and self.endpoint.reads
+
+    # Sender and assumptions
+
+    @property
+    def account(self) -> str | None:
+        """The name of the account, if the request is admitted."""
+        return self.sender.name if self.sender is not None and self.admitted else None
+
+    def recognise(self, sender: tuple[World, Account] | None) -> None:
+        """Note who sent a request that is not admitted, unless the path chose another world."""
+        if sender is not None and self.world in (None, sender[0]):
+            self.world, self.sender = sender
+
+    def assumed_in(self, world: World) -> Assumptions:
+        """Return the assumptions of ``world``. Each one that is read is noted for the answer."""
+        return watched(world.assumptions, self.relied_on)
+
+    def ignore(self, keys: Sequence[str]) -> None:
+        """Note keys that the operation reads, but that have no effect on this request."""
+        new = [key for key in keys if key not in self.ignored]  # a fault may carry a request out twice
+        if new:
+            unread = self.headers_out.get(IGNORED)
+            self.ignored = (*new, *self.ignored)
+            self.headers_out[IGNORED] = in_header(", ".join([*new, *filter(None, [unread])]))
+
+    # Effects and outcome
+
+    def begin(self, world: World) -> None:
+        """Give the request its number in its world, and remember the moment before it."""
+        self.world, self.begun = world, True
+        if self.interface.journalled:
+            with world.lock:
+                if self.before is None:
+                    world.settle()
+                    self.before = world.moment
+                self.cause = world.next_request()
+                self.step = world.moment.log.number
+                self.after = world.moment
+
+    def run_plans(self, status: int) -> None:
+        """Carry out the third-party actions that are scheduled after this request."""
+        self.status = status
+        if self.cause and self.world is not None and self.world.state.waiting:
+            self.world.travel(after_request(self), cause=self.step)
+            self.after = self.world.moment
+
+    @property
+    def at(self) -> datetime:
+        """The instant at which the request came."""
+        assert self.before is not None
+        return self.before.clock.instant
+
+    @property
+    def changed(self) -> bool:
+        """Whether the request changed anything."""
+        return bool(self.changes)
+
+    @property
+    def struck_by(self) -> list[str]:
+        """The names of the faults that have struck the request so far."""
+        return [rule.name for rule in self.faults]
+
+    @property
+    def outcome(self) -> str:
+        """The result that the client sees: ``ok``, the name of an error, or ``fault``."""
+        if self.instead:
+            return self.instead
+        return self.refused.rule.code if self.refused is not None else OK
+
+    @property
+    def stage(self) -> Stage | None:
+        """The stage of the only domain name before the request: of the sender's order, or the holder's."""
+        if len(self.domains) != 1 or self.before is None:
+            return None
+        order = order_met(self.before.state, self.sender, self.domains[0])
+        return order.stage if order is not None else None
+
+    def entry(self, status: int = 0, answer: bytes = b"", error: str = "") -> Entry:
+        """Return the journal entry of the request in its present state."""
+        assert self.before is not None
+        return Entry(
+            id=self.cause,
+            step=self.step,
+            at=self.at,
+            operation=self.operation,
+            account=self.sender.name if self.sender is not None else None,
+            domains=self.domains,
+            method=self.method,
+            raw_target=self.target,
+            body=self.body,
+            credentials_in_query=self.credentials_in_query,
+            status=status,
+            answer=answer,
+            duration=stopwatch() - self.began,
+            held_up=self.held_up,
+            changes=tuple(self.changes),
+            refused=self.refused,
+            assumed=tuple(self.assumed),
+            carried_out=self.carried_out,
+            outcome=self.outcome,
+            faults=tuple(self.faults),
+            lost=bool(self.instead),
+            error="" if self.instead == FAULT else error,
+            stage=self.stage,
+            ignored=self.ignored,
+            sent=redact.cut(self._sent_headers()),
+            scheme=self.scheme,
+            port=self.port,
+            arrived=self.held.arrived if self.held is not None else None,
+            before=self.before,
+            after=self.after or self.before,
+        )
+
+    # The request log
+
+    @property
+    def note(self) -> str:
+        """The line of the request log for people."""
+        domains, account = self.domains, self.account
+        about = [account] if account is not None else []
+        if domains:
+            more = len(domains) - _NAMED
+            about.append(", ".join(domains[:_NAMED]) + (f" and {more} more" if more > 0 else ""))
+        if self.faults:
+            about.append(f"fault {', '.join(self.struck_by)}")
+        whose, why = f" ({'; '.join(about)})" if about else "", self._reason
+        return f"{self.operation} {self.outcome}{whose}{why and f': {why}'}"
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The fields of the request log for programs."""
+        told = {
+            "operation": self.operation,
+            "outcome": self.outcome,
+            "world": self.world.name if self.world is not None and self.begun else None,
+            "request": self.cause,
+            "account": self.account,
+            "domains": self.domains,
+            "fault": ", ".join(self.struck_by),
+            "message": self._reason,
+        }
+        return {name: value for name, value in told.items() if value}
+
+    @property
+    def is_look(self) -> bool:
+        """Whether the sandbox's own page sent the request to refresh its view."""
+        if self.headers.get("Sec-Fetch-Site") != "same-origin":
+            return False
+        if self.interface.journalled:
+            return self.world is not None and self.world.is_past
+        return self.reads
+
+    @property
+    def _reason(self) -> str:
+        """The message of the refusal without secrets.
+
+        It is empty if the client sees another outcome, or if the body is too long to be searched for secrets.
+        """
+        if self.refused is None or self.instead or len(self.body) > _SEARCHED:
+            return ""
+        said = redact.read(self.body), dict(self.query)
+        return str(redact.masked(self.refused.message, redact.secrets_in(said)))

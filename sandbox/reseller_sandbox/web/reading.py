@@ -1,0 +1,262 @@
+"""Reading a request: by its schemas, against contradictions, and with a note of the keys that nothing reads.
+
+A request may say the same thing in its path, its query, its body and the objects inside that. It must not
+contradict itself, or the sandbox would do, and charge, what nobody asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from itertools import chain, islice
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields
+from msgspec import Struct
+
+from reseller_sandbox.core import names
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
+from reseller_sandbox.core.texts import close, complaint
+from reseller_sandbox.web.context import NAME_KEYS, RequestContext
+from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.fields import Price, Shape, Whole, problems
+from reseller_sandbox.web.headers import IGNORED, in_header
+from reseller_sandbox.worlds import World
+
+_LONGEST_PROBLEMS = 2000
+_LONGEST_VALUE = 80
+
+#: The one placeholder of a path that tells nothing of what is asked for.
+_VERSION = "version"
+
+#: Under which other keys callers repeat what stands in the path, by its placeholder.
+_ALIASES = {"domain_name": "domain", "contact_id": "id"}
+
+#: The object that describes a name, which callers send where nothing reads it too.
+_NAME_OBJECT = "domain"
+
+#: Keys for a host, which may be named by its label or in full.
+_HOST_KEYS = ("hostname", "host_name")
+
+#: How many are named, and how much of each.
+_MOST = 10
+_LONGEST_KEY = 60
+
+Statement = tuple[str, Any]
+
+
+def load(schema: Schema, given: Any) -> dict[str, Any]:
+    """Return ``given`` read by ``schema``; refuse with ``invalid_parameter``, naming every mistake."""
+    try:
+        return dict(schema.load(given))
+    except ValidationError as error:
+        told = complaint([f"{path} {problem}" for path, problem in problems(error.messages, given)])
+        raise Refused(INVALID_PARAMETER, problems=told[:_LONGEST_PROBLEMS]) from None
+
+
+class KnownKeys(Struct, frozen=True):
+    """What can be said to an operation: the keys that it reads in each place.
+
+    ``inner`` are those of each object inside the body, by the key of that, ``objects`` the keys of what is
+    looked into where it is an object. ``names`` are the names of all things by their keys, ``aliases`` the
+    further keys among those, ``numbers`` the names of the things that are numbers.
+    """
+
+    body: Set[str]
+    query: Set[str]
+    inner: Mapping[str, Set[str]]
+    objects: Set[str]
+    names: Mapping[str, str]
+    aliases: Set[str]
+    numbers: Set[str]
+
+    def read(self, request: RequestContext, body: Mapping[str, Any]) -> set[str]:
+        """Return the keys that a request has where the operation reads them, and those that repeat some."""
+        found = request.path_arguments.keys() | self.aliases | (self.body & body.keys())
+        found |= self.query & {key for key, _ in request.query}
+        for key, known in self.inner.items():
+            if isinstance(body.get(key), dict):
+                found |= known & body[key].keys()
+        return found
+
+
+@cache
+def vocabulary(endpoint: Endpoint) -> KnownKeys:
+    """Return what can be said to ``endpoint``."""
+    nested = {key: one.schema for key, one in _fields(endpoint.body) if isinstance(one, fields.Nested)}
+    schemas = (endpoint.body, endpoint.query, endpoint.path, *nested.values())
+    every = [found for schema in schemas for found in _fields(schema)]
+    placed = {key for path in endpoint.paths for key in re.findall(r"\{(\w+)\}", path)} - {_VERSION}
+    aliases = {alias: key for key, alias in _ALIASES.items() if key in placed}
+    return KnownKeys(
+        body={key for key, _ in _fields(endpoint.body)},
+        query={key for key, _ in _fields(endpoint.query)},
+        inner={inner: {key for key, _ in _fields(schema)} for inner, schema in nested.items()},
+        objects={*nested, _NAME_OBJECT} - aliases.keys(),
+        names={key: key for key in {key for key, _ in every} | placed} | aliases,
+        aliases=aliases.keys(),
+        numbers={key for key, one in every if isinstance(one, Whole | Price)},
+    )
+
+
+def require_consistent(
+    endpoint: Endpoint, request: RequestContext, world: World, body: Mapping[str, Any]
+) -> None:
+    """Refuse with ``invalid_parameter`` what is said twice and differently, if ``endpoint`` refuses by that.
+
+    The refusal's fact ``field`` is the name of the thing, which may have been said under an alias.
+    """
+    if INVALID_PARAMETER not in endpoint.refuses or not (body or request.query):
+        return
+    known, said = vocabulary(endpoint), dict[str, list[Statement]]()
+    places = _places(request, body, known.objects)
+    told = [known.names.get(key, key) for _, given in places for key, _ in given]
+    if len(set(told)) == len(told):
+        return  # as for most: all is said once
+    means_more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
+    for place, given in places:
+        for key, value in given:
+            name = known.names.get(key)
+            if name is not None and value not in (None, "") and key not in means_more:
+                alias = f", as {key}" if key in known.aliases else ""
+                said.setdefault(name, []).append((f"{place}{alias}", value))
+    for name, ((place, first), *others) in said.items():
+        for other, value in others:
+            if _meaning(name, value, known, request) != _meaning(name, first, known, request):
+                both = f"{_cut(first)} in {place} and {_cut(value)} in {other}"
+                problem = f"{name} is said twice and differently: {both}"
+                raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_cut(value))
+
+
+def _places(
+    request: RequestContext, body: Mapping[str, Any], inner: Set[str]
+) -> list[tuple[str, Iterable[Statement]]]:
+    objects = [key for key in sorted(body.keys() & inner) if isinstance(body[key], dict)]
+    return [
+        ("the path", request.path_arguments.items()),
+        ("the query", request.query),
+        ("the body", [(key, value) for key, value in body.items() if key not in objects]),
+        *[(key, body[key].items()) for key in objects],
+    ]
+
+
+def _fields(schema: Schema | None) -> Iterator[tuple[str, Any]]:
+    for name, field in schema.fields.items() if schema is not None else ():
+        yield field.data_key or name, field
+
+
+def _meaning(name: str, value: Any, known: KnownKeys, request: RequestContext) -> Any:
+    """Return ``value`` as something equal for all spellings of one number, name or host."""
+    if isinstance(value, bool | list | dict):
+        return value
+    text = str(value)
+    try:
+        if name in known.numbers:
+            return Decimal(text)
+        if name in NAME_KEYS:
+            return names.normalise(text)
+    except (InvalidOperation, names.BadName):
+        return text
+    if name in _HOST_KEYS:
+        parent = next(filter(None, map(request.path_arguments.get, NAME_KEYS)), "")
+        return text.lower().removesuffix(".").removesuffix(f".{parent.lower()}")
+    return text
+
+
+def _cut(value: Any) -> str:
+    shown = str(value)
+    return shown if len(shown) <= _LONGEST_VALUE else f"{shown[: _LONGEST_VALUE - 1]}…"
+
+
+def note_ignored(
+    endpoint: Endpoint,
+    request: RequestContext,
+    world: World,
+    body: Mapping[str, Any],
+    elements: Collection[str] = (),
+) -> None:
+    """Note the keys that ``endpoint`` does not read, or refuse with ``unknown_keys`` where that is wanted.
+
+    ``elements`` are the keys of the query that are not the operation's. What is said where it is read may be
+    said again elsewhere.
+    """
+    if not body and not request.query:
+        return
+    if not request.query and next(_strange(endpoint.body, body, ()), None) is None:
+        return  # as for most: the schema has them all
+    read = vocabulary(endpoint).read(request, body)
+    found = chain(_in_body(endpoint, world, body, read), _in_query(endpoint, request, read.union(elements)))
+    told = tuple(dict.fromkeys(islice(found, _MOST)))
+    if not told:
+        return
+    request.ignored = told
+    told += ("and more",) if next(found, None) else ()
+    if request.assumed_in(world).unknown_keys == "refused":
+        raise Refused(UNKNOWN_KEYS, keys=", ".join(told))
+    request.headers_out[IGNORED] = in_header(", ".join(told))
+
+
+def _in_body(
+    endpoint: Endpoint, world: World, body: Mapping[str, Any], read: Collection[str]
+) -> Iterator[str]:
+    if UNKNOWN_EXTRA in endpoint.refuses:  # as the contract has it
+        return
+    more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
+    yield from _strange(endpoint.body, body, {*read, *more})
+
+
+def _in_query(endpoint: Endpoint, request: RequestContext, read: Iterable[str]) -> Iterator[str]:
+    known = vocabulary(endpoint).query
+    taken = {*known, *read}
+    return (_named(key, "", known) for key, _ in request.query if key not in taken)
+
+
+def _strange(
+    schema: Schema | None, given: Mapping[str, Any], read: Collection[str], path: str = ""
+) -> Iterator[str]:
+    """Yield the keys of an object, and of the objects inside it, that its schema lacks and nothing reads."""
+    known = {} if schema is None else _loaded_fields(schema)
+    for key, value in given.items():
+        if key in known:
+            if isinstance(value, dict | list):
+                yield from _within(known[key], value, read, f"{path}{key}.")
+        elif key not in read:
+            yield _named(key, path, known)
+
+
+@cache  # a schema is one of a row's
+def _loaded_fields(schema: Schema) -> Mapping[str, fields.Field[Any]]:
+    return {one.data_key or name: one for name, one in schema.load_fields.items()}
+
+
+def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
+    if isinstance(field, fields.Nested) and isinstance(value, dict):
+        # What the request says where it is read is read here too, but for objects of their own kind.
+        yield from _strange(field.schema, value, read if path.count(".") == 1 else (), path)
+    elif isinstance(field, fields.List) and isinstance(value, list):
+        for item in value:
+            yield from _within(field.inner, item, read, path)
+    else:
+        yield from _shaped(getattr(field, "shape", {}), value, path)
+
+
+def _shaped(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
+    """Yield the same by the JSON Schema of a field that reads objects by itself."""
+    if not isinstance(value, dict | list):
+        return
+    for one in (shape, *shape.get("oneOf", ())):
+        if isinstance(value, list):
+            for item in value if "items" in one else ():
+                yield from _shaped(one["items"], item, path)
+        elif "properties" in one:
+            known = one["properties"]
+            yield from (_named(key, path, known) for key in value if key not in known)
+
+
+def _named(key: str, path: str, known: Iterable[str]) -> str:
+    """Return a key where it stands, with the nearest of those that would have been read."""
+    near = close(key, known)
+    shown = f"{path}{key}" if len(key) <= _LONGEST_KEY else f"{path}{key[: _LONGEST_KEY - 1]}…"
+    return f"{shown}; nearest {near[0]}" if near else shown
