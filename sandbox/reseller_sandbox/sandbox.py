@@ -32,7 +32,7 @@ from reseller_sandbox.remote import There
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
-from reseller_sandbox.worlds.past import AT
+from reseller_sandbox.worlds.timeline import AT
 
 if TYPE_CHECKING:
     from reseller_sandbox.powers.registry import AccountRecord

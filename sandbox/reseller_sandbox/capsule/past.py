@@ -9,8 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.capsule.came import came
-from reseller_sandbox.capsule.secrets import Clean, StandIns, cleaned
+from reseller_sandbox.capsule.secrets import Clean, Masking
 from reseller_sandbox.capsule.steps import (
     AsSent,
     CallStep,
@@ -19,6 +18,7 @@ from reseller_sandbox.capsule.steps import (
     StandStep,
     Step,
     WaitingStep,
+    came,
 )
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.state import State, account_named
@@ -57,14 +57,14 @@ _TOO_EARLY = "it goes back to what came before the capsule begins"
 class Past(Struct, frozen=True):
     """The past of a world that began at ``origin``, if that is known, and is at ``end`` now.
 
-    ``entries`` are its journal, ``told`` knows the credentials of its accounts.
+    ``entries`` are its journal, ``masking`` takes the secrets of other services out of it.
     """
 
     engine: Engine
     origin: Moment | None
     end: Moment
     entries: Sequence[Entry]
-    told: StandIns
+    masking: Masking
 
     def steps(self) -> Iterator[Step]:
         """Yield its steps in their order; the first one says where it begins."""
@@ -121,7 +121,7 @@ class Past(Struct, frozen=True):
             yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNTOLD)
 
     def _stand(self, number: int, moment: Moment, at: datetime, why: str = "") -> StandStep:
-        still = replace(self.told.moment(moment), clock=WorldClock(at))
+        still = replace(self.masking.moment(moment), clock=WorldClock(at))
         return StandStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
 
     def _line(self) -> list[tuple[Step, Entry | None]]:
@@ -129,6 +129,7 @@ class Past(Struct, frozen=True):
         found: list[tuple[tuple[int, int, int], Step, Entry | None]] = []
         for event in self.end.log.events:
             found.append(((event.number, 0, 0), self._event(event), None))
+        self.masking.learn()
         for entry in self.entries:
             found.append(((entry.step, 0, 0), self._request(entry), entry))
             if entry.arrived is not None:
@@ -152,9 +153,9 @@ class Past(Struct, frozen=True):
             number=event.number,
             at=at,
             call=event.name,
-            given=self.told.call(
-                given, lambda: self._state_after(event), looks=event.name.startswith(_LOOKING)
-            ),
+            given=self.masking.call(given, lambda: self._state_after(event))
+            if event.name.startswith(_LOOKING)
+            else given,
             past=event.name in PAST,
         )
 
@@ -171,17 +172,17 @@ class Past(Struct, frozen=True):
 
     def _waiting(self, one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], WaitingStep, None]:
         after, matched, at = one.arrived
-        sent = _sent(entry, cleaned(entry, self.told))
+        sent = _sent(entry, self.masking.request(entry))
         return (after, 1, matched), WaitingStep(number=after, at=at, waits=name, sent=sent), None
 
     def _request(self, entry: Entry) -> RequestStep:
-        late, clean = entry.arrived is not None, cleaned(entry, self.told)
+        late, clean = entry.arrived is not None, self.masking.request(entry)
         return RequestStep(
             number=entry.step,
             at=entry.at,
             id=entry.id,
             operation=entry.operation,
-            came=came(entry, clean.answer(entry.answer)),
+            came=came(entry, clean.answer),
             sent=None if late else _sent(entry, clean),
             waits=entry.id if late else None,
             beyond=_beyond(entry) or clean.beyond,
@@ -196,7 +197,7 @@ def _sent(entry: Entry, clean: Clean) -> AsSent:
         body=clean.body,
         scheme=entry.scheme,
         port=entry.port,
-        replaced=tuple(dict.fromkeys(clean.replaced)),
+        replaced=clean.replaced,
         anew=clean.anew,
     )
 

@@ -1,106 +1,94 @@
-"""Secrets in requests: the sandbox's own stay, others are replaced by what the sandbox answers alike.
+"""Secrets in recordings: those of the sandbox stay, because a replay needs them; all others are masked.
 
-Its own are the credentials of its accounts, the signatures made with them, and what the registry holds of the
-names that a request is about: codes and passwords. Any other secret is unknown to the registry, and so is
-what stands for it: of the same length, with digits for digits and letters for letters.
+The sandbox's own secrets are the credentials of its accounts, the signatures made with them, and the codes
+and passwords that its registry holds or has answered with. A request whose answer may depend on a masked
+secret cannot be done again.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from hashlib import sha256
 from itertools import chain
 from operator import is_
-from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
-from urllib.parse import quote, unquote_plus
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.core.matching import MATCH
 from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
-from reseller_sandbox.core.state import Draft, State, held_order
+from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultRule, reading
-from reseller_sandbox.server.secrecy import host_masked, is_secret, key_masked, text_masked
+from reseller_sandbox.server.secrecy import MASK, host_masked, query_elements, target_masked, value_masked
 from reseller_sandbox.worlds import Entry, Moment, World, plain, redact
-from reseller_sandbox.worlds.credentials import NOBODYS
+
+#: Why a request cannot be done again.
+MASKED = "a secret of another service was taken out of it"
+UNKNOWN = "it came with credentials that this world does not accept"
+
+#: Replaces a secret that a fault or a plan looks for: no value of a request is like this pattern.
+UNLIKE = f"<{MASK}>"
 
 #: How the names of the elements end that sign a request.
 _KEY, _SIGNATURE = "-apikey", "-signature"
 
-#: What makes a text a pattern where a match has it.
-_PATTERN = frozenset("*?")
 
+class Clean(Struct, frozen=True):
+    """A request and its answer without the secrets of other services.
 
-class Clean(Struct):
-    """A request without the secrets of others: ``replaced`` are the places of those, ``stood`` what stands
-    for each.
-
-    ``anew`` is whether what was signed has been changed. ``beyond`` is why it cannot be done again without
-    them, if it cannot.
+    ``replaced`` are the places of those. ``anew`` is whether signed content has changed. ``beyond`` is why
+    the request cannot be done again, or empty.
     """
 
     target: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    replaced: list[str] = field(default_factory=list)
-    stood: dict[str, str] = field(default_factory=dict)
-    anew: bool = False
-    beyond: str = ""
-
-    def answer(self, raw: bytes) -> bytes:
-        """Return an answer with what stands for the secrets in it, where they are whole words and no keys.
-
-        Messages show unknown keys and tokens masked.
-        """
-        masked = {key_masked(secret): key_masked(instead) for secret, instead in self.stood.items()}
-        for secret, instead in (self.stood | masked).items():
-            if len(secret) >= redact.SHORTEST:
-                told = re.escape(secret.encode("utf-8", "surrogatepass"))
-                by = instead.encode().replace(b"\\", rb"\\")
-                raw = re.sub(rb"(?<!\w)%b(?!\w|\"\s*:)" % told, by, raw)
-        return raw
+    answer: bytes
+    replaced: tuple[str, ...]
+    anew: bool
+    beyond: str
 
 
-def credentials_of(world: World, *states: State) -> frozenset[str]:
-    """Return the credentials of a world's accounts, those that they have inherited among them."""
-    accounts = [account for state in states for account in state.accounts.values()]
-    own = {word for one in accounts for word in (one.key, one.secret, one.token)}
-    return frozenset(own | set(world.inherited.keys) | set(world.inherited.tokens))
+class Masking:
+    """Masks the secrets of other services in one recording. A secret is own or not throughout."""
 
+    def __init__(self, world: World, states: Iterable[State], entries: Iterable[Entry]) -> None:
+        self._own = set(world.inherited.keys) | set(world.inherited.tokens)
+        for state in states:
+            self._own.update(_credentials(state), held_in(state))
+        self._entries = entries
+        #: The secrets of other services in control calls: faults look for them, or answer with them.
+        self._foreign: set[str] = set()
 
-class StandIns:
-    """What the controls were told, without the secrets of others: a fault or a plan may look for one.
+    def learn(self) -> None:
+        """Count as own what the registry has changed and answered; call it after the control calls."""
+        for entry in self._entries:
+            for change in entry.changes:
+                for record in (change.before, change.after):
+                    self._own.update(filter(None, plain.secrets_of(record)))
+            self._own.update(redact.secrets_in(redact.read(entry.answer)))
+        self._own -= self._foreign
 
-    What stands for such a secret is the same all through a capsule, in requests too. Whether it is one of the
-    sandbox's ``own`` is decided once, when it is first told.
-    """
+    def call(self, given: Mapping[str, Any], state: Callable[[], State]) -> dict[str, Any]:
+        """Return the arguments of a control call; ``state`` is the one that the call led to."""
+        secrets = set(redact.secrets_in(given, keys=True)) - self._foreign
+        if secrets - self._own:
+            self._own.update(set(_credentials(state())) | set(held_in(state())))
+            self._own.update(one for one in secrets if _is_like_any(one, self._own))
 
-    def __init__(self, credentials: frozenset[str]) -> None:
-        self.credentials = credentials
-        self.stood: dict[str, str] = {}
-        self._own = set(credentials)
+        def unlike(secret: Any, _: Any) -> str:
+            self._foreign.update(redact.texts(secret))
+            return UNLIKE
 
-    def call(
-        self, given: Mapping[str, Any], state: Callable[[], State], *, looks: bool = True
-    ) -> dict[str, Any]:
-        """Return what a control call was told; ``state`` is the one that it led to.
-
-        With ``looks``, what is a secret by its looks is none of the registry's, which would have it in plain.
-        """
-        if any(one not in self._own and one not in self.stood for one in redact.secrets_in(given)):
-            self._own |= set(held_in(state())) - self.stood.keys()
-        clean = Clean("", (), b"", stood=self.stood)
-        place = _Place(clean, self._is_own, lambda text: stand_in(text, len(self.stood)), looks=looks)
-        return {name: place.below(name, value) for name, value in given.items()}
+        made: dict[str, Any] = _exchanged(given, redact.masked(given, own=self._own), unlike)
+        return made
 
     def moment(self, moment: Moment) -> Moment:
-        """Return a moment of which the faults and the plans look for what stands for a secret."""
+        """Return a moment whose faults and plans look for no secret of another service."""
         state, book = moment.state, moment.faults
         rules = tuple(self._rule(one, state) for one in book.rules)
         draft = Draft(state, moment.clock.instant, moment.assumptions, "")
@@ -117,52 +105,41 @@ class StandIns:
         clean = self.call(told, lambda: state)
         return rule if clean == told else reading.read_rules([{"name": rule.name, **clean}], None)[0].rule
 
-    def _is_own(self, text: str) -> bool:
-        """Whether a text is one of the sandbox's own secrets, or a pattern of some."""
-        pattern = None if text in self._own else _pattern(text)
-        return text in self._own or (pattern is not None and any(map(pattern.matches, self._own)))
+    def request(self, entry: Entry) -> Clean:
+        """Return a request and its answer without the secrets of other services."""
+        elements = [(spelt(name), value) for name, value in entry.sent.items()]
+        elements += [(name.lower(), value) for name, value in query_elements(entry.raw_target)]
+        key = next((value for name, value in elements if name.endswith(_KEY)), None)
+        own = self._own
+        if key in own:
+            own = own | {value for name, value in elements if name.endswith(_SIGNATURE)}
+        target = target_masked(entry.raw_target, own)
+        body, taken, is_sound = _body_masked(entry.body, own)
+        headers = {name: _element_masked(spelt(name), value, own) for name, value in entry.sent.items()}
+        places = [spelt(name) for name, value in entry.sent.items() if headers[name] != value]
+        places += ["query"] * (target != entry.raw_target) + ["body"] * (body != entry.body)
+        taken += [value for name, value in elements if _element_masked(name, value, own) != value]
+        answer = _without(entry.answer, (*self._foreign, *taken))
+        anew = (target, body) != (entry.raw_target, entry.body) and key in own
+        rule = entry.refused.rule if entry.refused is not None else None
+        beyond = ""
+        if rule in (UNKNOWN_KEY, UNKNOWN_TOKEN):
+            beyond = UNKNOWN
+        elif (
+            not is_sound
+            or answer != entry.answer
+            or (anew and rule is SIGNATURE_MISMATCH)
+            or (places and self.moment(entry.before) is not entry.before)
+        ):
+            beyond = MASKED
+        if body != entry.body:
+            headers |= {name: str(len(body)) for name in headers if spelt(name) == "content-length"}
+        return Clean(target, tuple(headers.items()), body, answer, tuple(places), anew, beyond)
 
-    def alike(self, secret: str) -> str:
-        """Return what stands for a secret that something looks for by a pattern, and is found by it too."""
-        for pattern, instead in self.stood.items():
-            if (glob := _pattern(pattern)) is not None and glob.matches(secret):
-                return instead.replace("*", "x").replace("?", "x")
-        return ""
 
-
-def _pattern(text: str) -> Glob | None:
-    """Return the pattern that a text is where a match has it, if it is one."""
-    with suppress(ValueError):
-        return None if _PATTERN.isdisjoint(text) else Glob(text)
-    return None
-
-
-def cleaned(entry: Entry, told: StandIns) -> Clean:
-    """Return a request without secrets that are not the sandbox's own."""
-    own = (told.credentials | frozenset(_held(entry))) - told.stood.keys()
-    found = Clean(entry.raw_target, (), entry.body, stood=dict(told.stood))
-    pairs = [(spelt(name), value) for name, value in entry.sent.items()]
-    key = next((value for name, value in pairs if name.endswith(_KEY)), None)
-    elements = [one.partition("=") for one in entry.raw_target.partition("?")[2].split("&")]
-    for name, _, value in elements:
-        key = value if key is None and unquote_plus(name).lower().endswith(_KEY) else key
-    headers = _Place(found, own.__contains__, told.alike, is_signed=key in own)
-    found.headers = tuple((name, headers.text(spelt(name), value)) for name, value in entry.sent.items())
-    found.target = _target(entry.raw_target, headers)
-    found.body = _body(entry.body, headers)
-    if found.body != entry.body:
-        length = str(len(found.body))
-        found.headers = tuple(
-            (name, length if spelt(name) == "content-length" else value) for name, value in found.headers
-        )
-    rule = entry.refused.rule if entry.refused is not None else None
-    found.anew = (found.target, found.body) != (entry.raw_target, entry.body) and key in own
-    if rule is SIGNATURE_MISMATCH and found.anew:
-        found.beyond = "a secret was taken out of it, and its signature was wrong"
-    reason = str(entry.refused.facts.get("reason", NOBODYS)) if entry.refused is not None else NOBODYS
-    if rule in (UNKNOWN_KEY, UNKNOWN_TOKEN) and NOBODYS not in reason:
-        found.beyond = "it came with the credentials of another world"
-    return found
+def _credentials(state: State) -> Iterator[str]:
+    for account in state.accounts.values():
+        yield from filter(None, (account.key, account.secret, account.token))
 
 
 def held_in(state: State) -> Iterator[str]:
@@ -171,100 +148,11 @@ def held_in(state: State) -> Iterator[str]:
         yield from filter(None, plain.secrets_of(record))
 
 
-def _held(entry: Entry) -> Iterator[str]:
-    """Yield the secrets that the registry holds of what a request is about, before it or after."""
-    for change in entry.changes:
-        for record in (change.before, change.after):
-            yield from filter(None, plain.secrets_of(record))
-    for moment in (entry.before, entry.after):
-        state = moment.state
-        for name in entry.domains:
-            if (order := held_order(state, name)) is not None:
-                yield from filter(None, plain.secrets_of(order))
-    yield from redact.secrets_in(redact.read(entry.answer))
-
-
-class _Place:
-    """Replaces the secrets of one request, each by the same wherever it stands."""
-
-    def __init__(
-        self,
-        found: Clean,
-        is_own: Callable[[str], bool],
-        alike: Callable[[str], str],
-        *,
-        is_signed: bool = False,
-        looks: bool = True,
-    ) -> None:
-        self.found = found
-        self._is_own = is_own
-        self._alike = alike
-        self._is_signed = is_signed
-        self._looks = looks
-
-    def text(self, name: str, value: str) -> str:
-        """Return the value of a header or of an element of the query."""
-        lower = name.lower()
-        if not value or self._is_own(value) or (self._is_signed and lower.endswith(_SIGNATURE)):
-            return value
-        if is_secret(name) or lower.endswith(_KEY):
-            return self.instead(name, value)
-        return self._masked(name, host_masked(value) if lower == "host" else text_masked(value), value)
-
-    def value(self, given: Any, name: str = "") -> Any:
-        """Return a JSON value; what stands below the name of a secret is one."""
-        if isinstance(given, Mapping):
-            return {
-                key: self.value(inner, name) if name else self.below(str(key), inner)
-                for key, inner in given.items()
-            }
-        if isinstance(given, list | tuple):
-            return [self.value(inner, name) for inner in given]
-        if given is None or isinstance(given, bool) or given == "" or self._is_own(str(given)):
-            return given
-        if not name:
-            by_looks = self._looks and isinstance(given, str)
-            return self._masked("body", text_masked(given), given) if by_looks else given
-        if isinstance(given, str):
-            return self.instead(name, given)
-        digits, mark, exponent = str(given).lower().partition("e")
-        return type(given)(self.instead(name, digits) + mark + exponent)
-
-    def below(self, name: str, given: Any) -> Any:
-        """Return a JSON value that goes under ``name``."""
-        return self.value(given, name if is_secret(name) or name.lower().endswith(_KEY) else "")
-
-    def _masked(self, name: str, masked: str, text: str) -> str:
-        """Return a text without what is a secret by its looks."""
-        if masked == text:
-            return text
-        self.found.replaced.append(name)
-        return self.found.stood.setdefault(text, self._alike(text) or masked)
-
-    def instead(self, name: str, secret: str) -> str:
-        """Return what stands for a secret."""
-        self.found.replaced.append(name)
-        stood = self.found.stood
-        return stood.setdefault(secret, self._alike(secret) or stand_in(secret, len(stood)))
-
-
-def stand_in(secret: str, number: int = 0) -> str:
-    """Return a text of the same length and the same kinds of characters, the ``number``-th such.
-
-    One without letters and digits, such as ``***``, hides nothing, and stays.
-    """
-    if not any(map(str.isalnum, secret)):
-        return secret
-    drawn = sha256(f"{number}: {len(secret)}".encode()).digest()
-    made = "".join(_like(one, drawn[at % len(drawn)] + at) for at, one in enumerate(secret))
-    return made if made != secret else stand_in(secret, number + 1)
-
-
-def _like(one: str, drawn: int) -> str:
-    for letters in (digits[1:], ascii_lowercase, ascii_uppercase):
-        if one in letters or (one == "0" and letters == digits[1:]):
-            return letters[drawn % len(letters)]
-    return one if one.isascii() else "äö"[drawn % 2]
+def _is_like_any(pattern: str, own: Iterable[str]) -> bool:
+    """Whether a text of a match is a pattern of one of the sandbox's own secrets."""
+    with suppress(ValueError):
+        return any(map(Glob(pattern).matches, own))
+    return False
 
 
 def spelt(name: str) -> str:
@@ -272,36 +160,50 @@ def spelt(name: str) -> str:
     return name.replace("_", "-").lower()
 
 
-def _target(target: str, place: _Place) -> str:
-    path, mark, query = target.partition("?")
-    return text_masked(path) + mark + "&".join(_element(one, place) for one in query.split("&"))
+def _element_masked(name: str, value: str, own: set[str]) -> str:
+    return host_masked(value) if name == "host" else value_masked(name, value, own)
 
 
-def _element(element: str, place: _Place) -> str:
-    name, mark, value = element.partition("=")
-    shown = unquote_plus(value)
-    clean = place.text(unquote_plus(name), shown)
-    return element if clean == shown else f"{name}{mark}{quote(clean, safe='*')}"
+def _exchanged(value: Any, masked: Any, instead: Callable[[Any, Any], Any]) -> Any:
+    """Return ``value`` with ``instead`` of each part that differs in ``masked``."""
+    if value == masked:
+        return value
+    if isinstance(value, Mapping) and isinstance(masked, Mapping):
+        return {key: _exchanged(inner, masked[key], instead) for key, inner in value.items()}
+    if isinstance(value, list | tuple) and isinstance(masked, list):
+        return [_exchanged(inner, other, instead) for inner, other in zip(value, masked, strict=True)]
+    return instead(value, masked)
 
 
-def _body(body: bytes, place: _Place) -> bytes:
-    """Return a body with its secrets replaced, as it is where it has none of others."""
+def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str], bool]:
+    """Return a body without secrets, the secrets, and whether it is otherwise as it was sent."""
     try:
         told = json.loads(body)
     except (ValueError, RecursionError):
         read = redact.read(body)
-        if read is None or redact.masked(read) == read:
-            return body
-        place.found.beyond = "a secret was taken out of its body, which is not JSON"
-        return redact.shortened(body, len(body))
-    clean = place.value(told)
-    if clean == told:
-        return body
-    for secret, instead in place.found.stood.items():  # so that all else stays as it was written
+        if read is None or redact.masked(read, own=own) == read:
+            return body, [], True
+        return redact.shortened(body, len(body)), list(redact.secrets_in(read)), False
+    masked, pairs = redact.masked(told, own=own), []
+    _exchanged(told, masked, lambda *pair: pairs.append(pair))
+    changed = body
+    for secret, instead in pairs:
         for ascii_alone in (True, False):
-            body = body.replace(_quoted(secret, ascii_alone), _quoted(instead, ascii_alone))
-    return body if json.loads(body) == clean else json.dumps(clean, ensure_ascii=False).encode()
+            changed = changed.replace(_quoted(secret, ascii_alone), _quoted(instead, ascii_alone))
+    taken = [text for secret, _ in pairs for text in redact.texts(secret)]
+    if any(not isinstance(secret, str) for secret, _ in pairs) or json.loads(changed) != masked:
+        return json.dumps(masked, ensure_ascii=False).encode("utf-8", "surrogatepass"), taken, False
+    return changed, taken, True
 
 
-def _quoted(text: str, ascii_alone: bool) -> bytes:
-    return json.dumps(text, ensure_ascii=ascii_alone).encode("utf-8", "surrogatepass")
+def _quoted(value: Any, ascii_alone: bool) -> bytes:
+    return json.dumps(value, ensure_ascii=ascii_alone).encode("utf-8", "surrogatepass")
+
+
+def _without(answer: bytes, secrets: Iterable[str]) -> bytes:
+    """Return an answer with secrets masked where they are whole words, and no keys."""
+    for secret in secrets:
+        if len(secret) >= redact.SHORTEST:
+            told = re.escape(secret.encode("utf-8", "surrogatepass"))
+            answer = re.sub(rb"(?<!\w)%b(?!\w|\"\s*:)" % told, MASK.encode(), answer)
+    return answer

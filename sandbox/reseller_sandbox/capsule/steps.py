@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from hashlib import sha256
 from typing import Annotated, Any
 
 from msgspec import Struct
@@ -14,6 +15,7 @@ from msgspec import Struct
 from reseller_sandbox.capsule.kinds import Count, Keys, Line, Lines, Pairs, Raw, Seconds, Tokens, Told
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import INSTANT, SWITCH
+from reseller_sandbox.worlds import Entry
 
 
 class CapsuleHead(Struct, frozen=True, kw_only=True):
@@ -159,3 +161,22 @@ class Recording(Struct, frozen=True):
 
     head: CapsuleHead
     steps: tuple[Step, ...]
+
+
+#: So much of a long answer is told, beside its digest.
+_KEPT = 4096
+
+
+def came(entry: Entry, answer: bytes | None = None) -> CameOfIt:
+    """Return what came of a request, which a replay compares; ``answer`` is without the secrets of others."""
+    body, size = entry.answer if answer is None else answer, entry.answer_size
+    is_long = len(body) > _KEPT
+    return CameOfIt(
+        status=entry.status,
+        outcome=entry.outcome,
+        faults=entry.struck_by,
+        held_up=entry.held_up,
+        body=body[:_KEPT],
+        size=len(body) if is_long and size is None else size,
+        digest=sha256(body).hexdigest() if is_long else "",
+    )

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from msgspec.structs import replace
 
 from reseller_sandbox.capsule.past import Past
-from reseller_sandbox.capsule.secrets import StandIns, credentials_of
+from reseller_sandbox.capsule.secrets import Masking
 from reseller_sandbox.capsule.steps import CapsuleHead, EndStep, Recording, StandStep
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.signatures import declared
@@ -31,8 +31,10 @@ def recording_of(engine: Engine, world: World) -> Recording:
         world.settle()
         end = world.moment
         begun = (one for one in (world.origin, world.first) if one.log.line == end.log.line)
-        told = StandIns(credentials_of(world, world.origin.state, end.state))
-        past = Past(engine, next(begun, None), end, world.journal.entries, told)
+        entries = world.journal.entries
+    states = (world.origin.state, *(one.before.state for one in entries[:1]), end.state)
+    masking = Masking(world, states, entries)
+    past = Past(engine, next(begun, None), end, entries, masking)
     steps = tuple(past.steps())
     notes = dict.fromkeys(one.why for one in steps if isinstance(one, StandStep) and one.why)
     last = EndStep(
@@ -40,7 +42,7 @@ def recording_of(engine: Engine, world: World) -> Recording:
         at=end.clock.instant,
         frozen=end.clock.frozen,
         requests=end.requests,
-        digest=state_digest(engine, told.moment(end)),
+        digest=state_digest(engine, masking.moment(end)),
     )
     return Recording(_head(engine, world, notes), (*steps, last))
 

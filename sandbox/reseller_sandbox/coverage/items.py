@@ -14,7 +14,7 @@ from reseller_sandbox.core.patterns import Glob, any_matches
 from reseller_sandbox.core.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
 from reseller_sandbox.core.state import State
 from reseller_sandbox.faults.kinds import KINDS
-from reseller_sandbox.worlds.tally import Move
+from reseller_sandbox.worlds.journal import Move
 
 #: The areas, each with what an item of it is and when that counts as exercised.
 AREAS: Mapping[str, str] = {

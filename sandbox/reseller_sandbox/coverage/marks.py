@@ -10,7 +10,7 @@ from reseller_sandbox.core.assumptions import spelt
 from reseller_sandbox.core.contract import ApiOperation, Contract
 from reseller_sandbox.core.lifecycle import TIMED
 from reseller_sandbox.coverage.items import checks_stage, event_name, transitions
-from reseller_sandbox.worlds.tally import Counted, Exercise, Tally
+from reseller_sandbox.worlds.journal import Counted, Exercise, Tally
 
 #: An item's area and its name in that.
 Key = tuple[str, str]

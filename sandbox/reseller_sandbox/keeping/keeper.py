@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.keeping.file import BadFile
-from reseller_sandbox.keeping.lock import FileLock, Locked
+from reseller_sandbox.keeping.file import BadFile, FileLock, Locked
 from reseller_sandbox.keeping.worlds import opened, save
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.settings import BadSetting

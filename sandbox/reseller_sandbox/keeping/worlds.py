@@ -1,65 +1,288 @@
-"""The worlds of a server in a file."""
+"""The worlds of a server as a file: pickled records of a closed list of kinds, in checked blocks.
+
+A pickle writes each object once, however many others refer to it, and makes the same graph again. Nothing in
+a file is carried out as a program: reading finds the kinds below by their names, and nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+from http import HTTPStatus
+from io import BytesIO
+from itertools import chain, islice
+from operator import is_
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
+from msgspec.structs import replace
+from rpds import HashTrieMap, HashTrieSet, Queue
+
+from reseller_sandbox.core import model
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.clock import WorldClock
+from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.model import Action
+from reseller_sandbox.core.patterns import Glob
+from reseller_sandbox.core.patterns import Path as JsonPath
+from reseller_sandbox.core.refusals import RULES, Possible, Refusal, Rule, Term, Wording
+from reseller_sandbox.core.signatures import field_names
+from reseller_sandbox.core.state import Change, State, changed, filled
+from reseller_sandbox.core.stepwise import stepwise
+from reseller_sandbox.core.tables import TABLES
+from reseller_sandbox.faults import FaultBook, FaultRule
+from reseller_sandbox.faults.book import Strike
+from reseller_sandbox.faults.kind import Effects
+from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.faults.kinds.answers import Window
+from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.keeping import file
-from reseller_sandbox.keeping.codec import Reader, Writer
 from reseller_sandbox.keeping.file import BadFile, Put
-from reseller_sandbox.keeping.kinds import Sorts
-from reseller_sandbox.keeping.states import States
 from reseller_sandbox.server.collector import without_collections
-from reseller_sandbox.worlds.kept import KeptWorlds
+from reseller_sandbox.worlds import Checkpoint, Entry, Moment
+from reseller_sandbox.worlds.diff import changes
+from reseller_sandbox.worlds.eventlog import Event, EventLog
+from reseller_sandbox.worlds.inherited import Inherited
+from reseller_sandbox.worlds.journal import Arrival, Exercise
+from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 
 #: The version of the format: another one where a file means something else than it did.
-VERSION = 3
+VERSION = 4
 
-_SHAPE = "shape"
+#: So many objects are written in one call at most, because no other thread runs meanwhile.
+PIECE = 1000
+
+#: The records. A file names their fields, and a program reads only records with the same fields.
+RECORDS: tuple[type, ...] = (
+    *(*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium, model.Prices, model.Policy),
+    *(Match, JsonPath, When, FaultRule, Count, Window, FaultBook, Strike, *KINDS.values()),
+    *(WorldClock, Assumptions, Event, EventLog, Happening, Change, State, Refusal, Possible, Wording),
+    *(Moment, Inherited, Arrival, Entry, Checkpoint, KeptWorld, KeptWorlds, Exercise),
+)
+
+#: Other kinds of values, beside those that pickle has operations for.
+VALUES: tuple[type, ...] = (
+    *(model.Stage, model.Flag, model.TransferStatus, model.Purpose, Action, Term, HTTPStatus),
+    *(datetime, date, timedelta, timezone, Decimal, Glob, HashTrieMap, HashTrieSet),
+)
+
+#: What a state has beside its records and the indexes that follow from them.
+_OWN = ("seed", "contact_params", "permits", "counters")
+
+_TABLES = tuple(table.name for table in TABLES.values())
+
+Made = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def save(path: Path, kept: KeptWorlds, put_in_place: Callable[[Path, Path], object]) -> None:
     """Write worlds into a file, in place of what was there once all is written; raise OSError."""
-    file.write(path, VERSION, lambda put: _write(put, kept), put_in_place)
-
-
-def _write(put: Put, kept: KeptWorlds) -> None:
-    kinds = Sorts()
-    put([_SHAPE, kinds.shape], b"")
-    writer = Writer(put, kinds)
-    states = States(writer)
-    for world in kept.worlds:
-        states.take(world)
-    writer.number(kept)
+    file.write(path, VERSION, lambda put: _Writer(put).write(kept), put_in_place)
 
 
 def opened(path: Path) -> KeptWorlds:
     """Return the worlds in a file; raise ``BadFile``, and OSError."""
-    kinds = Sorts()
-    blocks = file.read(path, VERSION)
-    told = next(blocks, None)
-    if told is None or told.head[0] != _SHAPE:
-        raise BadFile(f"{path}: it does not say what its records look like")
-    _require_shape(path, kinds.shape, told.head[1:])
-    reader = Reader(kinds.values())
+    found: Any = None
     with without_collections():
-        for block in blocks:
+        reader = _Reader()
+        for number, (at, block) in enumerate(file.read(path, VERSION)):
             try:
-                reader.take(block)
-            except BadFile as problem:
-                raise BadFile(f"{path}: {problem}") from None
-    found = reader.objects[-1] if reader.objects else None
+                found = reader.read(block)
+            except Exception:
+                raise BadFile(f"{path}: byte {at}: the content of the block is damaged") from None
+            if not number:
+                _require_shape(path, found)
     if not isinstance(found, KeptWorlds):
         raise BadFile(f"{path}: it holds no worlds")
     return found
 
 
-def _require_shape(path: Path, ours: Sequence[str], theirs: Any) -> None:
-    if theirs == [ours]:
+def _shape() -> list[str]:
+    """Return every record with its fields."""
+    return [f"{one.__name__}({','.join(field_names(one))})" for one in RECORDS]
+
+
+def _require_shape(path: Path, theirs: Any) -> None:
+    ours = _shape()
+    if theirs == ours:
         return
-    other = theirs[0] if theirs and isinstance(theirs[0], list) else []
+    other = theirs if isinstance(theirs, list) else []
     differ = [one for one in [*ours, *other] if (one in ours) is not (one in other)]
     named = str(differ[0]).partition("(")[0] if differ else "a record"
     raise BadFile(f"{path}: another version of this program wrote it, whose {named} has other fields")
+
+
+class _Reader(pickle.Unpickler):
+    """Reads blocks one after the other. A block refers to objects of earlier blocks."""
+
+    def __init__(self) -> None:
+        self._block = BytesIO()
+        super().__init__(self._block)
+
+    def read(self, block: bytes) -> Any:
+        """Return the object in a block."""
+        self._block.seek(0)
+        self._block.truncate()
+        self._block.write(block)
+        self._block.seek(0)
+        return self.load()
+
+    def find_class(self, _module: str, name: str) -> Any:
+        """Return the kind of that name, whatever module it was in; there are no others."""
+        return _KINDS[name]
+
+
+class _Writer(pickle.Pickler):
+    """Writes blocks, each with an object that refers to those of earlier blocks."""
+
+    def __init__(self, put: Put) -> None:
+        self._block = BytesIO()
+        super().__init__(self._block, protocol=5)
+        self._put = put
+        self._reduce: Mapping[type, Callable[[Any], Made]] = {
+            State: lambda state: self._states[id(state)],
+            Queue: self._queue,
+            Rule: lambda rule: (_rule, (rule.code,)),
+            Strike: lambda strike: (_strike, (strike.request, strike.arrived)),
+        }
+        #: How each state is made again, by its identity.
+        self._states: dict[int, Made] = {}
+        #: A state that has the table with this identity.
+        self._holding: dict[int, State] = {}
+        self._last: tuple[Queue[Event] | None, Sequence[Event]] = (None, ())
+
+    def write(self, kept: KeptWorlds) -> None:
+        """Write worlds: their states and entries in pieces, and then what refers to those."""
+        self._dump(_shape())
+        for world in kept.worlds:
+            self._write_states(world)
+            for entries in (*(one.entries for one in (*world.snapshots, *world.branches)), world.entries):
+                self._dump_pieces(entries)
+        self._dump(kept)
+
+    def _dump_pieces(self, values: Iterable[Any]) -> None:
+        rest = iter(values)
+        while some := list(islice(rest, PIECE)):
+            self._dump(some)
+
+    def _dump(self, value: Any) -> None:
+        self.dump(value)
+        self._put(self._block.getvalue())
+        self._block.seek(0)
+        self._block.truncate()
+
+    def reducer_override(self, value: Any) -> Any:
+        """Return how to make ``value`` again; raise TypeError for a kind that no file may hold."""
+        if isinstance(value, Enum):
+            return type(value), (value.value,)
+        if isinstance(value, str):  # text that remembers where it came from
+            return str, (str(value),)
+        reduce = self._reduce.get(type(value))
+        if reduce is not None:
+            return reduce(value)
+        kind = value if isinstance(value, type | FunctionType) else type(value)
+        known = _KINDS.get(kind.__name__)
+        if known is None or (isinstance(kind, type) and known is not kind):
+            raise TypeError(f"{kind.__qualname__} is no kind of object that can be kept")
+        return NotImplemented
+
+    def _write_states(self, world: KeptWorld) -> None:
+        """Write the states of a world as what they change in one another, because they share most records.
+
+        Between the states around a request the changes are known. Otherwise two states are compared, and
+        tables that both have cost nothing.
+        """
+        new: list[State] = []
+        before: State | None = None
+        for state, led in _states(world):
+            if id(state) not in self._states:
+                self._states[id(state)] = self._made(state, before, led)
+                new.append(state)
+                for name in _TABLES:
+                    self._holding.setdefault(id(getattr(state, name)), state)
+            before = state
+        self._dump_pieces(new)
+
+    def _made(self, state: State, before: State | None, led: Sequence[Change] | None) -> Made:
+        own = [getattr(state, name) for name in _OWN]
+        if led is None or before is None:
+            largest = max((getattr(state, name) for name in _TABLES), key=len)
+            before = self._holding.get(id(largest), before)
+            led = None if before is None else list(changes(before, state))
+        if before is None or led is None or 2 * len(led) > sum(len(getattr(state, name)) for name in _TABLES):
+            records = list(stepwise(chain.from_iterable(getattr(state, name).values() for name in _TABLES)))
+            self._dump_pieces(records)
+            return _whole, (own, records)
+        gone = [one.before for one in led if one.after is None]
+        return _changed, (before, gone, [one.after for one in led if one.after is not None], own)
+
+    def _queue(self, queue: Queue[Event]) -> Made:
+        """Write events as a change of the last queue: most logs hold those of another, and some new ones."""
+        events = tuple(queue)
+        base, held = self._last
+        self._last = queue, events
+        dropped = next((at for at, one in enumerate(held) if events and one is events[0]), len(held))
+        common = held[dropped:]
+        if common and len(common) <= len(events) and all(map(is_, common, events)):
+            return _queue, (base, dropped, events[len(common) :])
+        return _queue, (None, 0, events)
+
+
+def _states(world: KeptWorld) -> Iterator[tuple[State, Sequence[Change] | None]]:
+    """Yield the states of a world, each with what changed since the one before it, where that is known."""
+    yield world.first.state, None
+    yield world.origin.state, None
+    points: tuple[Checkpoint | KeptWorld, ...] = (*world.snapshots, *world.branches, world)
+    for kept in points:
+        for entry in kept.entries:
+            before, after = entry.before, entry.after
+            alone = after.requests == before.requests + 1 and after.log.kept is before.log.kept
+            yield before.state, None
+            yield after.state, entry.changes if alone and not entry.faults else None
+        yield kept.moment.state, None
+
+
+def _whole(own: Iterable[Any], records: Iterable[Any]) -> State:
+    return replace(filled(State(), records), **dict(zip(_OWN, own, strict=True)))
+
+
+def _changed(base: State, gone: Iterable[Any], new: Iterable[Any], own: Iterable[Any]) -> State:
+    return replace(changed(base, gone, new), **dict(zip(_OWN, own, strict=True)))
+
+
+def _queue(base: Queue[Event] | None, dropped: int, new: Iterable[Event]) -> Queue[Event]:
+    if base is None:
+        return Queue(new)
+    for _ in range(dropped):
+        base = base.dequeue()  # type: ignore[call-arg]  # the stubs want a value
+    for event in new:
+        base = base.enqueue(event)
+    return base
+
+
+def rebuild(kind: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a record whose fields have names; msgspec pickles it as a call of a function of this name."""
+    return kind(**fields)
+
+
+def _rule(code: str) -> Rule:
+    return RULES[code]
+
+
+def _strike(request: Any, arrived: Any) -> Strike:
+    """Return a request that a fault holds back: it ends with the server, and stays part of the past."""
+    return Strike((), Effects(), {}, request, arrived)
+
+
+#: The kinds, and the functions that make objects again.
+_NAMED: tuple[Any, ...] = (
+    *(*RECORDS, *VALUES, str, Queue),
+    *(_whole, _changed, _queue, _rule, _strike, rebuild),
+)
+
+#: The same by the names that a file has.
+_KINDS: Mapping[str, Any] = {one.__name__: one for one in _NAMED}

@@ -10,7 +10,7 @@ from reseller_sandbox.core.contract import Vocabulary
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.worlds import Engine, World
-from reseller_sandbox.worlds.past import AT, require_present
+from reseller_sandbox.worlds.timeline import AT, require_present
 
 
 class UndeclaredRefusal(AssertionError):

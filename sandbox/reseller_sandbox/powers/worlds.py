@@ -30,7 +30,7 @@ from reseller_sandbox.powers.records import (
 )
 from reseller_sandbox.powers.registry import AccountRecord, accounts_shown
 from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Moment, World, diff, timeline
-from reseller_sandbox.worlds.past import require_present
+from reseller_sandbox.worlds.timeline import require_present
 
 S = TypeVar("S", bound="WorldStanding")
 W = TypeVar("W", bound="WorldSummary")

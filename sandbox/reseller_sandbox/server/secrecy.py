@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "***"
@@ -58,11 +58,18 @@ def key_masked(key: str) -> str:
     return f"{key[:2]}{MASK}{key[-2:]}" if len(key) >= _LONG_KEY else MASK
 
 
-def value_masked(name: str, value: str) -> str:
-    """Return what stands under a name, without what is secret by that name or by its looks."""
+def is_key(name: str) -> bool:
+    """Whether ``name`` is that of the v3 key."""
+    return _KEY_NAME.search(name) is not None
+
+
+def value_masked(name: str, value: str, own: Container[str] = ()) -> str:
+    """Return what stands under a name, without what is secret by that name or by its looks; ``own`` stays."""
+    if value in own:
+        return value
     if is_secret(name):
         return MASK
-    return key_masked(value) if _KEY_NAME.search(name) else text_masked(value)
+    return key_masked(value) if is_key(name) else text_masked(value)
 
 
 def _may_have_secret(text: str) -> bool:
@@ -114,15 +121,24 @@ def host_masked(host: str) -> str:
     return f"{MASK}@{host.rpartition('@')[2]}" if "@" in host else host
 
 
-def target_masked(target: str) -> str:
-    """Return a request target without what is secret in its address and in the elements of its query."""
+def target_masked(target: str, own: Container[str] = ()) -> str:
+    """Return a request target without what is secret in its address and in the elements of its query.
+
+    The secrets in ``own`` stay.
+    """
     path, mark, query = target.partition("?")
     path = _USER.sub(f"{MASK}@", path) if "@" in path else path
-    return path + mark + "&".join(map(_element_masked, query.split("&"))) if mark else path
+    return path + mark + "&".join(_element_masked(one, own) for one in query.split("&")) if mark else path
 
 
-def _element_masked(element: str) -> str:
+def query_elements(target: str) -> list[tuple[str, str]]:
+    """Return the names and the values in the query of a request target."""
+    pairs = [one.partition("=") for one in target.partition("?")[2].split("&")]
+    return [(unquote_plus(name), unquote_plus(value)) for name, _, value in pairs]
+
+
+def _element_masked(element: str, own: Container[str]) -> str:
     name, _, value = element.partition("=")
     shown = unquote_plus(value)
-    hidden = value_masked(unquote_plus(name), shown) if shown else shown
+    hidden = value_masked(unquote_plus(name), shown, own) if shown else shown
     return element if hidden == shown else f"{name}={quote(hidden, safe='*/:@=,;')}"

@@ -12,7 +12,6 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import open_worlds
-from reseller_sandbox.capsule.came import came
 from reseller_sandbox.capsule.document import BadCapsule, from_bytes
 from reseller_sandbox.capsule.steps import (
     CallStep,
@@ -24,6 +23,7 @@ from reseller_sandbox.capsule.steps import (
     StandStep,
     Step,
     WaitingStep,
+    came,
 )
 from reseller_sandbox.capsule.writing import program_version, state_digest
 from reseller_sandbox.core.clock import wire

@@ -18,7 +18,7 @@ from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, Shown
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Engine, Outcome, World
-from reseller_sandbox.worlds.past import require_present
+from reseller_sandbox.worlds.timeline import require_present
 
 if TYPE_CHECKING:
     from marshmallow import Schema

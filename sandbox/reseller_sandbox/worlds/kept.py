@@ -11,9 +11,8 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.state import State, replaced
 from reseller_sandbox.worlds.inherited import Inherited
-from reseller_sandbox.worlds.journal import Entry
+from reseller_sandbox.worlds.journal import Counts, Entry
 from reseller_sandbox.worlds.moment import Moment
-from reseller_sandbox.worlds.tally import Counts
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
-from reseller_sandbox.server.secrecy import MASK, host_masked, is_secret, text_masked, value_masked
+from reseller_sandbox.server.secrecy import MASK, host_masked, is_key, is_secret, text_masked, value_masked
 
 _FORM = re.compile(r"[^\s={}\"]+=")
 
@@ -23,22 +24,28 @@ KEPT_OF_A_HEADER = 1000
 SHORTEST = 4
 
 
-def masked(value: Any, secrets: Iterable[str] = ()) -> Any:
-    """Return a JSON value with every secret in it masked, and ``secrets`` wherever they stand."""
+def masked(value: Any, secrets: Iterable[str] = (), own: AbstractSet[str] = frozenset()) -> Any:
+    """Return a JSON value with every secret in it masked, and ``secrets`` wherever they stand.
+
+    With ``own``, those stay, and v3 keys are secrets too.
+    """
     known = sorted({one for one in secrets if len(one) >= SHORTEST}, key=lambda one: (-len(one), one))
-    return _masked(value, known)
+    return _masked(value, known, own)
 
 
-def _masked(value: Any, secrets: list[str]) -> Any:
+def _masked(value: Any, secrets: list[str], own: AbstractSet[str]) -> Any:
     if isinstance(value, Mapping):
-        return {key: _masked_under(str(key), value[key], secrets) for key in value}
+        return {key: _masked_under(str(key), value[key], secrets, own) for key in value}
     if isinstance(value, list | tuple):
-        return [_masked(item, secrets) for item in value]
-    return text_masked(value, secrets) if isinstance(value, str) else value
+        return [_masked(item, secrets, own) for item in value]
+    return text_masked(value, secrets) if isinstance(value, str) and value not in own else value
 
 
-def _masked_under(name: str, value: Any, secrets: list[str]) -> Any:
-    return MASK if is_secret(name) and value not in (None, "") else _masked(value, secrets)
+def _masked_under(name: str, value: Any, secrets: list[str], own: AbstractSet[str]) -> Any:
+    is_hidden = is_secret(name) or (own and is_key(name))
+    if is_hidden and value not in (None, "") and not (own and own >= set(texts(value))):
+        return MASK
+    return _masked(value, secrets, own)
 
 
 def cut(sent: Mapping[str, str]) -> dict[str, str]:
@@ -58,25 +65,26 @@ def headers(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         )
 
 
-def secrets_in(value: Any) -> Iterator[str]:
-    """Yield the secrets that a JSON value holds."""
+def secrets_in(value: Any, *, keys: bool = False) -> Iterator[str]:
+    """Yield the secrets that a JSON value holds; with ``keys``, v3 keys too."""
     if isinstance(value, Mapping):
         for key in value:
-            if is_secret(str(key)):
-                yield from _texts(value[key])
+            if is_secret(str(key)) or (keys and is_key(str(key))):
+                yield from texts(value[key])
             else:
-                yield from secrets_in(value[key])
+                yield from secrets_in(value[key], keys=keys)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from secrets_in(item)
+            yield from secrets_in(item, keys=keys)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers in a JSON value."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item)
+            yield from texts(item)
     elif value is not None and not isinstance(value, bool):
         yield str(value)
 

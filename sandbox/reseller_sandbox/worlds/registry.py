@@ -28,10 +28,10 @@ from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, lasting, told
 from reseller_sandbox.worlds.fork import Fork, require_name
 from reseller_sandbox.worlds.inherited import Inherited
+from reseller_sandbox.worlds.journal import Tally
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 from reseller_sandbox.worlds.moment import Moment
-from reseller_sandbox.worlds.past import AT, seen
-from reseller_sandbox.worlds.tally import Tally
+from reseller_sandbox.worlds.timeline import AT, seen
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 #: How many seconds pass at least between two looks for idle worlds that nobody has asked for.

@@ -11,6 +11,7 @@ from reseller_sandbox.core.refusals import (
     UNKNOWN_BRANCH,
     UNKNOWN_POINT,
     UNKNOWN_SNAPSHOT,
+    UNKNOWN_WORLD,
     Refused,
     Rule,
 )
@@ -169,3 +170,40 @@ def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, what: str
     if name not in known:
         raise Refused(unknown, name=name[:80], known=there_are(sorted(known), what))
     return known[name]
+
+
+#: What stands between a world's name and a point of its past: ``default@before:r3``.
+AT = "@"
+
+
+class PastWorld(World):
+    """A world at a point of its past, with the requests that led there. Its clock stands still.
+
+    It is made when it is asked for, and forgotten afterwards; whatever is done to it has no effect.
+    """
+
+    is_past = True
+
+
+def seen(world: World, named: str) -> PastWorld | None:
+    """Return ``world`` as it was at a point, as ``point`` names it, if there is such a point."""
+    with world.lock:
+        try:
+            moment = point(world, named)
+        except Refused:
+            return None
+        entries = led_to(world, named)
+        past = PastWorld(f"{world.name}{AT}{named}", moment, world.limits, world.number)
+        past.moment = moment.frozen()
+        past.first, past.origin, past.inherited = world.first, world.origin, world.inherited
+        past.snapshots, past.branches = dict(world.snapshots), dict(world.branches)
+        past.journal.replace(one for one in entries if one.number <= moment.requests)
+        past.journal.dropped = world.journal.dropped
+    return past
+
+
+def require_present(world: World) -> None:
+    """Refuse with ``unknown_world`` to change what is past."""
+    if world.is_past:
+        reason = ": what is past can be looked at and not changed; go back there, or fork a world from there"
+        raise Refused(UNKNOWN_WORLD, world=world.name[:80], elsewhere=reason)

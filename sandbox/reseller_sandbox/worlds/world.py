@@ -22,9 +22,8 @@ from reseller_sandbox.worlds.diff import settings
 from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
 from reseller_sandbox.worlds.feed import Feed
 from reseller_sandbox.worlds.inherited import Inherited
-from reseller_sandbox.worlds.journal import Entry, RequestJournal
+from reseller_sandbox.worlds.journal import Entry, RequestJournal, Tally
 from reseller_sandbox.worlds.moment import Journey, Moment
-from reseller_sandbox.worlds.tally import Tally
 from reseller_sandbox.worlds.turn import Busy, WorldLock, hurried
 
 T = TypeVar("T")
@@ -62,7 +61,7 @@ class World:
     comes from.
     """
 
-    #: Whether it is only to be looked at, as ``worlds.past`` has it.
+    #: Whether it is only to be looked at, as ``worlds.timeline`` has it.
     is_past = False
 
     def __init__(self, name: str, moment: Moment, limits: Limits | None = None, number: int = 0) -> None:
