@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.__main__ import PARTS, main
+from tests.benchmarks.__main__ import PARTS
 from tests.benchmarks.measuring import ROOT, Figure, markdown
 
 
@@ -24,15 +24,6 @@ def test_every_part_runs_and_writes_its_report(tmp_path: Path) -> None:
     assert re.match(r"# Performance\n\n## Figures\n\nMeasured with Python ", page.read_text())
     assert "Old figures" not in page.read_text()
     assert re.findall(r"^### (\w+)", page.read_text(), re.MULTILINE) == [part.capitalize() for part in PARTS]
-
-
-def test_an_unknown_part_is_refused_with_the_known_parts(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["bench", "answring"])
-    with pytest.raises(SystemExit, match="2"):
-        main()
-    assert "there is no part answring; there are answering, suite, " in capsys.readouterr().err
 
 
 def test_a_report_has_medians_with_their_spread_and_missed_goals() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from http.client import HTTPException
 from typing import Any
 
 import pytest
@@ -143,36 +141,6 @@ def test_a_refused_request_sets_off_only_plans_for_refusals(player: Player, wire
     assert is_struck(player) == [True] * 3
 
 
-#: Faults, and whether a plan strikes after a request that the fault strikes.
-FAULTS: list[tuple[dict[str, Any], bool]] = [
-    ({"kind": "stale"}, True),
-    ({"kind": "duplicate"}, True),
-    ({"kind": "latency", "seconds": 0.01, "when": {"phase": "before"}}, True),
-    ({"kind": "truncate"}, True),
-    ({"kind": "error", "error": "internal_error", "when": {"phase": "after"}}, True),
-    ({"kind": "error", "error": "internal_error", "when": {"phase": "before"}}, False),
-]
-
-
-def test_a_plan_strikes_after_a_request_that_is_carried_out_in_spite_of_a_fault(
-    sandbox: Sandbox, subtests: pytest.Subtests
-) -> None:
-    for fault, carried_out in FAULTS:
-        sandbox.reset(original=True)
-        client = sandbox.client()
-        client.post("/v3/domains/lock/second.com")
-        sandbox.outside.when(after="v3.getDomain").register("wanted.com")
-        sandbox.faults.replace([{**fault, "match": {"operation": "v3.getDomain"}}])
-        with suppress(OSError, HTTPException):
-            client.get("/v3/domains/getDomain/second.com")
-        (plan,) = sandbox.plans.list().plans
-        with subtests.test(fault=fault):
-            assert (plan.struck is not None) is carried_out
-            assert ("wanted.com" in sandbox.names) is carried_out
-            assert sandbox.journal.find().kept == 2
-    sandbox.faults.clear()
-
-
 def test_an_unsigned_request_sets_off_only_a_plan_for_its_refusal(player: Player, wire: Api) -> None:
     for after in ({}, {"operation": "*", "outcome": "ok"}):
         player.act("register", domain="wanted.com", after=after)
@@ -182,54 +150,6 @@ def test_an_unsigned_request_sets_off_only_a_plan_for_its_refusal(player: Player
     player.act("register", domain="wanted.com", after={"outcome": "4xx", "path": "/v3/*"})
     wire.send("GET", "/v3/balance", [])
     assert is_struck(player) == [False, False, True]
-
-
-#: Requests of a client, and matches of plans.
-SENT = (
-    ("GET", "/v3/balance?page=1", None, ()),
-    ("GET", "/v3/domains/getDomain/nobody.com", None, ()),
-    ("POST", "/v3/domains/checkAvailability", {"domainNames": ["a.com", "wanted.com"]}, [("X-Run", "7")]),
-    ("POST", "/v3/domains/createDomain", {"domain": {"domainName": "new-one.com"}}, ()),
-    ("POST", "/v3/domains/lock/new-one.com", None, ()),
-    ("DELETE", "/v3/nothing/here", None, ()),
-)
-RESULTS = {"outcome", "carried_out", "changed", "fault"}
-MATCHES: list[dict[str, Any]] = [
-    {"operation": ["v2.*", "v3.check*"]},
-    {"account": "m*", "method": ["post", "delete"]},
-    {"path": "/v3/*/check*", "headers": {"X-Run": "7", "X-Other": None}},
-    {"query": {"page": "?"}},
-    {"body": {"domain": {"domainName": "new-one.com"}}, "changed": True},
-    {"outcome": "refused"},
-    {"outcome": "unknown_path"},
-    {"carried_out": False},
-    {"fault": "lost", "outcome": "fault"},
-    {"fault": "lost", "carried_out": True},
-]
-
-
-def test_a_plan_strikes_after_the_first_request_that_the_journal_finds(
-    served: Sandbox, wire: Api, subtests: pytest.Subtests
-) -> None:
-    for match in MATCHES:
-        served.reset(original=True)
-        served.faults.replace([{"kind": "truncate", "name": "lost", "match": {"operation": "v3.lock"}}])
-        served.outside.when(after=match).register("taken-meanwhile.com")
-        for method, target, body, headers in SENT:
-            with suppress(OSError, HTTPException):
-                wire.call(method, target, body, headers)
-        requested = match if match.keys() & RESULTS else {**match, "carried_out": True}
-        found = served.journal.find(**requested).requests
-        (plan,) = served.plans.list().plans
-        entries = served.journal.find(limit=100).requests
-        with subtests.test(match=match):
-            assert (plan.struck is not None) is bool(found)
-            assert len(entries) >= len(SENT)  # a client sends again what was lost
-            for entry in entries:
-                is_after = bool(found) and entry.number >= found[0].number
-                with served.fork(point=f"after:{entry.id}") as fork:
-                    assert ("taken-meanwhile.com" in fork.names) is is_after, entry.id
-    served.faults.clear()
 
 
 def test_a_removed_plan_does_not_strike(player: Player, wire: Api) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reseller_sandbox.core.names import BadName, below, normalise, suffixes, to_unicode
+from reseller_sandbox.core.names import BadName, normalise, to_unicode
 
 MALFORMED = {
     "empty": ["", "."],
@@ -50,15 +50,3 @@ def test_the_spelling_of_a_name_stays_in_both_alphabets(text: str) -> None:
         return
     assert name.isascii()
     assert name == name.lower() == normalise(name) == normalise(to_unicode(name))
-
-
-def test_a_name_without_a_unicode_form_stays_ascii() -> None:
-    names = ("xn--espaa-rta.com", "example.com", "xn--a.com")
-    assert [to_unicode(name) for name in names] == ["españa.com", "example.com", "xn--a.com"]
-
-
-def test_a_name_lies_below_another_and_in_zones() -> None:
-    assert below("ns1.example.com", "example.com")
-    assert not below("example.com", "example.com")
-    assert not below("badexample.com", "example.com")
-    assert suffixes("a.b.com.ua") == ["b.com.ua", "com.ua", "ua"]

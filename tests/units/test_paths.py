@@ -16,22 +16,6 @@ VALUE: dict[str, Any] = {
 }
 
 
-def test_a_path_leads_to_any_number_of_values(subtests) -> None:
-    for path, values in {
-        "a": [1],
-        "list[0].b": [2],
-        "list[*].b": [2, 3],
-        "list[*]": VALUE["list"],
-        "rows[1][0]": [3],
-        "rows[*][1]": [2],
-        "with space": [{"d.e": 5}],
-        **{path: [] for path in ("list[2].b", "list[3]", "a.b", "a[0]", "list.b", "none")},
-    }.items():
-        with subtests.test(path=path):
-            assert list(Path.parse(path).find(VALUE)) == values
-    assert list(Path.parse("[1].x").find([{"x": 1}, {"x": 2}])) == [2]
-
-
 def test_a_path_has_up_to_200_characters_and_six_digits_of_a_place(subtests) -> None:
     for path in ["x" * 200, "x", "a.b", "[0]", "[999999]"]:
         assert Path.parse(path).text == PATH.write(PATH.read(path)) == path

@@ -10,9 +10,7 @@ import pytest
 from dateutil.relativedelta import relativedelta
 
 from reseller_sandbox.core import values
-from reseller_sandbox.core.texts import complaint, shortened, there_are
 from reseller_sandbox.core.values import Kind, either, free_text, listed, number, several, span, whole
-from reseller_sandbox.powers.words import spoken
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME, ZONE = (get_args(name)[1] for name in (values.Name, values.Zone))
@@ -109,35 +107,3 @@ def test_values_go_fifty_levels_deep_and_lists_have_a_thousand_items() -> None:
     for wrong, reason in (([1] * 1001, "has more than 1000 items"), ([], "is an empty list")):
         with pytest.raises(ValueError, match=f"^{reason}$"):
             kind.read(wrong)
-
-
-def test_a_word_of_a_command_line_is_read_like_json(subtests) -> None:
-    words: list[tuple[Kind[Any], dict[str, Any]]] = [
-        (values.SWITCH, {"true": True, "yes": "yes", "1": 1}),
-        (whole(1, 3), {"2": 2, "-2": -2, "2.0": Decimal("2.0"), "1.2.3": "1.2.3", "٣": "٣"}),
-        (whole(1, 3), {"1" * length: int("1" * length) for length in (18, 19)}),
-        (span(), {"90s": "90s"}),
-        (values.TEXT, {"7": "7"}),
-        (values.WHEN, {"3600.0": Decimal("3600.0"), "P30D": "P30D", "true": "true"}),
-        (values.AMOUNT, {"NaN": "NaN"}),
-        (several(whole(1, 3)), {"[1, 2]": [1, 2]}),
-        (values.MAPPING, {'{"a": 1.5}': {"a": Decimal("1.5")}, "[1]": [1]}),
-        (values.ANYTHING, {"null": None}),
-    ]
-    for kind, word, value in ((kind, *row) for kind, rows in words for row in rows.items()):
-        with subtests.test(kind=kind, word=word):
-            read = spoken(kind.shape, word)
-            assert (read, type(read)) == (value, type(value))
-
-
-def test_long_lists_and_values_are_cut_in_messages() -> None:
-    for count, rest in [(1, ""), (20, ""), (21, "; and 1 more"), (45, "; and 25 more")]:
-        problems = [f"p{number}" for number in range(count)]
-        assert complaint(problems) == "; ".join(problems[:20]) + rest
-    for count, text in [(0, "there are no zones"), (1, "there is z0"), (2, "there are z0, z1")]:
-        assert there_are((f"z{number}" for number in range(count)), "zones") == text
-    assert there_are((f"z{number}" for number in range(22)), "zones").endswith("z19 and 2 more")
-    assert shortened({"a": [Decimal("1.5")]}) == "{'a': [1.5]}"
-    assert shortened("x" * 500).endswith("…")
-    assert len(shortened("x" * 500)) == len(shortened("y" * 5000)) < 200
-    assert shortened(10**5000) == "a number of thousands of digits"
