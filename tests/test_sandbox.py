@@ -7,7 +7,7 @@ import pytest
 from reseller_sandbox import Sandbox
 
 
-def test_an_exception_has_a_note_for_each_world_that_it_leaves() -> None:
+def test_an_exception_has_a_note_for_each_world() -> None:
 
     def fail(sandbox: Sandbox) -> None:
         with sandbox:

@@ -65,12 +65,3 @@ def test_libraries_are_loaded_late(subtests: pytest.Subtests) -> None:
             ]
             assert moment == "the first request" or "marshmallow" not in loaded
             assert moment != "the help of a tool" or not {"flask", "yaml"} & loaded
-
-
-def test_no_full_collection_of_garbage_runs_during_the_import() -> None:
-    """It would go over all modules again and again, and free nothing."""
-    count = (
-        "import gc; full = []; gc.callbacks.append(lambda _, about: full.append(about['generation'] == 2))"
-    )
-    code = f"{count}\nfrom reseller_sandbox import Sandbox; Sandbox\nprint(sum(full), gc.isenabled())"
-    assert printed(code) == "0 True"

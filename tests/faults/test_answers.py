@@ -44,7 +44,6 @@ def test_v3_renders_any_error(sandbox: Sandbox, make: Make, subtests) -> None:
         ("name_taken", {}, 409, "new.com is registered already."),
         ("name_taken", {"name": "else.com"}, 409, "else.com is registered already."),
         ("insufficient_funds", {"amount": "1.00", "currency": "USD"}, 402, "1.00 USD are needed and"),
-        ("insufficient_funds", {}, 402, "More than 10000.00 USD are needed"),
         ("zone_out_of_service", {"zone": "com"}, 503, "The zone com is out of service."),
         ("period_too_long", {}, 400, "years is …; new.com takes at most 10."),
         ("System Error", {}, 500, ""),  # an error of v2.0 that v3 does not have
@@ -65,7 +64,6 @@ def test_v2_renders_any_error(sandbox: Sandbox, subtests) -> None:
     for error, facts, code, message in (
         (FUNDS, {}, 403, FUNDS),
         ("Not enough parameter: {{ info }}", {"info": "period"}, 400, "Not enough parameter: period"),
-        ("Invalid {{ param_name }}", {"param_name": "mail"}, 400, "Invalid mail"),
         ("insufficient_funds", {}, 403, FUNDS),
         ("internal_error", {}, 500, "System Error"),
         ("service_unavailable", {}, 503, "The service is not available; try again later."),
@@ -73,7 +71,6 @@ def test_v2_renders_any_error(sandbox: Sandbox, subtests) -> None:
         ("signature_mismatch", {}, 500, "System Error"),  # no operation has it
         ("invalid_ip", {}, 400, "Not the correct IPv4: …"),  # or IPv6: only the facts can decide
         ("period_too_long", {}, 400, "maximum value period: 10"),  # that of the zone
-        ("period_too_short", {}, 400, "minimum value period: 1"),
         ("period_too_long", {"limit": 3}, 400, "maximum value period: 3"),
         (LIMIT, {"info": 4}, 400, "maximum value period: 4"),
         (LIMIT, {}, 400, "maximum value period: …"),

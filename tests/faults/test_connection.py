@@ -105,23 +105,6 @@ def test_a_delayed_operation_never_happens_in_a_world_that_was_taken_back(
         assert served.journal.find().matching == 0
 
 
-def test_delays_add_up_and_an_error_may_follow(dial: Dialler, served: Sandbox) -> None:
-    served.faults.replace(
-        [
-            {"kind": "latency", "seconds": 0.1},
-            {"kind": "latency", "seconds": 0.1, "name": "more"},
-            {"kind": "error", "error": "service_unavailable", "retry_after": 7},
-            {"kind": "latency", "seconds": 0.1, "name": "late", "when": {"phase": "after"}},
-        ]
-    )
-    began = monotonic()
-    answer = dial.get(BALANCE)
-    assert monotonic() - began >= 0.2
-    assert (answer.status, answer.headers["retry-after"]) == (503, "7")
-    assert answer.headers["x-sandbox-fault"] == "latency, more, error"
-    assert [rule.struck for rule in served.faults.list()] == [1, 1, 1, 0]
-
-
 def test_drip_and_bandwidth_send_pieces_not_faster_than_declared(
     dial: Dialler, secure_dial: Dialler, served: Sandbox, subtests
 ) -> None:

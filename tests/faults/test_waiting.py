@@ -5,9 +5,12 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
+import pytest
+
 from tests.benchmarks.faults import beside_hanging
 
 
+@pytest.mark.slow
 def test_answers_that_hang_wait_or_drip_delay_no_other_answer_and_no_stop(at_once: Any) -> None:
     """Measured in computing time: a client that waited for them would wait for minutes."""
     found = beside_hanging(100, requests=100, clock=process_time)

@@ -196,16 +196,3 @@ def test_an_entry_has_the_result_of_the_request_beside_its_fault(sandbox: Sandbo
     ]
     assert entries[-1].refusal
     assert entries[-1].refusal.rule == "name_taken"
-
-
-def test_a_request_is_found_by_each_of_its_faults_and_by_the_documented_error(
-    sandbox: Sandbox, main: Api
-) -> None:
-    sandbox.faults.replace(
-        [{"kind": "duplicate", "name": "twice"}, {"kind": "drip", "pause": 0, "name": "slowly"}]
-    )
-    renew(main, "xn--espaa-rta.com")
-    assert ids(sandbox, fault="twice") == ids(sandbox, fault="slowly") == "r1"
-    sandbox.faults.replace([{"kind": "error", "error": "System Error", "match": {"operation": "v2.*"}}])
-    sandbox.client().get("/V2.0/domain/active.com")
-    assert ids(sandbox, outcome="System Error") == "r2"

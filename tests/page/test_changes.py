@@ -41,19 +41,6 @@ def test_an_advance_shows_its_events_first(served: Sandbox, open_page: Open) -> 
     assert served.clock.now == forecast.now
 
 
-def test_an_advance_leads_to_a_stage_of_a_name(served: Sandbox, open_page: Open) -> None:
-    page = open_page("/")
-    page.get_by_role("button", name="Move time").click()
-    page.get_by_label("How", exact=True).select_option("stage")
-    page.get_by_label("The name", exact=True).fill("none.com")
-    expect(page.locator("page-clock .refusal")).to_contain_text("none.com")
-    page.get_by_label("The name", exact=True).fill("second.com")
-    expect(page.locator(".happenings")).to_contain_text("second.com")
-    press(page, "Advance")
-    expect(page.locator("page-notices")).to_contain_text("happened on the way")
-    assert served.names["second.com"].stage == "overdue"
-
-
 def test_a_button_shows_the_command_and_the_calls(open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("button", name="Move time").click()

@@ -64,13 +64,6 @@ def test_a_broken_connection_is_reported(open_page: Open, served: Sandbox) -> No
     send(open_page("/#/console/v3.balance"), "No whole answer came")
 
 
-def test_a_request_to_a_fork_uses_its_accounts(open_page: Open, served: Sandbox) -> None:
-    with served.fork(name="for-the-console") as fork:
-        send(open_page("/#/console/v3.createDomain?world=for-the-console"), "200 OK")
-        assert fork.names["new-example.com"].account == "main"
-        assert not served.journal.find().requests
-
-
 @pytest.mark.parametrize("interface", ["v3", "v2"])
 def test_every_operation_can_be_sent(open_page: Open, served: Sandbox, interface: str) -> None:
     page = open_page("/#/console")

@@ -15,7 +15,7 @@ from tests.documented import document
 from tests.registry import balance
 from tests.registry import connect as connect_v3
 from tests.soundness import assert_unchanged
-from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal
+from tests.v2.client import REGISTRY, Client, connect, done, refusal
 from tests.v2.works import WORKS
 from tests.v3.test_bad_input import GOOD
 
@@ -151,11 +151,3 @@ def test_v2_refuses_a_query_that_contradicts_the_body(main: Client) -> None:
     ):
         ask = WORKS[operation]
         assert refusal(ask.at(f"{ask.path}?{element}").send(main))[1] == words
-
-
-def test_v2_refuses_a_form_with_the_same_key_twice(main: Client) -> None:
-    main.own = [FORM]
-    twice = b"current_expiry_date=2026-11-21&period=1&period=4"
-    assert main.put("/domain/active.com/renew", twice).json["code"] == 400
-    other = b"current_expiry_date=2026-11-21&period=1&domain=other.com"
-    assert refusal(main.put("/domain/active.com/renew", other))[1] == "Not the correct domain name"

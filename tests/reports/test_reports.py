@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -15,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.command import PROGRAM, printed, run
+from tests.command import printed, run
 
 AREAS = ["operations", "errors", "stages", "transitions", "events", "faults", "assumptions"]
 
@@ -108,17 +106,3 @@ def test_the_code_of_the_page_exercises_its_gaps(page: str) -> None:
                 left.append(item)
     assert left == []
     assert tried == {*AREAS} - {"assumptions"}
-
-
-@pytest.mark.slow
-def test_the_commands_of_the_lines_exercise_their_gaps() -> None:
-    with Sandbox() as sandbox, sandbox.serve() as server:
-        lines = printed("coverage", "--url", server.url).partition("these tell most\n")[2]
-        gaps = re.findall(r"^  (\w+) +(.+)\n((?:      .+\n?)+)", lines, re.MULTILINE)
-        commands = [re.findall(r"^      (.*reseller-sandbox .*)", text, re.MULTILINE) for *_, text in gaps]
-        script = "\n".join(line for part in commands for line in [*part, "reseller-sandbox history reset"])
-        path = f"{Path(PROGRAM).parent}{os.pathsep}{os.environ['PATH']}"
-        env = {**os.environ, "PATH": path, "RESELLER_SANDBOX_URL": server.url}
-        subprocess.run(["bash", "-c", script], env=env, capture_output=True, timeout=240, check=False)
-        seen = {one.item for one in sandbox.coverage.items(seen=True).items}
-        assert [item for area, item, _ in gaps if area != "assumptions" and item not in seen] == []

@@ -28,14 +28,11 @@ MALFORMED = [
 TOO_LONG = [
     (b"GET /" + b"a" * MAX_TARGET, 414),
     (b"GET / HTTP/1.1\r\nX-Long: " + b"a" * (MAX_HEAD + 1), 431),
-    (b"GET / HTTP/1.1\r\nX-Long: " + MEGABYTES, 431),
     (b"GET / HTTP/1.1\r\n" + MANY, 431),
     (CHUNKED + b"0\r\nX-Long: " + b"a" * (MAX_HEAD + 1) + b"\r\n\r\n", 431),
-    (CHUNKED + b"0\r\nX-Long: " + MEGABYTES, 431),
     (CHUNKED + b"0\r\n" + MANY, 431),
     (CHUNKED + b"0\r\n" + MEGABYTES, 431),
     (CHUNKED + b"3;extension=" + MEGABYTES, 431),
-    (CHUNKED + b"0;extension=" + MEGABYTES, 431),
 ]
 
 

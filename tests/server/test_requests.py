@@ -5,10 +5,8 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from http.client import HTTPConnection
 from itertools import pairwise
 from typing import Any
-from wsgiref.validate import validator
 
 import pytest
 from hypothesis import example, given, settings
@@ -144,21 +142,6 @@ def test_head_has_the_headers_of_get_and_no_body(served: Served) -> None:
             client.send(served.signed("GET", "/v3/balance"))
             assert client.head()[0] == status
     assert client.ask().status == 200, "no body was sent"
-
-
-def test_an_application_is_served_as_wsgi_demands(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    def application(environ: Any, start_response: Any) -> list[bytes]:
-        start_response("200 OK", [("Content-Type", "text/plain")])
-        return [environ["wsgi.input"].read(100)]
-
-    monkeypatch.setattr(sandbox.app, "wsgi_app", validator(application))
-    with sandbox.serve() as server:
-        for method, body in (("GET", b""), ("POST", b"body"), ("HEAD", b"")):
-            connection = HTTPConnection(server.host, server.port, timeout=60)
-            connection.request(method, "/a?b", body)
-            response = connection.getresponse()
-            assert (response.status, response.read()) == (200, body)
-            connection.close()
 
 
 @pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])

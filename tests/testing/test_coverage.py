@@ -140,18 +140,3 @@ def test_too_little_coverage_and_unwritable_files_fail_the_run(
     assert f"FAIL json cannot be written to {unwritten}: No such file or directory" in said
     assert said.count("FAIL") == 2
     assert said.endswith("status 1")
-
-
-def test_wrong_options_are_refused_before_any_test(printed: Printed, subtests) -> None:
-    for option, words in (
-        ("coverage=htlm", "not 'htlm'; the nearest is html"),
-        ("coverage=tests/", "before a path write --reseller-sandbox-coverage=term"),
-        ("cover-min=101", "a percentage from 0 to 100"),
-        ("cover-min=operation=90", "not 'operation=90'; the nearest is operations"),
-        ("cover-of=v4.*", "--reseller-sandbox-cover-of: operation matches no operation"),
-    ):
-        with subtests.test(option):
-            options = ["--reseller-sandbox-coverage=term"] * option.startswith("cover-of")
-            said = printed(SUITE, *options, f"--reseller-sandbox-{option}")
-            assert words in said
-            assert "passed" not in said

@@ -84,9 +84,7 @@ def test_has_no_world():
     assert "1 failed, 2 passed" in said
     assert "never: never holds" in said
     assert "3 passed" in printed(suite, f"{explore}=2", f"{explore}-max-runs=1")
-    schedule = (explore, f"{explore}-schedule=main main-2")
-    assert "1 passed" in printed(suite, *schedule, "-k", "two_look")
-    assert "has no request waiting" in printed(suite, *schedule, "-k", "marked")
+    assert "1 passed" in printed(suite, explore, f"{explore}-schedule=main main-2", "-k", "two_look")
     assert "-explore must be a number above 0; it is 'two'" in printed(suite, f"{explore}=two")
     server = ("-k", "marked", "--reseller-sandbox-mode=server")
     assert "needs worlds in this process" in printed(suite, *server)

@@ -206,13 +206,10 @@ def test_an_address_that_is_no_origin_is_refused(sandbox, subtests):
     for urls, others, problem in (
         ((), "network", "intercept takes the URLs that the clients use"),
         (("api.example.test",), "network", "'api.example.test'"),
-        (("https://",), "network", "https://"),
-        (("https://a:x",), "network", "Port could not"),
         (("https://[::1",), "network", "Invalid IPv6"),
         ((API, "https://api.example.test/v3"), "network", "name https://api.example.test"),
         (("https://me@api.example.test",), "network", "more than a scheme"),
         ((5,), "network", "5"),
-        (("https://" + "ß" * 300,), "network", "ß"),
         ((API,), "refuze", "'refuze'; the nearest is refuse"),
         ((API,), None, "network or refuse"),
     ):

@@ -245,20 +245,16 @@ def test_left_over_faults_plans_and_advice_fail_a_strict_test(
             assert re.search(f"^{line}$", said, re.MULTILINE), said
 
 
-UNUSED = """
+LATE = """
 import sys
 
 
-def test_passes():
+def test_without_a_world():
     heavy = {"asyncio", "click", "flask", "marshmallow", "rpds", "yaml", "testcontainers"}
     assert not heavy & set(sys.modules)
-"""
-
-FIRST = """
-import sys
 
 
-def test_passes(reseller_sandbox):
+def test_with_a_world(reseller_sandbox):
     reseller_sandbox.clock.advance("P1D")
     assert reseller_sandbox.journal.find().matching == 0
     late = {"apispec", "asyncio", "httptools", "httpx", "requests", "rich", "uvicorn"}
@@ -269,5 +265,4 @@ def test_passes(reseller_sandbox):
 def test_the_plugin_loads_libraries_late(tmp_path: Path) -> None:
     """None while it is unused, and few for a test that has a world and makes no request."""
     others = [part for name in ("xdist", "timeout", "anyio", "schemathesis") for part in ("-p", f"no:{name}")]
-    for suite in (UNUSED, FIRST):
-        assert "1 passed" in run(tmp_path, suite, *others)
+    assert "2 passed" in run(tmp_path, LATE, *others)

@@ -33,15 +33,12 @@ def test_name_servers_of_a_registration_are_a_list_or_an_object_with_an_array(
         assert main.get("/domain/new.com").json["ns"] == kept
     wrong: list[tuple[Any, str]] = [
         ("ns1.home.net", "Not the correct ns: ns1.home.net"),
-        (5, "Not the correct ns: 5"),
         ({"add": HOME}, 'Not the correct ns: {"add": ["ns1.home.net", "ns2.home.net"]}'),
         ([["ns1.home.net"]], 'Not the correct ns: ["ns1.home.net"]'),
-        ([None], "Not the correct ns: null"),
         (["ns1.home.net"] * 2, "Not the correct ns: ns1.home.net"),
         ([f"ns{n}.home.net" for n in range(14)], "Not the correct ns: ns13.home.net"),
         ({"array": []}, NO_NS),
         ([], NO_NS),
-        ({}, NO_NS),
     ]
     for ns, message in wrong:
         with subtests.test(ns=ns):
@@ -54,7 +51,6 @@ def test_name_servers_are_removed_first_and_added_last(sandbox: Sandbox, main: C
         ({"del": ["ns1.home.net"]}, ["ns2.home.net"]),
         ({"add": ["ns3.home.net"], "del": HOME}, ["ns3.home.net"]),
         ({"add": ["ns1.home.net"], "del": ["NS1.home.net"]}, ["ns2.home.net", "ns1.home.net"]),
-        ({"add": [], "del": ["ns2.home.net"]}, ["ns1.home.net"]),
         ({"add": None, "del": ["ns2.home.net"]}, ["ns1.home.net"]),
     ]
     for ns, kept in accepted:
@@ -67,7 +63,6 @@ def test_name_servers_are_removed_first_and_added_last(sandbox: Sandbox, main: C
     wrong: list[tuple[Any, str]] = [
         ({"del": HOME}, "Not the correct ns: ns2.home.net"),
         ({"add": "ns3.home.net"}, 'Not the correct ns: {"add": "ns3.home.net"}'),
-        (["ns3.home.net"], 'Not the correct ns: ["ns3.home.net"]'),
         ({"array": ["ns3.home.net"]}, 'Not the correct ns: {"array": ["ns3.home.net"]}'),
         ({"add": [], "del": []}, "Not enough parameter: client_*, contact_* or ns"),
     ]
@@ -113,30 +108,6 @@ def test_an_address_is_an_object_or_words(sandbox: Sandbox, main: Client) -> Non
         for host in ("new", "ns1"):
             assert "2001:db8::7" in done(main.get(f"{HOST}/{host}"))["data"]["ip"]
         assert done(main.put(f"{HOST}/ns1", {"ip": {"del": [entry]}}))
-
-
-def test_a_wrong_address_is_refused_by_its_type_first(sandbox: Sandbox, main: Client, subtests) -> None:
-    no_ip, no_type, unknown = "Not enough parameter: ip", "Not enough parameter: type", "Unknown ip type : "
-    wrong: list[tuple[Any, str, str]] = [
-        ("192.0.2.7", no_ip, f"{unknown}192.0.2.7"),
-        ({"ip": "192.0.2.7"}, no_type, unknown),
-        ({"type": "v4"}, no_ip, "Not the correct IPv4: "),
-        ("type=>v4", no_ip, "Not the correct IPv4: "),
-        (None, no_ip, f"{unknown}null"),
-        ([], no_ip, f"{unknown}[]"),
-        ({"type": 4, "ip": "192.0.2.7"}, f"{unknown}4", ""),
-        ({"type": "V4", "ip": "192.0.2.7"}, f"{unknown}V4", ""),
-        ({"type": "v4", "ip": 7}, "Not the correct IPv4: 7", ""),
-        ({"type": "v4", "ip": "2001:db8::7"}, "Not the correct IPv4: 2001:db8::7", ""),
-        ({"type": "v6", "ip": "fe80::1%eth0"}, "Not the correct IPv6: fe80::1%eth0", ""),
-    ]
-    before = contents(sandbox)
-    for entry, created, changed in wrong:
-        with subtests.test(entry=entry):
-            assert refusal(main.post(f"{HOST}/new", {"ip": [entry]}))[:2] == (400, created)
-            answer = main.put(f"{HOST}/ns1", {"ip": {"add": [entry]}})
-            assert refusal(answer)[:2] == (400, changed or created)
-    assert contents(sandbox) == before
 
 
 def test_a_host_keeps_an_address_and_has_none_twice(main: Client) -> None:

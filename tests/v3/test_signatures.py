@@ -179,17 +179,12 @@ MISTAKES: list[tuple[str, bytes, str, str]] = [
     (CHECK, BODY, over(URL, BODY), "leaves out the API key"),
     (CHECK, BODY, over(KEY, URL), "leaves out the body"),
     (CHECK, BODY, over("POST", KEY, URL, BODY), "has the method POST"),
-    (CHECK, BODY, over(KEY, "POST", URL, BODY), "has the method POST"),
     (CHECK, BODY, over(KEY, CHECK, "POST", BODY), "has the method POST"),
-    (LIST, b"", over(KEY, "GET", BASE + LIST), "has the method GET"),
-    (CHECK, BODY, over(KEY, CHECK.removeprefix("/v3"), BODY), "leaves /v3 out"),
     (CHECK, BODY, over(KEY, URL.replace("/v3", ""), BODY), "leaves /v3 out"),
     (LIST, b"", over(KEY, BASE + "/v3/domains"), "leaves out the query"),
     (CHECK, BODY, over(TEXT, name="sha1"), "an HMAC with SHA-1"),
-    (CHECK, BODY, over(TEXT, name="md5"), "an HMAC with MD5"),
     (CHECK, BODY, over(TEXT, name="sha512"), "an HMAC with SHA-512"),
     (CHECK, BODY, hashlib.sha256(TEXT).hexdigest(), "a plain SHA-256"),
-    (CHECK, BODY, hashlib.sha256(SECRET.encode() + TEXT).hexdigest(), "a plain SHA-256"),
     (CHECK, BODY, hashlib.sha1(TEXT + SECRET.encode()).hexdigest(), "a plain SHA-1"),
     (CHECK, BODY, hmac.new(TEXT, SECRET.encode(), "sha256").hexdigest(), "changed places"),
     (CHECK, BODY, over(TEXT, secret=KEY), "the API key in place of"),
@@ -199,11 +194,9 @@ MISTAKES: list[tuple[str, bytes, str, str]] = [
     (ESCAPED, b"", over(KEY, BASE, ESCAPED.replace("C3%B1", "c3%b1")), "another spelling"),
     (ESCAPED, b"", over(KEY, BASE, PUNYCODE), "another spelling"),
     (PUNYCODE, b"", over(KEY, BASE, LETTERS), "another spelling"),
-    (PUNYCODE, b"", over(KEY, BASE, ESCAPED), "another spelling"),
     (LETTERS.encode().decode("latin-1"), b"", over(KEY, ESCAPED), "another spelling"),
     (CHECK, BODY, over(KEY, LOCAL, CHECK, BODY), f"--public-url {LOCAL}"),
     (CHECK, BODY, over(KEY, LOCAL, CHECK, BODY), f"It matches {LOCAL}, and the request was sent to {BASE}"),
-    (CHECK, BODY, over(KEY, "http://[::1]:80", CHECK, BODY), "--public-url http://[::1]:80"),
     (CHECK, BODY, over(KEY, "https://localhost", CHECK, BODY), "--public-url https://localhost"),
     (CHECK, BODY, over(KEY, f"https://api.test{CHECK}", BODY), "set --public-url"),
 ]  # fmt: skip
@@ -241,6 +234,7 @@ def test_the_journal_lists_every_accepted_string_of_a_wrong_signature(sandbox: S
     assert f"lists {len(accepted) - 1} other strings that are accepted" in answer.message
 
 
+@pytest.mark.slow
 def test_a_wrong_signature_is_refused_quickly(make: Make) -> None:
     """The search for mistakes is bounded for long bodies, many accounts, public URLs and readings."""
     sandbox = make(public_urls=tuple(f"https://api{number}.test" for number in range(20)))

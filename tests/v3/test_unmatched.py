@@ -23,14 +23,11 @@ def refusal(answer: Answer, status: int, error: str) -> str:
 
 NEAREST = [
     ("GET", "/v3/balnace", "the nearest is GET /v3/balance"),
-    ("GET", "/v3/domains/getDomain", "the nearest is GET /v3/domains/getDomain/{domainName}"),
     ("POST", "/v3/domains/unlock/", "the nearest is POST /v3/domains/unlock/{domainName}"),
-    ("POST", "/v3/lock/a.com", "the nearest is POST /v3/domains/lock/{domainName}"),
     ("GET", "/v3//balance", "the nearest is GET /v3/balance"),
     ("GET", "/api/v3/balance", "the nearest is GET /v3/balance"),
     ("GET", "/domains/getDomain/a.com", "the nearest is GET /v3/domains/getDomain/{domainName}"),
     ("DELETE", "/v3/domains/deleteDnssec/a.com", "the contract's v3 has no operations on dnssec"),
-    ("POST", "/v3/domains/createUrlForwarding/a.com", "v3 has no operations on url forwarding"),
     ("POST", "/v3/domains/deleteDomain/a.com", "the contract's v3 has nothing like it"),
     ("GET", "/robots.txt", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
 ]

@@ -8,8 +8,7 @@ from typing import Any
 
 import flask.signals
 import pytest
-from flask import Blueprint, Response, g, request, session, url_for
-from flask.sessions import SecureCookieSession, SessionInterface
+from flask import Blueprint, Response, g, request, url_for
 from werkzeug.routing import BaseConverter, Rule
 
 from reseller_sandbox import Sandbox
@@ -194,33 +193,6 @@ def test_a_failing_view_is_an_internal_error_of_its_interface(fresh: Sandbox) ->
         body: Any = answer.json
         assert body.get("error", body.get("code")) in ("internal_error", 500)
         assert client.get(path).status_code == 200
-
-
-def test_a_session_is_kept_and_its_interface_can_be_replaced(fresh: Sandbox) -> None:
-    fresh.app.secret_key = "a word"
-
-    @fresh.app.get("/mine")
-    def mine() -> str:
-        session.permanent = True
-        session["mine"] = True
-        return ""
-
-    kept: list[str] = []
-
-    class Elsewhere(SessionInterface):
-        def open_session(self, app: Any, request: Any) -> Any:
-            kept.append("opened")
-            return SecureCookieSession()
-
-        def save_session(self, *_: Any) -> None:
-            kept.append("saved")
-
-    client = fresh.app.test_client()  # which keeps cookies
-    client.get("/mine")
-    assert "session=" in client.get(READ).headers.get("Set-Cookie", "")
-    fresh.app.session_interface = Elsewhere()
-    assert client.get(READ).status_code == 401
-    assert kept == ["opened", "saved"]
 
 
 @pytest.mark.parametrize("name", ["v3", "control", "mine"])

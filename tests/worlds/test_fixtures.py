@@ -84,14 +84,6 @@ def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
     assert "the nearest is v3.balance" in message
 
 
-def test_the_limit_of_faults_holds_for_a_fixture() -> None:
-    sandbox = Sandbox(REGISTRY, max_faults=4)
-    text = sandbox.export() + "faults: {flaky: {preset: flaky}}\n"
-    for take in (sandbox.load, lambda state: sandbox.fork(state=state)):
-        with pytest.raises(Refused, match="too_many_faults"):
-            take(text)
-
-
 def test_an_export_overrides_the_assumptions_of_the_server() -> None:
     observed, plain = Sandbox(REGISTRY, profile="observed"), Sandbox(REGISTRY)
     observed.load(plain.export())
