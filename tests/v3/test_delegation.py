@@ -27,7 +27,8 @@ def test_name_servers_and_addresses_are_normalised_and_keep_their_order(api: Api
         (["b.a.net", "a.a.net"], ["b.a.net", "a.a.net"]),
     ]:
         assert api.post(SERVERS, {"nameservers": sent}).json["domain"]["nameservers"] == shown
-    for sent, shown in [(["2001:DB8:0:0:0:0:0:1"], ["2001:db8::1"]), (MANY_IPS[:13], MANY_IPS[:13])]:
+    spelt = [(["2001:DB8:0:0:0:0:0:1"], ["2001:db8::1"]), (["::ffff:c000:201"], ["::ffff:192.0.2.1"])]
+    for sent, shown in [*spelt, (MANY_IPS[:13], MANY_IPS[:13])]:
         assert api.put(f"{GLUE}/ns1", {"ips": sent}).json["ips"] == shown
         assert api.get(f"{GLUE}/ns1").json["ips"] == shown
 
@@ -43,7 +44,6 @@ def test_bad_name_servers_and_addresses_are_refused_by_name(
         ("invalid_nameserver", MANY, "'ns13.a.net' is one more than 13"),
         ("invalid_ip", [], "at least one is needed"),
         ("invalid_ip", ["192.0.2.01"], "'192.0.2.01' is not an IP address"),
-        ("invalid_ip", ["192.0.2.0/24"], "is not an IP address"),
         ("invalid_ip", ["fe80::1%eth0"], "'fe80::1%eth0' is not an IP address"),
         ("invalid_ip", ["2001:db8::1", "2001:DB8::0001"], "'2001:DB8::0001' is there twice"),
         ("invalid_ip", MANY_IPS, "'192.0.2.13' is one more than 13"),
