@@ -231,6 +231,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"match": {"changed": True}}, "match.changed goes with the phase after"),
         ({"match": CREATE}, "match.operation matches no operation; the nearest is v3.createDomain"),
         ({"match": {"body": {"a..b": 1}}}, "match.body must be a path"),
+        ({"match": {"path": "*" * 1001}}, "match.path must have 1 to 1000 characters"),
         ({"match": {"since": "r1"}}, "match.since is for requests of the past; use when.from"),
     ],
     "error": [

@@ -232,7 +232,7 @@ def check(tests: pytest.Subtests, fixture: str, name: str, value: Any, requests:
 
 def test_few_requests_tell_an_unusual_value(subtests: pytest.Subtests) -> None:
     rows = [("", name, PROBES[name]) for name in FEW]
-    rows += [(fixture, name, requests) for name, (fixture, requests) in FOLLOWED.items()]
+    rows += [(fixture, name, requests) for name, (fixture, requests) in list(FOLLOWED.items())[:3]]
     for fixture, name, requests in rows:
         for value in values_of(name):
             if plain(value) != plain(ASSUMPTIONS[name].default):
