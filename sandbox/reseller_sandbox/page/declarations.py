@@ -11,9 +11,8 @@ from typing import Any
 
 from reseller_sandbox.core.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.core.model import Stage
-from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.core.state import State
-from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.openapi.glossary import Examples
 
@@ -22,16 +21,6 @@ _APART, _RISE = 150, 40
 
 #: The half size of a stage's box.
 _WIDE, _HIGH = 62, 24
-
-
-def declared(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
-    """Return every operation of ``powers`` by its id, with what it takes to call it, and to offer it."""
-    return {one.id: _named(one) for power in powers for one in power.operations()}
-
-
-def forms(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
-    """Return what a form shows for every operation of ``powers``, by its id: the most of what is declared."""
-    return {one.id: _form(one) for power in powers for one in power.operations()}
 
 
 def lifecycle() -> Mapping[str, Any]:
@@ -66,7 +55,8 @@ def recorded(interfaces: Iterable[Interface]) -> Mapping[str, Any]:
     }
 
 
-def _named(operation: Operation) -> Mapping[str, Any]:
+def call_of(operation: Operation) -> Mapping[str, Any]:
+    """Return the declaration of an operation as far as it takes to call it, and to offer it."""
     return {
         "method": operation.method,
         "path": operation.path,
@@ -79,19 +69,19 @@ def _named(operation: Operation) -> Mapping[str, Any]:
     }
 
 
-def _form(operation: Operation) -> Mapping[str, Any]:
+def form_of(operation: Operation) -> Mapping[str, Any]:
+    """Return the rest of its declaration, which a form shows."""
     return {
         "about": operation.description,
-        "parameters": [_parameter(operation, one) for one in operation.parameters],
-    }
-
-
-def _parameter(operation: Operation, parameter: Parameter) -> Mapping[str, Any]:
-    return {
-        "name": parameter.name,
-        "required": parameter.required,
-        "shape": parameter.kind.shape,
-        "about": operation.told.get(parameter.name, ""),
+        "parameters": [
+            {
+                "name": one.name,
+                "required": one.required,
+                "shape": one.kind.shape,
+                "about": operation.told.get(one.name, ""),
+            }
+            for one in operation.parameters
+        ],
     }
 
 

@@ -72,17 +72,18 @@ class PageRows:
     @cached_property
     def _files(self) -> Mapping[str, Answer]:
         """Every file of the page, and what the powers declare, as answers."""
-        from reseller_sandbox.page.declarations import declared, forms, lifecycle, recorded
+        from reseller_sandbox.page.declarations import call_of, form_of, lifecycle, recorded
 
         found = {
             path.relative_to(FOLDER).as_posix(): Answer(200, path.read_bytes(), TYPES[path.suffix])
             for path in sorted(FOLDER.rglob("*.*"))
             if path.suffix in TYPES
         }
+        operations = [one for power in self._powers.values() for one in power.operations()]
         told = {
             "lifecycle.json": lifecycle(),
-            "powers.json": declared(self._powers.values()),
-            **{f"powers/{one}.json": form for one, form in forms(self._powers.values()).items()},
+            "powers.json": {one.id: call_of(one) for one in operations},
+            **{f"powers/{one.id}.json": form_of(one) for one in operations},
             "requests.json": recorded(self._interfaces()),
         }
         return {**found, **{name: Answer(200, write(one), _JSON) for name, one in told.items()}}
