@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
+import copy
+import importlib
+import pkgutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import reseller_sandbox
+from reseller_sandbox import Sandbox
+from tests.registry import REGISTRY, connect
 
 ROOT = Path(reseller_sandbox.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -21,15 +29,26 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fixture",),
     ("settings",),
     ("worlds",),
+    ("keeping",),
     ("advice", "coverage"),
     ("capsule",),
     ("powers",),
     ("web",),
+    ("remote",),
     ("v3", "v2", "control"),
     ("config_sources",),
-    ("remote",),
+    ("page", "manual"),
+    ("app_factory",),
     ("clients",),
+    ("sandbox",),
+    ("reports",),
+    ("tools",),
+    ("testing",),
+    ("cli",),
 )
+#: An engine opens recordings, whose replay needs a sandbox. The function imports it when it is called.
+UPWARD = {("app_factory", "tools")}
+
 #: What else may be imported from outside: by the core little, by the wire's parts what they are made of.
 CORE_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}
 
@@ -78,16 +97,14 @@ def of_each_file(rule: Callable[[Path], None]) -> Callable[[], None]:
 
 @of_each_file
 def test_imports_point_downwards(file: Path) -> None:
-    """Down, or within the part."""
     part = part_of(file)
     for name in imports(file):
         pieces = name.split(".")
-        if pieces[0] != "reseller_sandbox" or len(pieces) < 2:
+        if pieces[0] != "reseller_sandbox" or len(pieces) < 2 or part.startswith("__"):
             continue
-        other = pieces[1]
-        if other == part or height(part) == len(LAYERS):
-            continue
-        assert height(other) < height(part), f"{part} imports {name}"
+        other = pieces[1].lower()  # Sandbox stands for the module that has it
+        if other != part and (part, other) not in UPWARD:
+            assert height(other) < height(part), f"{part} imports {name}"
 
 
 @of_each_file
@@ -121,3 +138,73 @@ def test_only_the_clock_reads_the_time(file: Path) -> None:
             assert not (source in ("datetime", "date", "time") and node.attr in CLOCKS), ast.unparse(node)
             assert not (source == "os" and node.attr == "urandom"), ast.unparse(node)
     assert not {"time.time", "time.monotonic", "time.perf_counter"} & set(imports(file))
+
+
+@pytest.fixture(scope="module")
+def _all_modules() -> None:
+    """Every module is loaded."""
+    for module in pkgutil.walk_packages(reseller_sandbox.__path__, "reseller_sandbox."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+@pytest.mark.usefixtures("_all_modules")
+def test_no_module_keeps_state() -> None:
+    """Two busy sandboxes leave every list, dict and set of every module as they were."""
+    from tests.script import SCRIPT
+
+    _work(SCRIPT)
+    before = _containers()
+    _work(SCRIPT)
+    assert len(before) > 10
+    assert _containers() == before
+
+
+def _work(script: Any) -> None:
+    one = Sandbox(REGISTRY)
+    apis = {name: connect(one, name) for name in ("main", "other", "poor")}
+    for who, method, target, body in script:
+        apis[who].call(method, target, body)
+    one.clock.advance("500d")
+
+
+def _containers() -> dict[str, object]:
+    kinds = (list, dict, set, bytearray)
+    return {name: copy.copy(value) for name, value in _values().items() if isinstance(value, kinds)}
+
+
+def _values() -> dict[str, object]:
+    """Return what stands in the modules that are loaded, by its name."""
+    return {
+        f"{name}.{key}": value
+        for name, module in sorted(sys.modules.items())
+        if name == "reseller_sandbox" or name.startswith("reseller_sandbox.")
+        for key, value in vars(module).items()
+        if not key.startswith("__")
+    }
+
+
+def test_no_modules_import_each_other() -> None:
+    """There is no circle among what modules import when they are loaded."""
+    modules = {_module(file): file for file in FILES}
+    imported = {name: _loaded_with(file, modules) for name, file in modules.items()}
+    while free := [name for name, others in imported.items() if not others & imported.keys()]:
+        for name in free:
+            del imported[name]
+    assert {name: sorted(others & imported.keys()) for name, others in imported.items()} == {}
+
+
+def _module(file: Path) -> str:
+    parts = ("reseller_sandbox", *file.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def _loaded_with(file: Path, modules: Mapping[str, Path]) -> set[str]:
+    """The modules of this package that are loaded with ``file``: not by a function, nor for types alone."""
+    found: set[str] = set()
+    for statement in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(statement, ast.ImportFrom) and statement.module is not None:
+            for alias in statement.names:
+                whole = f"{statement.module}.{alias.name}"
+                found.add(whole if whole in modules else statement.module)
+    return found & modules.keys() - {_module(file)}

@@ -37,8 +37,8 @@ from reseller_sandbox.core.texts import printable
 from reseller_sandbox.remote import There
 from reseller_sandbox.server.server import CannotListen
 from reseller_sandbox.settings import BadSetting, Settings
-from reseller_sandbox.testing.options import MODE, variable
 from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SLOW, TIMEOUT
+from reseller_sandbox.tools.options import MODE, variable
 
 # The tools themselves are imported by the functions: they load Flask, which the help of a command needs not.
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from reseller_sandbox.powers.contract import items_of
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report
-from reseller_sandbox.testing.options import COVERAGE, before_a_path
 from reseller_sandbox.testing.run import Watched
+from reseller_sandbox.tools.options import COVERAGE, before_a_path
 
 #: The forms of a report, each with the file that it goes to.
 FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller-sandbox-coverage.json"}

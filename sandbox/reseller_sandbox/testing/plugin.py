@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reseller_sandbox.testing.options import (
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, say_to_tool
+from reseller_sandbox.tools.options import (
     CAPSULES,
     COVER_MIN,
     COVER_OF,
@@ -27,7 +28,6 @@ from reseller_sandbox.testing.options import (
     flag,
     variable,
 )
-from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, say_to_tool
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox

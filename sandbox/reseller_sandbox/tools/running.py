@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.testing import options
+from reseller_sandbox.tools import options
 from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
 from reseller_sandbox.tools.ground import VIEW, Ground
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.testing import options
+from reseller_sandbox.tools import options
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
 from reseller_sandbox.tools.explore.footprint import Footprint
 from reseller_sandbox.tools.explore.orders import (

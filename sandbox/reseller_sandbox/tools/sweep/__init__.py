@@ -20,7 +20,7 @@ from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.texts import nearest
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.testing import options
+from reseller_sandbox.tools import options
 from reseller_sandbox.tools.defaults import SLOW
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
