@@ -105,7 +105,8 @@ class Pass:
 
     def lets_in(self, request: RequestContext) -> bool:
         """Whether the request has the cookie and, where it is no look, the word."""
-        cookies = parse_cookie(request.headers.get("Cookie", ""))
+        header = request.headers.get("Cookie", "")
+        cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
         if not _same(cookies.get(_cookie_name(request), ""), self._made("cookie")):
             return False
         return request.method in _LOOKS or _same(request.headers.get(CHANGE, ""), self.word)
