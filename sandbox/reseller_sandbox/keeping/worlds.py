@@ -144,7 +144,7 @@ class _Writer(pickle.Pickler):
         super().__init__(self._block, protocol=5)
         self._put = put
         self._reduce: Mapping[type, Callable[[Any], Made]] = {
-            State: lambda state: self._states[id(state)],
+            State: self._state,
             Queue: self._queue,
             Rule: lambda rule: (_rule, (rule.code,)),
             Strike: lambda strike: (_strike, (strike.request, strike.arrived)),
@@ -219,6 +219,14 @@ class _Writer(pickle.Pickler):
             return _whole, (own, records)
         gone = [one.before for one in led if one.after is None]
         return _changed, (before, gone, [one.after for one in led if one.after is not None], own)
+
+    def _state(self, state: State) -> Made:
+        """Return how to make a state again; one that only a waiting request refers to is written here."""
+        made = self._states.get(id(state))
+        if made is None:
+            own = [getattr(state, name) for name in _OWN]
+            made = _whole, (own, list(chain.from_iterable(getattr(state, name).values() for name in _TABLES)))
+        return made
 
     def _queue(self, queue: Queue[Event]) -> Made:
         """Write events as a change of the last queue: most logs hold those of another, and some new ones."""
