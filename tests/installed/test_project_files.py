@@ -25,7 +25,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = ("httpx", "requests", "freezegun", "tls")
 
 #: Tests that use most of the dependencies: the server, routing, schemas.
-TESTS = ("tests/server/test_server.py", "tests/server/test_hosts.py", "tests/web/test_app.py")
+TESTS = ("tests/server/test_requests.py", "tests/server/test_hosts.py", "tests/web/test_app.py")
 
 #: References from which a page loads files of other machines, rather than links to follow.
 LOADED = re.compile(
@@ -53,7 +53,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_archives_hold_the_files_of_the_project_and_can_be_published(wheel: Path, source: Path) -> None:
     """The wheel has the package and the fixtures, the source all that builds and tests need."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    package = {name.removeprefix("sandbox/") for name in kept("sandbox")}
+    package = {name.removeprefix("sandbox/") for name in kept("sandbox/reseller_sandbox")}
     fixtures = {f"reseller_sandbox/{name}" for name in kept("fixtures")}
     (about,) = {name.partition("/")[0] for name in names} - {"reseller_sandbox"}
     assert names == package | fixtures | {f"{about}/{name}" for name in OF_A_WHEEL}

@@ -63,9 +63,11 @@ def docstring(of: Any) -> str:
     from the source.
     """
     of = inspect.unwrap(of)
+    if not (inspect.isclass(of) or inspect.isroutine(of) or inspect.ismodule(of)):
+        of = type(of)
     text: str | None = of.__doc__
     if sys.flags.optimize > 1 and (text is None or inspect.isclass(of)):  # dataclasses make one up
-        text = _in_source(of)
+        text = _in_source(of) or text
     return inspect.cleandoc(text or "")
 
 

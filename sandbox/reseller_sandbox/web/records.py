@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from marshmallow import EXCLUDE, Schema, fields
 
-from reseller_sandbox.core.signatures import Parameter, field_names, is_record
+from reseller_sandbox.core.signatures import Parameter, docstring, field_names, is_record
 from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Text, Truth, Write, writer
 
 
@@ -68,7 +68,7 @@ def schema_of(record: Any) -> type[Schema]:
         if name != rest and not name.startswith("_")
     }
     among = {one.name: Part(one) for one in parameters()}
-    about = {"__doc__": record.__doc__, "rest": rest}
+    about = {"__doc__": docstring(record), "rest": rest}
     return type(record.__name__, (RecordSchema,), {**known, **among, **about})
 
 
