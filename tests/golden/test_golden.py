@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from difflib import unified_diff
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
-from tests.golden.transcripts import FOLDER, TRANSCRIPTS, rerun
+from tests.command import printed
+from tests.golden.transcripts import FOLDER, TRANSCRIPTS, WORLD, rerun
 
 #: How many lines of a difference are shown.
 SHOWN = 60
@@ -30,3 +35,32 @@ def test_a_transcript_is_the_same_to_the_byte(name: str) -> None:
             for line in difference(FOLDER / file, folder / file)
         ]
     assert not found, "\n".join([*found, "", "If this was decided: python -m tests.golden", ""])
+
+
+def keys(schema: Any, at: str = "") -> Iterator[str]:
+    """Yield each key of a JSON Schema as a path, with ``*`` for any name."""
+    for shape in (schema, *schema.get("oneOf", ())):
+        for key, below in shape.get("properties", {}).items():
+            yield f"{at}{key}"
+            yield from keys(below, f"{at}{key}.")
+        if isinstance(shape.get("additionalProperties"), dict):
+            yield from keys(shape["additionalProperties"], f"{at}*.")
+
+
+def used(value: Any, schema: Any, at: str = "") -> Iterator[str]:
+    """Yield each key of a fixture that its schema declares, as ``keys`` does."""
+    for shape in (schema, *schema.get("oneOf", ())):
+        for key, below in value.items() if isinstance(value, dict) else ():
+            if key in shape.get("properties", {}):
+                yield f"{at}{key}"
+                yield from used(below, shape["properties"][key], f"{at}{key}.")
+            elif isinstance(shape.get("additionalProperties"), dict):
+                yield from used(below, shape["additionalProperties"], f"{at}*.")
+
+
+def test_the_world_of_the_transcripts_has_each_key_of_the_fixture_format() -> None:
+    schema = json.loads(printed("fixture", "schema"))
+    world = yaml.safe_load((FOLDER / WORLD).read_text("utf-8"))
+    every = set(keys(schema))
+    assert len(every) > 150
+    assert every - set(used(world, schema)) == set()
