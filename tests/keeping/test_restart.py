@@ -35,20 +35,27 @@ def test_a_restart_keeps_worlds_and_changes_no_answer(kept: Kept, tmp_path: Path
 
 @pytest.mark.slow
 def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
-    """It never takes effect. The past has the request and its fault, and can be replayed."""
-    path = tmp_path / "worlds"
-    with serving("--keep", path) as served:
+    """It never takes effect. The past has the request and its fault, and can be replayed.
+
+    The journal has dropped the state before the request.
+    """
+    path, name = tmp_path / "worlds", {"domain": {"domainName": "later.com"}}
+    with serving("--journal", "1", "--keep", path) as served:
         served.sandbox.faults.add("latency", seconds=60, match={"operation": "v2.domain.zones"})
         token = served.sandbox.account().token
+        served.sandbox.client().post("/v3/domains/createDomain", json=name)
         with create_connection(("127.0.0.1", int(served.url.rpartition(":")[2]))) as waiting:
             head = f"GET /V2.0/domain/zones HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: {token}\r\n\r\n"
             waiting.sendall(head.encode())
             wait_until(lambda: served.sandbox.faults.list().faults[0].struck)
+            for _ in range(2):
+                served.sandbox.client().post("/v3/domains/renewDomain", json=name)
             served.sandbox.snapshot("here")
             served.process.send_signal(signal.SIGTERM)
             served.process.wait(60)
-    with serving("--keep", path) as served:
+    with serving("--journal", "1", "--keep", path) as served:
         sandbox = served.sandbox
+        assert sandbox.names["later.com"].expires.year == 2029
         sandbox.client().get("/v3/domains")
         sandbox.restore("here")
         sandbox.client().get("/v3/domains")

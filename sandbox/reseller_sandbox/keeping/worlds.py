@@ -208,13 +208,13 @@ class _Writer(pickle.Pickler):
         self._dump_pieces(new)
 
     def _made(self, state: State, before: State | None, led: Sequence[Change] | None) -> Made:
-        own = [getattr(state, name) for name in _OWN]
+        own = _own(state)
         if led is None or before is None:
             largest = max((getattr(state, name) for name in _TABLES), key=len)
             before = self._holding.get(id(largest), before)
             led = None if before is None else list(changes(before, state))
         if before is None or led is None or 2 * len(led) > sum(len(getattr(state, name)) for name in _TABLES):
-            records = list(stepwise(chain.from_iterable(getattr(state, name).values() for name in _TABLES)))
+            records = list(stepwise(_records(state)))
             self._dump_pieces(records)
             return _whole, (own, records)
         gone = [one.before for one in led if one.after is None]
@@ -224,8 +224,7 @@ class _Writer(pickle.Pickler):
         """Return how to make a state again; one that only a waiting request refers to is written here."""
         made = self._states.get(id(state))
         if made is None:
-            own = [getattr(state, name) for name in _OWN]
-            made = _whole, (own, list(chain.from_iterable(getattr(state, name).values() for name in _TABLES)))
+            made = _whole, (_own(state), list(_records(state)))
         return made
 
     def _queue(self, queue: Queue[Event]) -> Made:
@@ -252,6 +251,14 @@ def _states(world: KeptWorld) -> Iterator[tuple[State, Sequence[Change] | None]]
             yield before.state, None
             yield after.state, entry.changes if alone and not entry.faults else None
         yield kept.moment.state, None
+
+
+def _own(state: State) -> list[Any]:
+    return [getattr(state, name) for name in _OWN]
+
+
+def _records(state: State) -> Iterator[Any]:
+    return chain.from_iterable(getattr(state, name).values() for name in _TABLES)
 
 
 def _whole(own: Iterable[Any], records: Iterable[Any]) -> State:
