@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from manual_reference.pages import REFERENCE
-from reseller_sandbox.manual.pages import FOLDER
+from reseller_sandbox.manual.pages import FOLDER, INDEX, LISTED, Page
 from reseller_sandbox.powers.catalogue import POWERS
 
 
@@ -25,8 +26,22 @@ def main() -> None:
         elif not check:
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, "utf-8")
+    index = FOLDER / f"{INDEX}.md"
+    listed = re.sub(f"{LISTED.pattern}.*", _line, index.read_text("utf-8"), flags=re.MULTILINE)
+    if check and listed != index.read_text("utf-8"):
+        stale.append(INDEX)
+    elif not check:
+        index.write_text(listed, "utf-8")
     if stale:
         sys.exit(f"out of date: {', '.join(stale)}; run make reference")
+
+
+def _line(found: re.Match[str]) -> str:
+    """Return the line of a page in the list of all pages: its title, and its first sentence."""
+    page = Page(found[1])
+    paragraph = " ".join(page.text.split("\n\n")[1].split())
+    summary = re.split(r"(?<=\.) ", paragraph)[0]
+    return f"* [{page.title}]({page.name}.md): {summary}"
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def listed() -> None:
 
     all_pages = Manual()
     width = max(map(len, all_pages.pages))
-    for title, pages in all_pages.parts():
+    for title, pages in all_pages.parts.items():
         click.secho(title, bold=True)
         for page in pages:
             click.echo(f"  {click.style(page.name.ljust(width), fg='cyan')}  {page.title}")
@@ -84,7 +84,7 @@ def written(folder: Path) -> None:
 
     pages = Manual()
     texts = {f"{page.name}.md": page.text for page in pages.pages.values()}
-    texts[f"{INDEX}.md"] += "".join(_list_of(title, pages) for title, pages in pages.parts())
+    texts[f"{INDEX}.md"] += "".join(_list_of(title, pages) for title, pages in pages.parts.items())
     for name, text in {**texts, "conf.py": _CONF}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -65,7 +65,7 @@ class Renderer:
 
     def _navigation(self, page: Page, root: str) -> str:
         parts = []
-        for title, pages in self._manual.parts():
+        for title, pages in self._manual.parts.items():
             links = (_link(one, root, ' aria-current="page"' if one is page else "") for one in pages)
             items = "".join(f"<li>{link}</li>" for link in links)
             parts.append(f"<strong>{escape(title)}</strong>\n<ul>{items}</ul>")
