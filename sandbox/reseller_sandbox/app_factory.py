@@ -21,7 +21,7 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
 from reseller_sandbox.web.app import UNREAD, create_app
-from reseller_sandbox.web.endpoint import BodyLimits
+from reseller_sandbox.web.endpoint import BodyLimits, endpoints_of
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.interface import Mount, below
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
@@ -139,7 +139,7 @@ def mounts(
             public_urls=settings.public_urls,
             names=settings.own_names,
         )
-        return Control(worlds, gate, powers, others, _more_rows(settings, gate, powers, others))
+        return Control(worlds, gate, powers, others, _more_rows(), settings.header_prefix)
 
     def others() -> Sequence[Interface]:
         return [mount.interface for mount in clients]
@@ -148,23 +148,12 @@ def mounts(
     return (*clients, Mount(below("/_sandbox"), of_control))
 
 
-def _more_rows(
-    settings: Settings,
-    gate: Gate,
-    powers: Mapping[str, type[Power]],
-    clients: Callable[[], Sequence[Interface]],
-) -> Iterable[Endpoint]:
+def _more_rows() -> Iterable[Endpoint]:
     """Return the rows of control that are no power's."""
-    from reseller_sandbox.manual.rows import ManualRows
-    from reseller_sandbox.page.rows import PageRows, ReaderRows, SessionRows, SignatureRows
+    from reseller_sandbox.manual import rows as manual
+    from reseller_sandbox.page import reader, rows, session, signing
 
-    return (
-        *ManualRows().rows(),
-        *PageRows(powers, clients).rows(),
-        *SessionRows(gate).rows(),
-        *ReaderRows().rows(),
-        *SignatureRows(settings.header_prefix).rows(),
-    )
+    return endpoints_of(manual, rows, session, reader, signing)
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:

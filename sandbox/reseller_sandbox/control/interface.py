@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import inf
 from typing import Any
 
-from reseller_sandbox.control import rows
+from reseller_sandbox.control import documents, rows
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
+from reseller_sandbox.core.refusals import PLAIN, UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.powers.events import Followed
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
 from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.web.headers import WORLD
 from reseller_sandbox.web.interface import Answer, Interface
@@ -27,6 +28,9 @@ from reseller_sandbox.worlds import Engine, Outcome, World
 #: How many seconds to leave between two pieces, for each who follows: the more there are, the more is told
 #: at once, and the requests of others come first.
 _PACE = 0.0005
+
+#: How many documents are kept; they are drawn again in a twentieth of a second.
+_MOST_KEPT = 12
 
 #: About how many bytes a piece has at most: a client that does not read keeps one of them waiting.
 _PIECE = 1 << 16
@@ -84,7 +88,8 @@ class EventStream:
 class Control(Interface):
     """What the powers can do to the worlds of one server, the interfaces' documents, and ``more`` rows.
 
-    ``clients`` returns the interfaces that clients call, for their documents.
+    ``clients`` returns the interfaces that clients call, for their documents. The headers of v3 begin with
+    ``header_prefix``.
     """
 
     name = "control"
@@ -110,18 +115,32 @@ class Control(Interface):
         powers: Mapping[str, type[Power]],
         clients: Callable[[], Sequence[Interface]],
         more: Iterable[Endpoint],
+        header_prefix: str,
     ) -> None:
         super().__init__(worlds)
-        self._gate = gate
+        self.gate = gate
+        self.powers = powers
+        self.header_prefix = header_prefix
+        self._clients = clients
+        self.document = lru_cache(maxsize=_MOST_KEPT)(self._document)
         self.endpoints: tuple[Endpoint, ...] = (
             *rows.endpoints(powers.values()),
-            *rows.DocumentRows(lambda: (*clients(), self)).rows(),
+            *endpoints_of(documents),
             *more,
         )
 
+    def _document(self, asked: str, assumed: Assumptions) -> dict[str, Any]:
+        """Return the OpenAPI document of that name; refuse with ``unknown_document``."""
+        from reseller_sandbox.web import openapi  # apispec is loaded for those who ask
+
+        by_name = {f"{interface.name}.json": interface for interface in (*self._clients(), self)}
+        if asked not in by_name:
+            raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
+        return openapi.describe(by_name[asked], assumed)
+
     def authenticate(self, request: RequestContext) -> None:
         """Let in whom the gate lets in."""
-        self._gate.admit(request)
+        self.gate.admit(request)
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:  # noqa: ARG002
         """Return the query and the body, read by the endpoint's schemas, and what stands in the path."""
@@ -135,7 +154,7 @@ class Control(Interface):
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
         """Do at once what is asked, as an operation of a power is no transaction of its own."""
-        call = rows.ControlCall(Here(self.worlds, world), request.arguments, request)
+        call = rows.ControlCall(Here(self.worlds, world), request.arguments, request, self)
         return Outcome(endpoint.handle(call))
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:
@@ -155,7 +174,7 @@ class Control(Interface):
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
         """Return the header of the gate, where it wants one."""
-        return dict.fromkeys(self._gate.credentials, "The control token that the server was started with.")
+        return dict.fromkeys(self.gate.credentials, "The control token that the server was started with.")
 
     def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[errors.Shown]:  # noqa: ARG002
         """Return the one error that each rule is."""

@@ -29,7 +29,7 @@ class Renderer:
     """Makes HTML of the pages of a manual. Links between them are relative, wherever it is served."""
 
     def __init__(self, manual: Manual) -> None:
-        self._manual = manual
+        self.manual = manual
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
     @cached_property
@@ -65,14 +65,14 @@ class Renderer:
 
     def _navigation(self, page: Page, root: str) -> str:
         parts = []
-        for title, pages in self._manual.parts.items():
+        for title, pages in self.manual.parts.items():
             links = (_link(one, root, ' aria-current="page"' if one is page else "") for one in pages)
             items = "".join(f"<li>{link}</li>" for link in links)
             parts.append(f"<strong>{escape(title)}</strong>\n<ul>{items}</ul>")
         return f'<nav aria-label="Pages">\n{"".join(parts)}\n</nav>'
 
     def _onward(self, page: Page, root: str) -> str:
-        pages = [*self._manual.pages.values()]
+        pages = [*self.manual.pages.values()]
         at = pages.index(page)
         before = [f"<span>← {_link(one, root)}</span>" for one in pages[max(at - 1, 0) : at]]
         after = [f"<span>{_link(one, root)} →</span>" for one in pages[at + 1 : at + 2]]

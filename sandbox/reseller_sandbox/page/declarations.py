@@ -6,14 +6,15 @@ below.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reseller_sandbox.core.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.state import State
 from reseller_sandbox.powers.power import Operation
-from reseller_sandbox.web.interface import Interface
+from reseller_sandbox.v2.interface import V2
+from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.openapi.glossary import Examples
 
 #: How far stages stand apart, and how high an arc rises for each of them that it passes.
@@ -44,14 +45,14 @@ def lifecycle() -> Mapping[str, Any]:
     }
 
 
-def recorded(interfaces: Iterable[Interface]) -> Mapping[str, Any]:
+def recorded() -> Mapping[str, Any]:
     """Return a recorded request of each operation: what stands in its path, and its body."""
     return {
         interface.name: {
             name: {part: one[part] for part in ("parameters", "body") if part in one}
             for name, one in Examples.of(interface).operations.items()
         }
-        for interface in interfaces
+        for interface in (V3, V2)
     }
 
 

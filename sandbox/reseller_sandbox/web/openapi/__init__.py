@@ -26,7 +26,7 @@ _FIRST = ("openapi", "info", "servers", "security", "tags", "paths")
 
 def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> dict[str, Any]:
     """Return the OpenAPI document of an interface that is served at ``server``."""
-    words, plugin = Glossary.of(interface), MarshmallowPlugin(schema_name_resolver=name_of)
+    words, plugin = Glossary.of(type(interface)), MarshmallowPlugin(schema_name_resolver=name_of)
     plugin.Converter = Converter
     security = interface.security(assumed)
     spec = APISpec(
@@ -54,7 +54,7 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
     document: dict[str, Any] = json.loads(json.dumps(spec.to_dict()))  # parts are the declarations' own
     words.put_into(document)
     if assumed == Assumptions():  # others answer otherwise
-        Examples.of(interface).put_into(document)
+        Examples.of(type(interface)).put_into(document)
     return {key: document[key] for key in (*_FIRST, *document)}
 
 

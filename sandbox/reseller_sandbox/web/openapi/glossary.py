@@ -14,9 +14,9 @@ import yaml
 from reseller_sandbox.web.interface import Interface
 
 
-def beside(interface: Interface, name: str) -> str:
+def beside(interface: type[Interface], name: str) -> str:
     """Return the text of a file that is kept beside an interface, or nothing."""
-    package = type(interface).__module__.rpartition(".")[0]
+    package = interface.__module__.rpartition(".")[0]
     file = files(package) / name
     return file.read_text("utf-8") if file.is_file() else ""
 
@@ -37,7 +37,7 @@ class Glossary:
     links: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, interface: Interface) -> Glossary:
+    def of(cls, interface: type[Interface]) -> Glossary:
         """Return the glossary of an interface."""
         told = yaml.safe_load(beside(interface, "glossary.yaml"))
         return cls(**{"links": {}, **told})
@@ -115,7 +115,7 @@ class Examples:
     errors: Mapping[str, Any]
 
     @classmethod
-    def of(cls, interface: Interface) -> Examples:
+    def of(cls, interface: type[Interface]) -> Examples:
         """Return the examples of an interface."""
         return cls(**json.loads(beside(interface, "examples.json") or '{"operations": {}, "errors": {}}'))
 

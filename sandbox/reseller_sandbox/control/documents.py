@@ -1,0 +1,33 @@
+"""The OpenAPI documents of the interfaces, as the sandbox itself serves them.
+
+Each is made when it is first asked for. Worlds that assume other things have other documents.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import INCLUDE, Schema
+
+from reseller_sandbox.control.rows import ControlCall, extra_row
+from reseller_sandbox.core.refusals import UNKNOWN_DOCUMENT
+
+
+class Document(Schema):
+    """An OpenAPI document."""
+
+    class Meta:
+        unknown = INCLUDE
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:  # noqa: ARG002
+        """Return the document, which is ready as it is."""
+        return obj
+
+
+@extra_row("openapi", "openapi/{document}", UNKNOWN_DOCUMENT, answer=Document(), lengthy_from=0)
+def show(call: ControlCall) -> Any:
+    """Return the OpenAPI document of one interface, as the world's assumptions have it."""
+    document = call.control.document(call.arguments["document"], call.door.world.assumptions)
+    incoming = call.incoming
+    server = f"{incoming.scheme}://{incoming.headers.get('Host', '')}{incoming.prefix}"
+    return {**document, "servers": [{"url": server}]}

@@ -1,0 +1,63 @@
+"""The OpenAPI documents as a page to read: by Swagger UI, where the extra ``page`` is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from marshmallow import fields
+
+from reseller_sandbox.control.rows import ControlCall, Nothing, about, extra_row
+from reseller_sandbox.core.refusals import UNKNOWN_PAGE, Refused
+from reseller_sandbox.page.rows import HTML, NO_FRAMES, SAME_ORIGIN, TYPES, sent
+from reseller_sandbox.web.fields import Shape
+from reseller_sandbox.web.interface import Answer
+
+#: What a browser is allowed to do: Swagger UI has pictures within stylesheets, and knows no trusted types.
+POLICY = f"{SAME_ORIGIN} data:; {NO_FRAMES}"
+
+_FOLDER = Path(__file__).parent / "reader_files"
+
+#: The reader's own files, and those of Swagger UI.
+_OWN, _OTHERS = ("begin.js", "around.css"), ("swagger-ui-bundle.js", "swagger-ui.css")
+
+
+class ReaderFile(Shape):
+    """A file of the reader."""
+
+    file = fields.String(metadata=about("A file of Swagger UI."))
+
+
+class ReaderChoice(Nothing):
+    """What the reader opens."""
+
+    document = fields.String(metadata=about("Which document it opens: v3, v2 or control."))
+
+
+@extra_row("reader", "reader", query=ReaderChoice(), forms=("text/html",))
+def show(call: ControlCall) -> Answer:
+    """Return a page to read the OpenAPI documents in a browser."""
+    call.incoming.headers_out |= {"Content-Security-Policy": POLICY}
+    return sent(call, Answer(200, (_FOLDER / "page.html").read_bytes(), HTML))
+
+
+@extra_row(
+    *("reader.file", "reader/{file}", UNKNOWN_PAGE), path=ReaderFile(), forms=("text/javascript", "text/css")
+)
+def file(call: ControlCall) -> Answer:
+    """Return a file that the reader is made of."""
+    name = call.arguments["file"]
+    if name not in (*_OWN, *_OTHERS):
+        raise Refused(UNKNOWN_PAGE, problem=f"the reader has no file {name[:80]!r}")
+    folder = _FOLDER if name in _OWN else _swagger_ui()
+    return sent(call, Answer(200, (folder / name).read_bytes(), TYPES[Path(name).suffix]))
+
+
+def _swagger_ui() -> Path:
+    """Return the folder of its files; refuse with ``unknown_page``."""
+    found = find_spec("flask_swagger_ui")
+    if found is None or found.origin is None:
+        raise Refused(
+            UNKNOWN_PAGE, problem="Swagger UI is not installed: pip install 'reseller-sandbox[page]'"
+        )
+    return Path(found.origin).parent / "dist"
