@@ -185,12 +185,6 @@ def test_a_switch_stays_until_its_request_is_answered(served: Sandbox, open_page
     expect(page.locator("page-notices")).to_contain_text("It is taken.")
     expect(switch).not_to_be_checked()
     expect(switch).to_be_enabled()
-    with delayed(page, "**/powers/faults.add.json"):
-        for _ in range(2):
-            press(page, "hang")
-    expect(page.get_by_role("dialog")).to_be_visible()
-    settle(page)
-    expect(page.get_by_role("dialog")).to_have_count(1)
 
 
 def test_a_failed_request_of_the_page_is_repeated(browser: Browser, url: str) -> None:

@@ -66,10 +66,8 @@ def test_the_page_loads_only_its_own_small_files() -> None:
 def test_each_operation_has_a_form() -> None:
     client = Sandbox("empty").app.test_client()
     for name, row in json.loads(client.get(f"{PAGE}/powers.json").data).items():
-        form = json.loads(client.get(f"{PAGE}/powers/{name}.json").data)
-        names = [parameter["name"] for parameter in form["parameters"]]
-        assert names == [parameter["name"] for parameter in row["parameters"]]
-        assert all("shape" in parameter for parameter in form["parameters"])
+        assert row["about"], name
+        assert all("shape" in parameter for parameter in row["parameters"])
 
 
 def _signed_in(sandbox: Sandbox) -> tuple[TestResponse, str]:

@@ -6,13 +6,14 @@ below.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from reseller_sandbox.core.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.core.model import Stage
+from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.core.state import State
-from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.openapi.glossary import Examples
@@ -56,33 +57,27 @@ def recorded() -> Mapping[str, Any]:
     }
 
 
-def call_of(operation: Operation) -> Mapping[str, Any]:
-    """Return the declaration of an operation as far as it takes to call it, and to offer it."""
+def operations(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
+    """Return the declaration of each operation: what it takes to call it, and what a form shows."""
     return {
-        "method": operation.method,
-        "path": operation.path,
-        "about": operation.description.partition("\n")[0],
-        "parameters": [
-            {"name": one.name, "place": one.place}
-            | ({"words": one.kind.shape["enum"]} if "enum" in one.kind.shape else {})
-            for one in operation.parameters
-        ],
+        one.id: {
+            "method": one.method,
+            "path": one.path,
+            "about": one.description,
+            "parameters": [_parameter(one, parameter) for parameter in one.parameters],
+        }
+        for power in powers
+        for one in power.operations()
     }
 
 
-def form_of(operation: Operation) -> Mapping[str, Any]:
-    """Return the rest of its declaration, which a form shows."""
+def _parameter(operation: Operation, one: Parameter) -> Mapping[str, Any]:
     return {
-        "about": operation.description,
-        "parameters": [
-            {
-                "name": one.name,
-                "required": one.required,
-                "shape": one.kind.shape,
-                "about": operation.told.get(one.name, ""),
-            }
-            for one in operation.parameters
-        ],
+        "name": one.name,
+        "place": one.place,
+        "required": one.required,
+        "shape": one.kind.shape,
+        "about": operation.told.get(one.name, ""),
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reseller_sandbox.control.rows import ControlCall, PathName, about, extra_row
 from reseller_sandbox.core.refusals import UNKNOWN_PAGE, Refused
-from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.gate import PAGE
 from reseller_sandbox.web.interface import Answer
@@ -37,22 +37,17 @@ class _FileAsked(Shape):
 
 
 @cache
-def _files(operations: tuple[Operation, ...]) -> Mapping[str, Answer]:
+def _files(powers: tuple[type[Power], ...]) -> Mapping[str, Answer]:
     """Return every file of the page, and what the powers declare, as answers."""
-    from reseller_sandbox.page.declarations import call_of, form_of, lifecycle, recorded
+    from reseller_sandbox.page.declarations import lifecycle, operations, recorded
 
     found = {
         path.relative_to(FOLDER).as_posix(): Answer(200, path.read_bytes(), TYPES[path.suffix])
         for path in sorted(FOLDER.rglob("*.*"))
         if path.suffix in TYPES
     }
-    told = {
-        "lifecycle.json": lifecycle(),
-        "powers.json": {one.id: call_of(one) for one in operations},
-        **{f"powers/{one.id}.json": form_of(one) for one in operations},
-        "requests.json": recorded(),
-    }
-    return {**found, **{name: Answer(200, write(one), _JSON) for name, one in told.items()}}
+    told = {"lifecycle": lifecycle(), "powers": operations(powers), "requests": recorded()}
+    return {**found, **{f"{name}.json": Answer(200, write(one), _JSON) for name, one in told.items()}}
 
 
 @extra_row("page", "page", forms=("text/html",))
@@ -75,7 +70,7 @@ def page(call: ControlCall) -> Answer:
 def file(call: ControlCall) -> Answer:
     """Return a file of the page."""
     name = call.arguments["file"]
-    files = _files(tuple(one for power in call.control.powers.values() for one in power.operations()))
+    files = _files(tuple(call.control.powers.values()))
     if name not in files:
         raise Refused(UNKNOWN_PAGE, problem=f"the page has no file {name[:80]!r}")
     return sent(call, files[name])

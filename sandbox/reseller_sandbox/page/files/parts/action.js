@@ -1,7 +1,7 @@
 // Buttons that carry an operation out. Each tells the command and the calls that do the same.
 
 import { onward } from "./address.js";
-import { ask, declaration, operations } from "./api.js";
+import { ask, operations } from "./api.js";
 import { doors } from "./doors.js";
 import { h, render } from "./dom.js";
 import { fields, plain, values } from "./form.js";
@@ -16,7 +16,7 @@ import { notice } from "./notices.js";
  * `leads` the address that the page goes to, unless somebody has gone elsewhere before the answer came.
  */
 export function action({ label, operation, given = {}, where, asks = false, tone = "", then, leads, says, title }) {
-  const about = plain(title ?? operations[operation].about);
+  const about = plain(title ?? operations[operation].about.split("\n")[0]);
   const all = { label, operation, given, where, then, leads, says, asks };
   const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
     asks ? sheet(all) : carryOut(all, asOf(given), event.currentTarget) }, label);
@@ -57,11 +57,11 @@ const present = (where) => (where ? { ...where, at: undefined } : where);
  *
  * `abouts` are what is told of parameters in place of what the declaration says, by their names.
  */
-export async function sheet(all) {
+export function sheet(all) {
   const { label, operation, where, asks, abouts = {} } = all;
   const given = asOf(all.given);
-  const { about, parameters } = await declaration(operation);
-  if (document.querySelector("dialog[open]")) return; // another has opened meanwhile
+  const { about, parameters } = operations[operation];
+  if (document.querySelector("dialog[open]")) return; // another is open
   const asked = (asks === true ? parameters : asks.map((name) => parameters.find((one) => one.name === name)))
     .map((one) => ({ ...one, about: abouts[one.name] ?? one.about }));
   const kept = Object.fromEntries(Object.entries(given).filter(([key]) => !asked.some(({ name }) => name === key)));

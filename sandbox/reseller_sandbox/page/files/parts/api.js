@@ -5,11 +5,8 @@ const here = new URL("../", import.meta.url);
 /** Where the server is. */
 export const root = new URL("../../", here);
 
-/** Every operation by its id: how it is called. What its form shows is asked for when that opens. */
+/** The declaration of every operation by its id: how it is called, and its parameters with their shapes. */
 export let operations = {};
-
-/** Return the declaration of an operation: all that is told of it, and its parameters with their shapes. */
-export const declaration = (operation) => told(`powers/${operation}.json`);
 
 const told = (file) => fetch(new URL(file, here)).then((answer) => answer.json());
 
@@ -59,7 +56,7 @@ export function request(operation, given = {}, where = {}) {
 }
 
 /** Return the words that a parameter takes, where it takes nothing else. */
-export const choices = (operation, name) => operations[operation].parameters.find((one) => one.name === name).words;
+export const choices = (operation, name) => operations[operation].parameters.find((one) => one.name === name).shape.enum;
 
 /** Return what an operation answers; raise a Refusal where it refuses. */
 export async function ask(operation, given, where) {
