@@ -19,18 +19,7 @@ from reseller_sandbox.core.signatures import docstring
 from reseller_sandbox.core.state import State
 from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.items import event_name, transition_name
-from reseller_sandbox.coverage.samples import (
-    DAILY,
-    FAULTS,
-    NAME,
-    PLACES,
-    SAMPLES,
-    SLOW,
-    TRANSITIONS,
-    Sample,
-    Step,
-    name_at,
-)
+from reseller_sandbox.coverage.samples import DAILY, NAME, SLOW, Sample, Step, name_at, samples
 from reseller_sandbox.faults.kinds import KINDS
 
 #: In which order the areas take turns.
@@ -106,7 +95,7 @@ def gap(item: ItemCovered, known: Mapping[str, ApiOperation]) -> Gap:
 
 
 def _of_operation(made: Gap, operation: ApiOperation, detail: str) -> Gap:
-    sample = SAMPLES.get(operation.id, Sample())
+    sample = _sample(operation.id)
     request, needs = _request(operation, sample), _needs(operation, sample)
     if made.area == "errors":
         return replace(
@@ -123,8 +112,12 @@ def _of_operation(made: Gap, operation: ApiOperation, detail: str) -> Gap:
     return replace(made, how="Ask for it, and let it be carried out.", needs=needs, request=request)
 
 
+def _sample(operation: str) -> Sample:
+    return samples().operations.get(operation, Sample())
+
+
 def _request(operation: ApiOperation, sample: Sample) -> RequestToMake:
-    places = {**PLACES, "domainName": sample.about, "domain_name": sample.about}
+    places = {**samples().places, "domainName": sample.about, "domain_name": sample.about}
     path = re.sub(r"\{(\w+)\}", lambda found: places[found[1]], operation.path)
     return RequestToMake(method=operation.method, path=path, body=sample.body)
 
@@ -168,8 +161,8 @@ def _of_fault(made: Gap, known: Mapping[str, ApiOperation]) -> Gap:
     operation = next((one for one in known.values() if one.shows_status), None)
     if operation is None:
         return replace(made, how=first)
-    sample = SAMPLES.get(operation.id, Sample())
-    rule = _fault(name, operation, {**FAULTS.get(name, {}), "when": {"phase": phase, "times": 1}})
+    sample = _sample(operation.id)
+    rule = _fault(name, operation, {**samples().faults.get(name, {}), "when": {"phase": phase, "times": 1}})
     return replace(
         made, how=first, needs=(*_needs(operation, sample), rule), request=_request(operation, sample)
     )
@@ -182,8 +175,8 @@ def _fault(kind: str, operation: ApiOperation, told: Mapping[str, Any]) -> Step:
 def _of_transition(made: Gap, known: Mapping[str, ApiOperation]) -> Gap:
     ways = [edge.words for edge in edges(State()) if transition_name(edge) == made.item]
     made = replace(made, how=f"It comes by: {'; '.join(ways)}.")
-    name, stage = TRANSITIONS.get(made.item, ("", Stage.ACTIVE))
+    name, stage = samples().transitions.get(made.item, ("", Stage.ACTIVE))
     if name not in known:
         return made
-    sample = replace(SAMPLES.get(name, Sample()), stage=stage)
+    sample = replace(_sample(name), stage=stage)
     return replace(made, needs=_needs(known[name], sample), request=_request(known[name], sample))
