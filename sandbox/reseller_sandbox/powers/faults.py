@@ -197,7 +197,8 @@ class Faults(Keyed[FaultRecord]):
     @look(UNKNOWN_FAULT)
     def get(self, name: RuleName, /) -> FaultRecord:
         """Return one rule."""
-        return _called(here(self).world, name)
+        world = here(self).world
+        return _record(world, _called(world, name))
 
     @act(FAULT_EXISTS, TOO_MANY_FAULTS)
     def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
@@ -259,8 +260,8 @@ class Faults(Keyed[FaultRecord]):
         """Remove one rule; return the others."""
         world = here(self).world
         with world.lock:
-            _called(world, name)
-            _set(world, tuple(rule for rule in world.moment.faults.rules if rule.name != name))
+            removed = _called(world, name)
+            _set(world, tuple(rule for rule in world.moment.faults.rules if rule is not removed))
             return _found(world)
 
     @act()
@@ -313,11 +314,11 @@ def _parts(of: type) -> tuple[PartRecord, ...]:
 
 
 def _found(world: World) -> FaultsFound:
-    book = world.moment.faults
-    return FaultsFound(faults=tuple(_record(world, book.count(rule.name), rule) for rule in book.rules))
+    return FaultsFound(faults=tuple(_record(world, rule) for rule in world.moment.faults.rules))
 
 
-def _record(world: World, count: Count, rule: FaultRule) -> FaultRecord:
+def _record(world: World, rule: FaultRule) -> FaultRecord:
+    count = world.moment.faults.count(rule.name)
     return FaultRecord(
         name=rule.name,
         kind=rule.kind.name,
@@ -331,14 +332,12 @@ def _record(world: World, count: Count, rule: FaultRule) -> FaultRecord:
     )
 
 
-def _called(world: World, name: str) -> FaultRecord:
+def _called(world: World, name: str) -> FaultRule:
     """Return one rule; refuse with ``unknown_fault``."""
-    book = world.moment.faults
-    for rule in book.rules:
-        if rule.name == name:
-            return _record(world, book.count(name), rule)
-    known = there_are((one.name for one in book.rules), "faults")
-    raise Refused(UNKNOWN_FAULT, fault=name[:80], known=known)
+    by_name = {one.name: one for one in world.moment.faults.rules}
+    if name not in by_name:
+        raise Refused(UNKNOWN_FAULT, fault=name[:80], known=there_are(by_name, "faults"))
+    return by_name[name]
 
 
 def _placed(door: Here, there: tuple[FaultRule, ...], given: Sequence[Any], place: str = "") -> FaultsPlaced:
@@ -357,9 +356,7 @@ def _placed(door: Here, there: tuple[FaultRule, ...], given: Sequence[Any], plac
 def _changed(door: Here, name: str, changes: Mapping[str, Any]) -> FaultRecord:
     world = door.world
     with world.lock:
-        _called(world, name)
-        book = world.moment.faults
-        before = next(rule for rule in book.rules if rule.name == name)
+        before, book = _called(world, name), world.moment.faults
         if changes.get("name", name) != name:
             raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
         changed = [reading.changed(before, changes)]
@@ -368,7 +365,7 @@ def _changed(door: Here, name: str, changes: Mapping[str, Any]) -> FaultRecord:
         if type(after.kind) is not type(before.kind):
             count = replace(count, memory=None)
         _set(world, tuple(after if rule is before else rule for rule in book.rules), {name: count})
-        return _called(world, name)
+        return _record(world, _called(world, name))
 
 
 def _set(

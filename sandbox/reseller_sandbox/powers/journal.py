@@ -436,17 +436,14 @@ def _why(explanation: Explanation, secrets: list[str]) -> Why:
 
 def _met(met: NameMet) -> MetName:
     order: Any = met.order
-    transfer: Any = met.transfer
     return MetName(
         domain=met.name,
         holder=met.holder,
         order=order and order.id,
         stage=order and str(order.stage),
-        since=order and order.since,
-        expires=order and order.expires,
-        due=order and order.due,
+        **{name: getattr(order, name, None) for name in ("since", "expires", "due")},
         flags=tuple(sorted(order.flags)) if order else (),
-        transfer_completes=transfer and transfer.completes,
+        transfer_completes=getattr(met.transfer, "completes", None),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from inspect import unwrap
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_args, get_type_hints
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
@@ -83,6 +83,7 @@ class Following(ABC, Iterator[T]):
         self.close()
 
 
+@dataclass(eq=False)
 class Operation:
     """One thing that can be asked of a power; everything about it follows from the function ``body``.
 
@@ -92,24 +93,18 @@ class Operation:
     is elsewhere, or takes the world's place at the end.
     """
 
-    power: type[Power]
+    body: Callable[..., Any]
+    sort: Sort
+    refuses: tuple[Rule, ...] = ()
+    long: bool = False
+    one_of: tuple[str, ...] = ()
+    apart: bool = False
+    power: type[Power] = field(init=False)
 
-    def __init__(
-        self,
-        body: Callable[..., Any],
-        sort: Sort,
-        refuses: tuple[Rule, ...] = (),
-        long: bool = False,
-        one_of: tuple[str, ...] = (),
-        apart: bool = False,
-    ) -> None:
-        self.body = body
-        self.name = body.__name__.removesuffix("_")
-        self.sort = sort
-        self.refuses = refuses
-        self.long = long
-        self.one_of = one_of
-        self.apart = apart
+    @cached_property
+    def name(self) -> str:
+        """Return the name of the function."""
+        return self.body.__name__.removesuffix("_")
 
     @property
     def id(self) -> str:
@@ -124,8 +119,7 @@ class Operation:
     @cached_property
     def segments(self) -> tuple[str, ...]:
         """Return the names of the parameters in its path, which are positional-only."""
-        code = unwrap(self.body).__code__  # annotations are read when an operation is called
-        return tuple(name.removesuffix("_") for name in code.co_varnames[1 : code.co_posonlyargcount])
+        return tuple(one.name for one in self.parameters if one.place == "segment")
 
     @cached_property
     def result(self) -> Any:
@@ -180,11 +174,10 @@ class Operation:
             problem = f"{self.id} takes {takes} without a name, and all the rest by name"
             raise Refused(INVALID_PARAMETER, problems=problem)
         given = dict(zip(placed, args, strict=False))
-        for name, value in kwargs.items():
-            if name.removesuffix("_") in given:
-                raise Refused(INVALID_PARAMETER, problems=f"{name.removesuffix('_')} is given twice")
-            given[name.removesuffix("_")] = value
-        return given
+        named = {name.removesuffix("_"): value for name, value in kwargs.items()}
+        if twice := [name for name in named if name in given]:
+            raise Refused(INVALID_PARAMETER, problems=f"{twice[0]} is given twice")
+        return given | named
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``given`` as the body takes it; refuse with ``invalid_parameter``, naming every mistake."""

@@ -216,7 +216,8 @@ class Snapshots(Keyed[CheckpointRecord]):
     @look()
     def list(self) -> SnapshotsFound:
         """Return every snapshot, the oldest first."""
-        return _snapshots(here(self).world)
+        kept = here(self).world.snapshots.values()
+        return SnapshotsFound(snapshots=tuple(map(checkpoint_record, kept)))
 
     @act(refusals.TOO_MANY_SNAPSHOTS)
     def add(self, name: Key) -> CheckpointRecord:
@@ -236,9 +237,8 @@ class Snapshots(Keyed[CheckpointRecord]):
     @act(refusals.UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotsFound:
         """Delete a snapshot; return the others."""
-        world = here(self).world
-        timeline.forget_snapshot(world, name)
-        return _snapshots(world)
+        timeline.forget_snapshot(here(self).world, name)
+        return self.list()
 
 
 class Branches(Keyed[CheckpointRecord]):
@@ -247,7 +247,8 @@ class Branches(Keyed[CheckpointRecord]):
     @look()
     def list(self) -> BranchesFound:
         """Return every branch, the oldest first."""
-        return _branches(here(self).world)
+        kept = here(self).world.branches.values()
+        return BranchesFound(branches=tuple(map(checkpoint_record, kept)))
 
     @act(UNKNOWN_BRANCH)
     def switch(self, name: BranchName, /) -> WentBack:
@@ -258,9 +259,8 @@ class Branches(Keyed[CheckpointRecord]):
     @act(UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchesFound:
         """Delete a branch; return the others."""
-        world = here(self).world
-        timeline.forget_branch(world, name)
-        return _branches(world)
+        timeline.forget_branch(here(self).world, name)
+        return self.list()
 
 
 class History(Power):
@@ -521,14 +521,6 @@ def _standing(kind: type[S], world: World, **more: Any) -> S:
 def went_back(world: World, left: Checkpoint) -> WentBack:
     """Return the time of ``world`` and the branch that it ``left``."""
     return _standing(WentBack, world, branch=checkpoint_record(left))
-
-
-def _snapshots(world: World) -> SnapshotsFound:
-    return SnapshotsFound(snapshots=tuple(map(checkpoint_record, world.snapshots.values())))
-
-
-def _branches(world: World) -> BranchesFound:
-    return BranchesFound(branches=tuple(map(checkpoint_record, world.branches.values())))
 
 
 def _reached(door: Here, named: str) -> Moment:
