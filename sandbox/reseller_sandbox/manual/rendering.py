@@ -7,10 +7,10 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from html import escape
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
+from jinja2 import Environment, StrictUndefined
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -31,6 +31,8 @@ class Renderer:
     def __init__(self, manual: Manual) -> None:
         self.manual = manual
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+        environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+        self._template = environment.from_string((FOLDER / "page.html").read_text("utf-8"))
 
     @cached_property
     def style(self) -> str:
@@ -52,35 +54,18 @@ class Renderer:
         headings = [*_anchored(tokens)]
         _linked(tokens, page, root)
         body = self._markdown.renderer.render(_framed(tokens), self._markdown.options, {})
-        body = body.replace("<pre>", '<pre tabindex="0">')  # what scrolls can be scrolled by keyboard
-        return (
-            "<!doctype html>\n"
-            '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{escape(page.title)} · reseller-sandbox</title>\n<style>{self.style}</style>\n</head>\n"
-            f'<body>\n<div class="manual">\n{self._navigation(page, root)}\n'
-            f"<main>\n{body}{self._onward(page, root)}\n</main>\n"
-            f"{_contents(headings)}\n</div>\n</body>\n</html>\n"
-        )
-
-    def _navigation(self, page: Page, root: str) -> str:
-        parts = []
-        for title, pages in self.manual.parts.items():
-            links = (_link(one, root, ' aria-current="page"' if one is page else "") for one in pages)
-            items = "".join(f"<li>{link}</li>" for link in links)
-            parts.append(f"<strong>{escape(title)}</strong>\n<ul>{items}</ul>")
-        return f'<nav aria-label="Pages">\n{"".join(parts)}\n</nav>'
-
-    def _onward(self, page: Page, root: str) -> str:
-        pages = [*self.manual.pages.values()]
+        pages = [None, *self.manual.pages.values(), None]
         at = pages.index(page)
-        before = [f"<span>← {_link(one, root)}</span>" for one in pages[max(at - 1, 0) : at]]
-        after = [f"<span>{_link(one, root)} →</span>" for one in pages[at + 1 : at + 2]]
-        return f'<div class="onward">{"".join(before + after)}</div>'
-
-
-def _link(to: Page, root: str, attributes: str = "") -> str:
-    return f'<a href="{escape(root + to.name)}"{attributes}>{escape(to.title)}</a>'
+        return self._template.render(
+            page=page,
+            root=root,
+            style=self.style,
+            parts=self.manual.parts,
+            body=body.replace("<pre>", '<pre tabindex="0">'),  # what scrolls can be scrolled by keyboard
+            before=pages[at - 1],
+            after=pages[at + 1],
+            headings=headings,
+        )
 
 
 def slug(words: str) -> str:
@@ -138,13 +123,3 @@ def _framed(tokens: Sequence[Token]) -> list[Token]:
         if token.type == "table_close":
             framed.append(Token("paragraph_close", "div", -1, block=True))
     return framed
-
-
-def _contents(headings: Sequence[Heading]) -> str:
-    shown = [one for one in headings if one.level == 2 or (one.level == 3 and len(headings) < 40)]
-    items = "".join(
-        f'<li{" class=inner" * (one.level - 2)}><a href="#{one.anchor}">{escape(one.words)}</a></li>'
-        for one in shown
-    )
-    title = "On this page"
-    return f'<nav class="here" aria-label="{title}">\n<strong>{title}</strong>\n<ul>{items}</ul>\n</nav>'
