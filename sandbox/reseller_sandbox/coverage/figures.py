@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from reseller_sandbox.coverage.items import AREAS, Item
 from reseller_sandbox.coverage.marks import Key, Mark, exercised
@@ -46,14 +47,8 @@ class ItemCovered(Struct, frozen=True, kw_only=True):
     @property
     def mark(self) -> Mark:
         """What has been seen of it."""
-        return Mark(
-            times=self.times,
-            carried_out=self.carried_out,
-            refused=self.refused,
-            injected=self.injected,
-            values=dict.fromkeys(self.values),
-            by=dict.fromkeys(self.by),
-        )
+        seen = {name: getattr(self, name) for name in Mark.__struct_fields__}
+        return Mark(**{**seen, "values": dict.fromkeys(self.values), "by": dict.fromkeys(self.by)})
 
     @property
     def only_injected(self) -> bool:
@@ -71,12 +66,7 @@ def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None =
             item=item.name,
             operation=item.operation or None,
             covered=exercised(item.area, mark),
-            times=mark.times,
-            carried_out=mark.carried_out,
-            refused=mark.refused,
-            injected=mark.injected,
-            values=tuple(mark.values),
-            by=tuple(mark.by)[:most],
+            **{**asdict(mark), "values": tuple(mark.values), "by": tuple(mark.by)[:most]},
         )
         for item, mark in found
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contract import ApiOperation, Contract
 from reseller_sandbox.core.lifecycle import TIMED, Edge, Passage, edges
 from reseller_sandbox.core.model import Stage
-from reseller_sandbox.core.patterns import Glob, any_matches
+from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
 from reseller_sandbox.core.state import State
 from reseller_sandbox.faults.kinds import KINDS
@@ -47,7 +47,6 @@ class Item(NamedTuple):
     area: str
     name: str
     operation: str = ""
-    detail: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -55,30 +54,21 @@ class Item(NamedTuple):
         return self.area, self.name
 
 
-def items(contract: Contract, globs: Iterable[Glob] = ()) -> Iterator[Item]:
-    """Yield every item, area by area; with ``globs`` only what belongs to operations like one of them.
+def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
+    """Yield every item, area by area; with ``like`` only what belongs to operations that it matches.
 
     The assumptions are then those about the interfaces of these operations, and those about none.
     """
-    globs = tuple(globs)
-    operations = [one for one in contract if not globs or any_matches(globs, one.id)]
+    operations = [one for one in contract if like is None or like.matches(one.id)]
     yield from (Item("operations", one.id, one.id) for one in operations)
-    yield from (_of("errors", one, error) for one in operations for error in one.errors)
-    yield from (_of("stages", one, stage.value) for one in operations for stage in stages(one))
+    yield from (Item("errors", f"{one.id} {error}", one.id) for one in operations for error in one.errors)
+    yield from (Item("stages", f"{one.id} {stage}", one.id) for one in operations for stage in stages(one))
     yield from (Item("transitions", name) for name in transitions().values())
     yield from (Item("events", event_name(row)) for row in TIMED)
-    yield from (
-        Item("faults", f"{kind.name} {phase}", detail=phase)
-        for kind in KINDS.values()
-        for phase in kind.phases
-    )
+    yield from (Item("faults", f"{kind.name} {phase}") for kind in KINDS.values() for phase in kind.phases)
     left = {one.interface for one in contract} - {one.interface for one in operations}
     names = [name for name in Assumptions().values() if name not in OF_TIME_ALONE]
     yield from (Item("assumptions", name) for name in names if name.partition(".")[0] not in left)
-
-
-def _of(area: str, operation: ApiOperation, detail: str) -> Item:
-    return Item(area, f"{operation.id} {detail}", operation.id, detail)
 
 
 def checks_stage(operation: ApiOperation) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reseller_sandbox.core.assumptions import spelt
 from reseller_sandbox.core.contract import ApiOperation, Contract
@@ -14,6 +15,9 @@ from reseller_sandbox.worlds.journal import Counted, Exercise, Tally
 
 #: An item's area and its name in that.
 Key = tuple[str, str]
+
+#: The fields of a mark that are added up.
+_NUMBERS = ("times", "carried_out", "refused", "injected")
 
 
 class Mark(Struct):
@@ -32,10 +36,8 @@ class Mark(Struct):
 
     def add(self, other: Mark) -> None:
         """Add what ``other`` has counted."""
-        self.times += other.times
-        self.carried_out += other.carried_out
-        self.refused += other.refused
-        self.injected += other.injected
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.values |= other.values
         self.by |= other.by
 
@@ -43,13 +45,8 @@ class Mark(Struct):
         """Return what has been counted since ``earlier``, or all of it where counting has begun again."""
         if self.times < earlier.times:
             return self
-        return Mark(
-            self.times - earlier.times,
-            self.carried_out - earlier.carried_out,
-            self.refused - earlier.refused,
-            self.injected - earlier.injected,
-            self.values,
-        )
+        counted = {name: getattr(self, name) - getattr(earlier, name) for name in _NUMBERS}
+        return replace(self, by={}, **counted)
 
 
 Marks = dict[Key, Mark]

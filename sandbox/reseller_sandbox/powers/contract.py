@@ -229,8 +229,8 @@ def _found(
 @lru_cache(maxsize=16)
 def items_of(contract: Contract, operation: str | None) -> tuple[Item, ...]:
     """Return the items of operations like ``operation``; refuse with ``invalid_parameter`` where none is."""
-    globs = [] if operation is None else [Glob(operation)]
-    if globs and not any(globs[0].matches(one.id) for one in contract):
-        hint = nearest(globs[0].text, [one.id for one in contract])
+    like = Glob(operation) if operation is not None else None
+    if like is not None and not any(like.matches(one.id) for one in contract):
+        hint = nearest(like.text, [one.id for one in contract])
         raise Refused(INVALID_PARAMETER, problems=f"operation matches no operation{hint}")
-    return tuple(items_there(contract, globs))
+    return tuple(items_there(contract, like))
