@@ -1,12 +1,11 @@
 """The declarations that the page needs: of each operation its row and its parameters, and a name's life.
 
-The picture of a name's life has its stages in a line; what requests do goes above it, and what time does
-below.
+``files/parts/lifecycle.js`` draws the picture of a name's life.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reseller_sandbox.core.lifecycle import STAGES, TIMED, edges
@@ -18,32 +17,21 @@ from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.openapi.glossary import Examples
 
-#: How far stages stand apart, and how high an arc rises for each of them that it passes.
-_APART, _RISE = 150, 40
-
-#: The half size of a stage's box.
-_WIDE, _HIGH = 62, 24
-
 
 def lifecycle() -> Mapping[str, Any]:
-    """Return the layout of every stage and of every way between two.
-
-    The line of the stages is at 0; the picture reaches from ``top`` to ``top + height``.
-    """
-    arcs = [*_by_request(), *_by_time()]
-    heights = [arc["y"] for arc in arcs]
-    ends = (_x(None, begins=True), _x(None))
-    top = min(heights) - 24
-    return {
-        "boxes": [(stage.value, _x(stage)) for stage in STAGES],
-        "arcs": arcs,
-        "ends": ends,
-        "width": ends[1] + _APART // 2,
-        "top": top,
-        "height": max(heights) + 24 - top,
-        "wide": _WIDE,
-        "high": _HIGH,
-    }
+    """Return every stage, and the ways between two: those that requests make, and those of time."""
+    by_request: dict[tuple[Stage | None, Stage | None], list[str]] = {}
+    for edge in edges(State()):
+        by_request.setdefault((edge.before, edge.after), []).append(edge.words)
+    ways: list[Mapping[str, Any]] = []
+    for (before, after), words in by_request.items():
+        label = words[0] if len(words) == 1 else f"{words[0]}, …"
+        ways.append({"from": before, "to": after, "label": label, "words": words, "timed": False})
+    for row in TIMED:
+        after = None if row.target is Stage.RELEASED else row.target
+        told: dict[str, Any] = {"label": row.event, "words": [row.period.words], "timed": True}
+        ways.append({"from": row.stage, "to": after, **told})
+    return {"stages": STAGES, "ways": ways}
 
 
 def recorded() -> Mapping[str, Any]:
@@ -79,38 +67,3 @@ def _parameter(operation: Operation, one: Parameter) -> Mapping[str, Any]:
         "shape": one.kind.shape,
         "about": operation.told.get(one.name, ""),
     }
-
-
-def _x(stage: Stage | None, *, begins: bool = False) -> int:
-    at = STAGES.index(stage) + 1 if stage is not None else 0 if begins else len(STAGES) + 1
-    return _APART // 2 + at * _APART
-
-
-def _by_request() -> Iterator[dict[str, Any]]:
-    ways: dict[tuple[Stage | None, Stage | None], list[str]] = {}
-    for edge in edges(State()):
-        ways.setdefault((edge.before, edge.after), []).append(edge.words)
-    for (before, after), words in ways.items():
-        label = words[0] if len(words) == 1 else f"{words[0]}, …"
-        yield _arc(before, after, label, words, side=-1)
-
-
-def _by_time() -> Iterator[dict[str, Any]]:
-    for row in TIMED:
-        after = None if row.target is Stage.RELEASED else row.target
-        yield _arc(row.stage, after, row.event, [row.period.words], side=1)
-
-
-def _arc(
-    before: Stage | None, after: Stage | None, label: str, words: list[str], *, side: int
-) -> dict[str, Any]:
-    """Return the arc from one stage to another, above the line (``side`` -1) or below; back, it is higher."""
-    left, right, edge = _x(before, begins=True), _x(after), side * _HIGH
-    if left == right:
-        rise, begin, end, out = side * 150, left - 20, left + 20, 46
-    else:
-        back = right < left
-        rise = side * (_RISE * abs(right - left) // _APART + 24 + 36 * back)
-        begin, end, out = (left - 16, right + 16, 0) if back else (left + 16, right - 16, 0)
-    path = f"M {begin} {edge} C {begin - out} {edge + rise}, {end + out} {edge + rise}, {end} {edge}"
-    return {"path": path, "label": label, "x": (begin + end) / 2, "y": edge + rise * 0.75, "words": words}

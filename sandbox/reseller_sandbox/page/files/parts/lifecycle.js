@@ -2,9 +2,15 @@
 
 import { svg } from "./dom.js";
 
+// How far stages stand apart, and how high an arc rises for each of them that it passes.
+const APART = 150, RISE = 40;
+
+// The half size of a stage's box.
+const WIDE = 62, HIGH = 24;
+
 let told;
 
-/** Return where the stages stand and which ways lead between them, as the sandbox declares it. */
+/** Return the stages and the ways that lead between them, as the sandbox declares them. */
 export const life = () => (told ??= fetch(new URL("../lifecycle.json", import.meta.url)).then((answer) => answer.json())
   .catch((problem) => { // it is asked for again
     told = undefined;
@@ -12,18 +18,39 @@ export const life = () => (told ??= fetch(new URL("../lifecycle.json", import.me
   }));
 
 /** Return the picture, with `stage` lit and the ways that lead on from there told in words. */
-export function picture({ boxes, arcs, ends, width, top, height, wide, high }, stage) {
-  const [begin, end] = ends;
-  const at = boxes.find(([name]) => name === stage)?.[1] ?? begin;
-  const leaves = ({ path }) => Math.abs(parseFloat(path.slice(2)) - at) <= 20;
-  const ways = arcs.toSorted((one, other) => leaves(one) - leaves(other));
-  return svg("svg.life", { viewBox: `0 ${top} ${width} ${height}`, role: "img", "aria-label": `The name is ${stage.replaceAll("_", " ")}` },
+export function picture({ stages, ways }, stage) {
+  const x = (name, outside) => APART / 2 + APART * (name === null ? outside : stages.indexOf(name) + 1);
+  const last = stages.length + 1;
+  const from = stages.includes(stage) ? stage : null;
+  const arcs = ways
+    .map((way) => ({ ...way, ...arc(x(way.from, 0), x(way.to, last), way.timed ? 1 : -1), isLit: way.from === from }))
+    .toSorted((one, other) => one.isLit - other.isLit);
+  const heights = arcs.map(({ y }) => y);
+  const top = Math.min(...heights) - 24;
+  return svg("svg.life", { viewBox: `0 ${top} ${x(null, last) + APART / 2} ${Math.max(...heights) + 24 - top}`, role: "img", "aria-label": `The name is ${stage.replaceAll("_", " ")}` },
     svg("defs", ["tip", "tip-lit"].map((id) => svg(`marker.${id}`, { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
       svg("path", { d: "M 0 0 L 8 4 L 0 8 z" })))),
-    ways.map((arc) => svg("path.arc", { class: leaves(arc) && "lit", d: arc.path, "marker-end": `url(#${leaves(arc) ? "tip-lit" : "tip"})` },
-      svg("title", [...new Set([arc.label, ...arc.words])].join("; ")))),
-    [begin, end].map((x) => svg("circle.end", { class: stage === "released" && "lit", cx: x, cy: 0, r: 14 })),
-    boxes.map(([name, x]) => svg("g.box", { class: name === stage && "lit" },
-      svg("rect", { x: x - wide, y: -high, width: 2 * wide, height: 2 * high, rx: 8 }), svg("text", { x, y: 5 }, name.replaceAll("_", " ")))),
-    ways.filter(leaves).map((arc) => svg("text.label", { x: arc.x, y: arc.y + 4 }, arc.label)));
+    arcs.map((one) => svg("path.arc", { class: one.isLit && "lit", d: one.path, "marker-end": `url(#${one.isLit ? "tip-lit" : "tip"})` },
+      svg("title", [...new Set([one.label, ...one.words])].join("; ")))),
+    [x(null, 0), x(null, last)].map((cx) => svg("circle.end", { class: stage === "released" && "lit", cx, cy: 0, r: 14 })),
+    stages.map((name) => svg("g.box", { class: name === stage && "lit" },
+      svg("rect", { x: x(name) - WIDE, y: -HIGH, width: 2 * WIDE, height: 2 * HIGH, rx: 8 }), svg("text", { x: x(name), y: 5 }, name.replaceAll("_", " ")))),
+    arcs.filter(({ isLit }) => isLit).map((one) => svg("text.label", { x: one.x, y: one.y + 4 }, one.label)));
+}
+
+/** Return the arc from one place to another, above the line (`side` -1) or below; back, it is higher. */
+function arc(left, right, side) {
+  const edge = side * HIGH;
+  const isBack = right < left;
+  let rise = RISE * Math.abs(right - left) / APART + (isBack ? 60 : 24);
+  let [begin, end, out] = isBack ? [left - 16, right + 16, 0] : [left + 16, right - 16, 0];
+  if (left === right) {
+    [rise, begin, end, out] = [150, left - 20, left + 20, 46];
+  }
+  const height = edge + side * rise;
+  return {
+    path: `M ${begin} ${edge} C ${begin - out} ${height}, ${end + out} ${height}, ${end} ${edge}`,
+    x: (begin + end) / 2,
+    y: edge + side * rise * 0.75,
+  };
 }
