@@ -123,9 +123,8 @@ def settings_of(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
 def fired(state: State, one: Happening) -> Fired:
     """Return an event with the names that people know: accounts by name, names in Unicode."""
     account = state.accounts.get(one.account) if one.account is not None else None
-    return record_of(
-        Fired, one, subject=to_unicode(one.subject), account=account.name if account is not None else None
-    )
+    name = account.name if account is not None else None
+    return record_of(Fired, one, subject=to_unicode(one.subject), account=name)
 
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
@@ -185,20 +184,16 @@ class Keyed(Power, Generic[T]):
         """Return the record under a key. Raise a refusal that is a ``KeyError`` where there is none."""
         __tracebackhide__ = True
         get: Any = getattr(self, "get", None)
-        if get is None:
-            for record in self:
-                if getattr(record, "name", None) == key:
-                    return record
-            raise KeyError(key)
         try:
-            found: T = get(key)
+            if get is None:
+                return {getattr(record, "name", None): record for record in self}[key]
+            return cast(T, get(key))
         except Refused as refused:
             # The world may have been removed, which says nothing of the record.
             gone = refused.rule is refusals.UNKNOWN_WORLD and self.name != "worlds"
             if refused.rule.category is Category.NOT_FOUND and not gone:
                 raise MissingRecord(refused.rule, refused.message, refused.remedy, **refused.facts) from None
             raise
-        return found
 
     def __contains__(self, key: object) -> bool:
         """Whether there is a record under a key."""
