@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf
 from typing import Any
@@ -52,14 +52,11 @@ class EventStream:
     def piece(self) -> bytes:
         """Return the events that there are by now, if any."""
         ended = self.ended
-        return b"".join([*self._events(), *([self.end()] if ended else [])])
-
-    def _events(self) -> Iterator[bytes]:
-        events = self._followed.written(_event, inf if self.ended else _PIECE)
+        events = self._followed.written(_event, inf if ended else _PIECE)
         if self._followed.missed > self._missed:
             self._missed = self._followed.missed
-            yield b"event: missed\ndata: " + write({"missed": self._missed}) + b"\n\n"
-        yield from events
+            events.insert(0, b"event: missed\ndata: " + write({"missed": self._missed}) + b"\n\n")
+        return b"".join([*events, self.end()] if ended else events)
 
     @staticmethod
     def end() -> bytes:

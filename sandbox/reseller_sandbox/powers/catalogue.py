@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.contract import Advice, Assumptions, Coverage
@@ -67,21 +67,16 @@ class Powers:
     coverage: Coverage
 
     @classmethod
+    @cache
     def powers(cls) -> Mapping[str, type[Power]]:
         """Return the powers that it has, by name, as its annotations say."""
-        holder: Any = cls
-        return _powers_of(holder)
+        hints = get_type_hints(cls)
+        return {name: one for name, one in hints.items() if isinstance(one, type) and issubclass(one, Power)}
 
     def reach(self, door: Door) -> None:
         """Make the powers over the world that ``door`` leads to."""
         for name, power in self.powers().items():
             setattr(self, name, power(door))
-
-
-@cache
-def _powers_of(holder: Any) -> Mapping[str, type[Power]]:
-    hints = get_type_hints(holder)
-    return {name: one for name, one in hints.items() if isinstance(one, type) and issubclass(one, Power)}
 
 
 POWERS = Powers.powers()
