@@ -7,6 +7,7 @@ wait is told so at once, and any other has its bytes at once.
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import math
 import os
@@ -149,8 +150,11 @@ class Line:
         self._real_time = real_time
         self._about = about
         self._received = bytearray()
-        #: Whether nothing more can come.
-        self.has_ended = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more can come."""
+        return inspect.getgeneratorstate(self._coming) == inspect.GEN_CLOSED
 
     def read(self, size: int, timeout: float | None) -> bytes:
         """Return up to ``size`` bytes as soon as there are any, and none where the connection has ended.
@@ -179,24 +183,13 @@ class Line:
 
     def leave(self) -> None:
         """Go away, whatever may still come."""
-        self.has_ended = True
         self._coming.close()
-
-    def _next(self) -> bytes | Pause | None:
-        try:
-            return next(self._coming)
-        except StopIteration:
-            self.has_ended = True
-            return None
-        except OSError:
-            self.has_ended = True
-            raise
 
     def _steps(self, size: int, timeout: float | None) -> Generator[float, None, bytes]:
         """Yield the seconds to wait for in earnest; return what has come then."""
         left = math.inf if timeout is None else timeout
         while not self._received:
-            coming = self._next()
+            coming = next(self._coming, None)
             if coming is None:
                 return b""
             if isinstance(coming, bytes):
