@@ -15,7 +15,6 @@ from reseller_sandbox.server.messages import (
     MAX_TARGET,
     TARGET_TOO_LONG,
     Unread,
-    legible,
     malformed,
 )
 from reseller_sandbox.server.wsgi import origin_form
@@ -53,9 +52,9 @@ class Socket:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:  # there is no other protocol here
             return
-        except httptools.HttpParserError:
-            read, reason = legible(bytes(self._sent))
-            self._refuse(Unread.of(read, malformed(reason)), "A request that is not HTTP")
+        except httptools.HttpParserError as error:
+            reason = str(error.__cause__ or error.__context__ or error)
+            self._refuse(Unread.of(bytes(self._sent), malformed(reason)), "A request that is not HTTP")
 
     def on_message_begin(self) -> None:
         """Begin a request."""
