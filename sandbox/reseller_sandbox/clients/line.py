@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.clients.caller import Reply
@@ -24,12 +23,12 @@ from reseller_sandbox.server.delivery import (
     HEARTBEAT_BYTES,
     CutShort,
     Delivery,
+    Pause,
     RawBytes,
     Silence,
     Stream,
-    TcpClose,
     TcpReset,
-    pieces,
+    course,
 )
 from reseller_sandbox.server.messages import WireAnswer
 
@@ -42,8 +41,6 @@ LOOK = 0.005
 #: The longest that is slept at a stretch, in seconds: the system's own limits are different ones.
 LONGEST = 3600.0
 
-_PLAIN = Delivery()
-
 
 class EndlessWait(RuntimeError):
     """A client without a timeout waits for what never comes; ``about`` is its request."""
@@ -53,13 +50,6 @@ class EndlessWait(RuntimeError):
             f"{about} is never answered, and its client waits without a timeout: over a socket it would wait "
             "for ever. Give the client a timeout, or the fault an end; real_time=True waits in earnest."
         )
-
-
-class Pause(Struct, frozen=True):
-    """So many seconds without a byte; ``real`` ones have to be waited for, whatever the line's time."""
-
-    seconds: float
-    real: bool = False
 
 
 Coming: TypeAlias = Generator[bytes | Pause, None, None]
@@ -81,36 +71,29 @@ def transmission(reply: Reply) -> Coming:
             yield Pause(reply.after)
         finally:
             reply = again()
-    delivery = reply.delivery or _PLAIN
-    yield Pause(delivery.delay)
-    match delivery.cut:
-        case TcpReset():
-            raise _reset()
-        case TcpClose():
-            return
-        case RawBytes(raw):
-            yield raw
-            return
-        case Silence(seconds):
-            yield Pause(math.inf if seconds is None else seconds)
-            return
+    head, answer = reply.answer.head, reply.answer
     if reply.stream is not None:
-        yield from _followed(reply.answer, reply.stream)
+        yield from _followed(answer, reply.stream)
     else:
-        yield reply.answer.head
-        yield from _dripping(reply.answer.body, delivery)
-    if isinstance(delivery.cut, CutShort):
-        if delivery.cut.reset:
-            raise _reset()
-    elif not reply.last:
+        for step in course(answer.body, reply.delivery or Delivery()):
+            match step:
+                case bytes():
+                    yield head + step
+                    head = b""
+                case Pause():
+                    yield step
+                case TcpReset() | CutShort(reset=True):
+                    raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+                case RawBytes(raw):
+                    yield raw
+                    return
+                case Silence(seconds):
+                    yield Pause(math.inf if seconds is None else seconds)
+                    return
+                case _:
+                    return
+    if not reply.last:
         yield Pause(math.inf)
-
-
-def _dripping(body: bytes, delivery: Delivery) -> Coming:
-    for number, piece in enumerate(pieces(body, delivery)):
-        if number and delivery.drip:
-            yield Pause(delivery.drip.pause)
-        yield piece
 
 
 def _followed(answer: WireAnswer, stream: Stream) -> Coming:
@@ -133,10 +116,6 @@ def _followed(answer: WireAnswer, stream: Stream) -> Coming:
         yield b"0\r\n\r\n"
     finally:
         stream.close()
-
-
-def _reset() -> ConnectionResetError:
-    return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
 
 
 class Line:

@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.bridge import Bridge, Receive, Send, tcp_beneath, unsent
+from reseller_sandbox.server.bridge import Bridge, Receive, Send, tcp_beneath, unsent, waker
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -280,8 +280,8 @@ class Listener(uvicorn.Server):
         self.grace = grace
         self.backlog = backlog
         self.patient = True
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
+        self._wake: Callable[[], None] | None = None
         self._complained = -SILENCE
 
     def stop(self, *, patient: bool) -> None:
@@ -291,9 +291,8 @@ class Listener(uvicorn.Server):
         """
         self.force_exit = self.should_exit
         self.should_exit, self.patient = True, patient
-        if self._loop is not None:
-            with suppress(RuntimeError):  # It has stopped, and its loop is closed.
-                self._loop.call_soon_threadsafe(self._woken.set)
+        if self._wake is not None:
+            self._wake()
 
     async def listen(
         self, sockets: Mapping[socket.socket, ssl.SSLContext | None], ready: Callable[[], None]
@@ -302,13 +301,12 @@ class Listener(uvicorn.Server):
 
         Those with a context speak TLS.
         """
-        self._loop = asyncio.get_running_loop()
-        self._loop.set_exception_handler(self._complain)
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._complain)
+        self._wake = waker(self._woken)
         self.config.load()
         self.servers = [
-            await self._loop.create_server(
-                self._connection, sock=sock, ssl=context, backlog=ACCEPTED_IN_A_ROW
-            )
+            await loop.create_server(self._connection, sock=sock, ssl=context, backlog=ACCEPTED_IN_A_ROW)
             for sock, context in sockets.items()
         ]
         for sock in sockets:
