@@ -191,14 +191,12 @@ def server_of(
     try:
         with nullcontext(Certificate()) if tls is None else certificate_of(tls) as certificate:
             server = Server(
-                app,
-                host,
-                port,
-                max_body=_body_limits(settings).of,
-                certfile=certificate.certfile,
-                keyfile=certificate.keyfile,
-                authority=certificate.authority,
+                app=app,
+                host=host,
+                port=port,
+                certificate=certificate,
                 tls_port=tls.port if tls is not None else None,
+                max_body=_body_limits(settings).of,
                 limit_connections=settings.max_connections,
                 when_unread=app.extensions[UNREAD],
             )

@@ -254,7 +254,7 @@ def test_in_real_time_asynchronous_clients_wait_side_by_side(sandbox):
     async def run() -> list[Any]:
         transport = SandboxTransport(sandbox, real_time=True)
         async with httpx.AsyncClient(transport=transport, headers=TOKEN, base_url=HTTPS) as client:
-            cancelled = asyncio.wait_for(client.get("/V2.0/domain/zones"), 0.01)
+            cancelled = asyncio.wait_for(client.get("/V2.0/domain/zones"), 0.1)
             return await asyncio.gather(*(get(client) for _ in range(5)), cancelled, return_exceptions=True)
 
     *answers, cancelled = asyncio.run(run())

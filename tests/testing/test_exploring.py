@@ -52,7 +52,7 @@ def test_a_marked_test_fails_with_the_order_that_leaves_a_wrong_state(printed: P
     assert "mixed up: what is left is left by no order" in said
     assert '--schedule "main main-2 main-2 main"' in said
     assert "reseller_sandbox_explore: " in said
-    assert "unexpected keyword argument 'workers'" in said
+    assert "Unexpected keyword argument 'workers'" in said
     bounded = printed(SUITE, "-k", "adds", "--reseller-sandbox-explore-max-runs=2")
     assert "left untried (--max-runs)" in bounded
     suite = SUITE.replace("_explore\ndef", '_explore(schedule="main main-2 main-2 main")\ndef')

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urlsplit
 
 from flask import Flask
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.powers.contract import Assumptions
 from reseller_sandbox.powers.power import Door
 from reseller_sandbox.powers.registry import Accounts
-from reseller_sandbox.remote import There, trust
+from reseller_sandbox.remote import There
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
@@ -34,8 +32,6 @@ from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.worlds import Engine, World
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     from _typeshed.wsgi import WSGIEnvironment
 
 
@@ -138,42 +134,12 @@ def described(
             "state": {"target": target},
         }
     )
+    if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
+        environ["CONTENT_LENGTH"] = str(len(body))
     environ["wsgi.input"] = BytesIO(body)
     return environ
 
 
-class Elsewhere(Struct, frozen=True):
-    """The address of a server, and the ``prefix`` of the path by which it knows the world.
-
-    ``authority`` is a file by which it is trusted, beside those of the environment.
-    A request keeps its own ``Host``, and with it the signature of its client.
-    """
-
-    scheme: str
-    host: str
-    port: int
-    prefix: bytes
-    authority: str | None = None
-
-    @property
-    def trusted(self) -> SSLContext | None:
-        """The context that trusts the server; None if it speaks no TLS."""
-        return trust(self.authority) if self.scheme == "https" else None
-
-    def target(self, target: bytes) -> bytes:
-        """Return the target of a request at the server."""
-        return self.prefix + target
-
-
-def elsewhere(sandbox: AnySandbox) -> Elsewhere | None:
-    """Return the place of a sandbox that a server holds; None for one in this process."""
-    if not isinstance(sandbox.door, There):
-        return None
-    parts = urlsplit(sandbox.door.url)
-    return Elsewhere(
-        parts.scheme,
-        parts.hostname or "",
-        parts.port or PORTS[parts.scheme],
-        (parts.path.rstrip("/") + sandbox.door.prefix).encode(),
-        sandbox.door.authority,
-    )
+def server_of(sandbox: AnySandbox) -> There | None:
+    """Return the way to the server that holds a sandbox; None for a sandbox in this process."""
+    return sandbox.door if isinstance(sandbox.door, There) else None

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import wraps
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import idna
-from msgspec import Struct
 
 from reseller_sandbox.clients.caller import PORTS, AnySandbox
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
@@ -27,11 +27,9 @@ Origin: TypeAlias = tuple[str, str, int]
 
 Others: TypeAlias = Literal["network", "refuse"]
 
-#: The client libraries that can be intercepted, and the module of ours that knows how.
-CLIENTS = {
-    "httpx": "reseller_sandbox.clients.with_httpx",
-    "requests": "reseller_sandbox.clients.with_requests",
-}
+#: The client libraries that can be intercepted, and the way to a sandbox that each has: the methods in the
+#: module's ``DETOURS``, by which the library reaches the network, are those of the class, too.
+CLIENTS = {"httpx": ("with_httpx", "SandboxTransport"), "requests": ("with_requests", "SandboxAdapter")}
 
 
 class NetworkRefused(RuntimeError):
@@ -48,18 +46,6 @@ class Interception:
     origins: frozenset[Origin]
     others: Others
     ways: dict[str, Any] = field(default_factory=dict)
-
-
-class Detour(Struct, frozen=True):
-    """A method by which the clients of a library reach the network, and what is called instead of it.
-
-    ``divert`` makes that of the method itself and of a function that returns the way to a sandbox for a URL,
-    or None for a request that goes on to the network.
-    """
-
-    owner: type
-    name: str
-    divert: Callable[[Callable[..., Any], Callable[[str], Any]], Callable[..., Any]]
 
 
 #: The interceptions that were entered in this thread or task, the innermost last.
@@ -83,45 +69,50 @@ def intercepting(
         raise _invalid("intercept takes the URLs that the clients use, such as https://api.example.test")
     made = Interception(frozenset(map(_given, urls)), others)
     with ExitStack() as stack:
-        for library, module in CLIENTS.items():
+        for library, (module, kind) in CLIENTS.items():
             with suppress(ImportError):
                 import_module(library)
-                ours: Any = import_module(module)
-                made.ways[library] = way = ours.way_to(sandbox, real_time)
+                ours = import_module(f"reseller_sandbox.clients.{module}")
+                made.ways[library] = way = getattr(ours, kind)(sandbox, real_time=real_time)
                 stack.callback(way.close)
-                for detour in ours.DETOURS:
-                    stack.enter_context(_detoured(library, detour, made))
+                for owner, name in ours.DETOURS:
+                    stack.enter_context(_detoured(library, owner, name, made))
         _OWN.set((*_OWN.get(), made))
         stack.callback(lambda: _OWN.set(tuple(one for one in _OWN.get() if one is not made)))
         yield
 
 
 @contextmanager
-def _detoured(library: str, detour: Detour, made: Interception) -> Iterator[None]:
+def _detoured(library: str, owner: type, name: str, made: Interception) -> Iterator[None]:
     """Have a method look at ``made`` too; the method is replaced for the first who asks."""
     with _LOCK:
-        found = vars(detour.owner)[detour.name]
+        found = vars(owner)[name]
         if not hasattr(found, "interceptions"):
-            found = _replaced(library, detour, found)
-            setattr(detour.owner, detour.name, found)
+            found = _replaced(library, found)
+            setattr(owner, name, found)
         found.interceptions = (*found.interceptions, made)
     try:
         yield
     finally:
         with _LOCK:
             found.interceptions = tuple(one for one in found.interceptions if one is not made)
-            if not found.interceptions and vars(detour.owner)[detour.name] is found:
-                setattr(detour.owner, detour.name, found.original)
+            if not found.interceptions and vars(owner)[name] is found:
+                setattr(owner, name, found.__wrapped__)
 
 
-def _replaced(library: str, detour: Detour, original: Callable[..., Any]) -> Any:
-    def way(url: str) -> Any:
-        chosen = _chosen(url, replaced.interceptions)
-        return chosen.ways[library] if chosen is not None else None
+def _replaced(library: str, original: Callable[..., Any]) -> Any:
+    """Return a method that does what ``original`` does, or, for an intercepted URL, the method of our way."""
 
-    replaced: Any = detour.divert(original, way)
-    replaced.original, replaced.interceptions = original, ()
-    return replaced
+    @wraps(original)
+    def replaced(self: Any, request: Any, *args: Any, **options: Any) -> Any:
+        chosen = _chosen(str(request.url), found.interceptions)
+        if chosen is None:
+            return original(self, request, *args, **options)
+        return getattr(chosen.ways[library], original.__name__)(request, *args, **options)
+
+    found: Any = replaced
+    found.interceptions = ()
+    return found
 
 
 def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:

@@ -7,6 +7,7 @@ wait is told so at once, and any other has its bytes at once.
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import math
 import os
@@ -14,7 +15,6 @@ import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.clients.caller import Reply
@@ -23,12 +23,12 @@ from reseller_sandbox.server.delivery import (
     HEARTBEAT_BYTES,
     CutShort,
     Delivery,
+    Pause,
     RawBytes,
     Silence,
     Stream,
-    TcpClose,
     TcpReset,
-    pieces,
+    course,
 )
 from reseller_sandbox.server.messages import WireAnswer
 
@@ -41,8 +41,6 @@ LOOK = 0.005
 #: The longest that is slept at a stretch, in seconds: the system's own limits are different ones.
 LONGEST = 3600.0
 
-_PLAIN = Delivery()
-
 
 class EndlessWait(RuntimeError):
     """A client without a timeout waits for what never comes; ``about`` is its request."""
@@ -52,13 +50,6 @@ class EndlessWait(RuntimeError):
             f"{about} is never answered, and its client waits without a timeout: over a socket it would wait "
             "for ever. Give the client a timeout, or the fault an end; real_time=True waits in earnest."
         )
-
-
-class Pause(Struct, frozen=True):
-    """So many seconds without a byte; ``real`` ones have to be waited for, whatever the line's time."""
-
-    seconds: float
-    real: bool = False
 
 
 Coming: TypeAlias = Generator[bytes | Pause, None, None]
@@ -80,36 +71,29 @@ def transmission(reply: Reply) -> Coming:
             yield Pause(reply.after)
         finally:
             reply = again()
-    delivery = reply.delivery or _PLAIN
-    yield Pause(delivery.delay)
-    match delivery.cut:
-        case TcpReset():
-            raise _reset()
-        case TcpClose():
-            return
-        case RawBytes(raw):
-            yield raw
-            return
-        case Silence(seconds):
-            yield Pause(math.inf if seconds is None else seconds)
-            return
+    head, answer = reply.answer.head, reply.answer
     if reply.stream is not None:
-        yield from _followed(reply.answer, reply.stream)
+        yield from _followed(answer, reply.stream)
     else:
-        yield reply.answer.head
-        yield from _dripping(reply.answer.body, delivery)
-    if isinstance(delivery.cut, CutShort):
-        if delivery.cut.reset:
-            raise _reset()
-    elif not reply.last:
+        for step in course(answer.body, reply.delivery or Delivery()):
+            match step:
+                case bytes():
+                    yield head + step
+                    head = b""
+                case Pause():
+                    yield step
+                case TcpReset() | CutShort(reset=True):
+                    raise ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+                case RawBytes(raw):
+                    yield raw
+                    return
+                case Silence(seconds):
+                    yield Pause(math.inf if seconds is None else seconds)
+                    return
+                case _:
+                    return
+    if not reply.last:
         yield Pause(math.inf)
-
-
-def _dripping(body: bytes, delivery: Delivery) -> Coming:
-    for number, piece in enumerate(pieces(body, delivery)):
-        if number and delivery.drip:
-            yield Pause(delivery.drip.pause)
-        yield piece
 
 
 def _followed(answer: WireAnswer, stream: Stream) -> Coming:
@@ -134,10 +118,6 @@ def _followed(answer: WireAnswer, stream: Stream) -> Coming:
         stream.close()
 
 
-def _reset() -> ConnectionResetError:
-    return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
-
-
 class Line:
     """A connection on which ``coming`` comes; with ``real_time`` its pauses are waited for.
 
@@ -149,8 +129,11 @@ class Line:
         self._real_time = real_time
         self._about = about
         self._received = bytearray()
-        #: Whether nothing more can come.
-        self.has_ended = False
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more can come."""
+        return inspect.getgeneratorstate(self._coming) == inspect.GEN_CLOSED
 
     def read(self, size: int, timeout: float | None) -> bytes:
         """Return up to ``size`` bytes as soon as there are any, and none where the connection has ended.
@@ -179,24 +162,13 @@ class Line:
 
     def leave(self) -> None:
         """Go away, whatever may still come."""
-        self.has_ended = True
         self._coming.close()
-
-    def _next(self) -> bytes | Pause | None:
-        try:
-            return next(self._coming)
-        except StopIteration:
-            self.has_ended = True
-            return None
-        except OSError:
-            self.has_ended = True
-            raise
 
     def _steps(self, size: int, timeout: float | None) -> Generator[float, None, bytes]:
         """Yield the seconds to wait for in earnest; return what has come then."""
         left = math.inf if timeout is None else timeout
         while not self._received:
-            coming = self._next()
+            coming = next(self._coming, None)
             if coming is None:
                 return b""
             if isinstance(coming, bytes):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import httptools
 
@@ -18,16 +15,9 @@ from reseller_sandbox.server.messages import (
     MAX_TARGET,
     TARGET_TOO_LONG,
     Unread,
-    legible,
     malformed,
 )
 from reseller_sandbox.server.wsgi import origin_form
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
-
-#: A header that a server passes over: the parser would take no body after it.
-_UPGRADE = re.compile(rb"^upgrade:", re.IGNORECASE | re.MULTILINE)
 
 
 class Socket:
@@ -37,14 +27,15 @@ class Socket:
     a server records it.
     """
 
-    def __init__(self, caller: Caller, scheme: str, port: int, *, real_time: bool) -> None:
+    def __init__(self, caller: Caller, port: int, scheme: str = "http", *, real_time: bool) -> None:
         self._caller = caller
-        self._scheme = scheme
         self._port = port
+        #: ``https`` once a client believes that it has shaken hands; nothing is encrypted.
+        self.scheme = scheme
         self._real_time = real_time
         self._parser = httptools.HttpRequestParser(self)
-        self._sent = b""
-        self._in_body = self._is_refused = False
+        self._sent = bytearray()
+        self._is_refused = False
         self._line = self._silent()
 
     @property
@@ -58,18 +49,20 @@ class Socket:
             return
         self._sent += data
         try:
-            self._parser.feed_data(data if self._in_body else _UPGRADE.sub(b"upgrade_:", data))
-        except httptools.HttpParserUpgrade:  # after CONNECT
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:  # there is no other protocol here
             return
-        except httptools.HttpParserError:
-            read, reason = legible(self._sent)
-            self._refuse(Unread.of(read, malformed(reason)), "A request that is not HTTP")
+        except httptools.HttpParserError as error:
+            reason = str(error.__cause__ or error.__context__ or error)
+            self._refuse(Unread.of(bytes(self._sent), malformed(reason)), "A request that is not HTTP")
 
     def on_message_begin(self) -> None:
         """Begin a request."""
         self._line = self._silent()
-        self._target, self._body = b"", b""
+        self._target = b""
+        self._body = bytearray()
         self._headers: list[tuple[bytes, bytes]] = []
+        self._in_head = True
 
     def on_url(self, url: bytes) -> None:
         """Take a piece of the request target."""
@@ -77,12 +70,12 @@ class Socket:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header; those that trail a chunked body are ignored."""
-        if not self._in_body:
+        if self._in_head:
             self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         """Begin the body."""
-        self._in_body = True
+        self._in_head = False
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body."""
@@ -90,18 +83,18 @@ class Socket:
 
     def on_message_complete(self) -> None:
         """Make the request."""
-        self._in_body = False
+        sent, self._sent = bytes(self._sent), bytearray()
         method = self._parser.get_method().decode()
         about = f"{method} {origin_form(self._target).partition(b'?')[0].decode('latin-1')}"
         size = sum(len(name) + len(value) + len(b": \r\n") for name, value in self._headers)
         if len(self._target) > MAX_TARGET:
-            self._refuse(Unread.of(self._sent, TARGET_TOO_LONG), about)
+            self._refuse(Unread.of(sent, TARGET_TOO_LONG), about)
         elif size > MAX_HEAD:
-            self._refuse(Unread.of(self._sent, HEAD_TOO_LONG), about)
+            self._refuse(Unread.of(sent, HEAD_TOO_LONG), about)
         else:
-            asked = method, self._scheme, self._port, self._target, self._headers, self._body
-            self._hear(self._caller.take(partial(_environ, *asked)), about)
-        self._sent = b""
+            body = bytes(self._body)
+            asked = method, self.scheme, self._port, self._target, self._headers, body
+            self._hear(self._caller.take(partial(described, *asked)), about)
 
     def read(self, size: int, timeout: float | None) -> bytes:
         """Return the next bytes of the answer, as ``Line.read`` does."""
@@ -115,7 +108,7 @@ class Socket:
         """Leave, perhaps in the middle of a request."""
         if self._sent and not self._is_refused:
             self._is_refused = True
-            self._caller.refuse(Unread.of(self._sent, INCOMPLETE))
+            self._caller.refuse(Unread.of(bytes(self._sent), INCOMPLETE))
         self._line.leave()
 
     def _refuse(self, lost: Unread, about: str) -> None:
@@ -128,12 +121,3 @@ class Socket:
     def _silent(self) -> Line:
         """Return the line while a request is incomplete: the sandbox waits, too."""
         return Line(silence(), real_time=self._real_time, about="A request that is not whole")
-
-
-def _environ(
-    method: str, scheme: str, port: int, target: bytes, headers: Sequence[tuple[bytes, bytes]], body: bytes
-) -> WSGIEnvironment:
-    environ = described(method, scheme, port, target, headers, body)
-    if dict(headers).keys() & {b"content-length", b"transfer-encoding"}:
-        environ["CONTENT_LENGTH"] = str(len(body))
-    return environ

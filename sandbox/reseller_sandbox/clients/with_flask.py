@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from flask import Flask
-from flask.testing import EnvironBuilder, FlaskClient
+from flask.testing import FlaskClient
 from werkzeug.datastructures import EnvironHeaders, Headers
-from werkzeug.test import EnvironBuilder as AnyBuilder
-from werkzeug.wrappers import Request as BaseRequest
 
-from reseller_sandbox.clients.caller import AnySandbox, Caller, elsewhere
+from reseller_sandbox.clients.caller import AnySandbox, Caller
 from reseller_sandbox.clients.line import Line, LineFile, transmission
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.remote import There
@@ -55,35 +53,21 @@ class SignedClient(FlaskClient):
     def open(self, *args: Any, **kwargs: Any) -> Any:
         """Send a request, signed; takes what Flask's own test client takes."""
         __tracebackhide__ = True
-        options = {name: kwargs.pop(name) for name in ("buffered", "follow_redirects") if name in kwargs}
-        given = args[0] if args else None
-        if isinstance(given, AnyBuilder):
-            builder = given
-        elif isinstance(given, dict | BaseRequest):
-            made = given if isinstance(given, dict) else given.environ
-            builder = EnvironBuilder.from_environ(made, app=self.application)
-        else:
-            builder = EnvironBuilder(self.application, *args, **kwargs)
         try:
-            environ = builder.get_environ()
-            body = environ["wsgi.input"].read()
-        finally:
-            if builder is not given:
-                builder.close()
-        target = environ["REQUEST_URI"].encode("latin-1").decode()  # WSGI has each byte as a character
-        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{target}"
-        headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
-        for name, value in {**headers, self._token_header: self.account.token}.items():
-            environ.setdefault(environ_key(name), value)
-        environ["wsgi.input"] = io.BytesIO(body)
-        try:
-            return super().open(builder.request_class(environ), **options)
+            return super().open(*args, **kwargs)
         except (OSError, HTTPException) as broken:  # how the answer was read is of no interest
             raise broken.with_traceback(None) from None
 
     def run_wsgi_app(self, environ: WSGIEnvironment, buffered: bool = False) -> Parts:  # noqa: ARG002
         """Return the answer to a request; raise what ``http.client`` raises where none arrives."""
-        return self._way.answered(environ, environ["wsgi.input"].read(), self.timeout)
+        body = environ["wsgi.input"].read()
+        target = environ["REQUEST_URI"].encode("latin-1").decode()  # WSGI has each byte as a character
+        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{target}"
+        headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
+        for name, value in {**headers, self._token_header: self.account.token}.items():
+            environ.setdefault(environ_key(name), value)
+        environ["wsgi.input"] = io.BytesIO(body)  # for a redirect, which sends it again
+        return self._way.answered(environ, body, self.timeout)
 
 
 class _Within:
@@ -134,20 +118,19 @@ class _Over:
 
     def __init__(self, sandbox: AnySandbox) -> None:
         assert isinstance(sandbox.door, There)
-        self._door, self._there = sandbox.door, elsewhere(sandbox)
+        self._door = sandbox.door
 
     def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
         """Return the answer; an error within its body is raised where the body is read."""
-        assert self._there is not None
-        target = quote(environ["REQUEST_URI"].encode("latin-1"), safe=punctuation).encode()
+        target = quote(environ["REQUEST_URI"].encode("latin-1"), safe=punctuation)
         headers = Headers(EnvironHeaders(environ))
         if body and "Transfer-Encoding" not in headers:
             headers["Content-Length"] = str(len(body))
         connection = self._door.connection()
         connection.timeout = connection.timeout if timeout is None else timeout
         try:
-            there = self._there.target(target).decode()
-            connection.putrequest(environ["REQUEST_METHOD"], there, skip_host=True, skip_accept_encoding=True)
+            method, path = environ["REQUEST_METHOD"], self._door.prefix + target
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in headers:
                 connection.putheader(name, value)
             connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)

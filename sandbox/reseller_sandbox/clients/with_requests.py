@@ -7,24 +7,19 @@ so retries, exceptions, and the part of an answer that was read before them are 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from functools import wraps
+from functools import partial
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
 
-import urllib3.util.wait
 from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.util import parse_url
 
-from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, Elsewhere, elsewhere
-from reseller_sandbox.clients.interception import Detour
+from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, server_of
 from reseller_sandbox.clients.line import LineFile
 from reseller_sandbox.clients.socket import Socket
-
-#: urllib3 before 2 raises it itself for a socket that cannot be waited for.
-_NO_WAY: type[Exception] = getattr(urllib3.util.wait, "NoWayToWaitForSocketError", OSError)
+from reseller_sandbox.remote import There, trust
 
 
 class SandboxAdapter(HTTPAdapter):
@@ -42,110 +37,75 @@ class SandboxAdapter(HTTPAdapter):
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        self._pools = way_to(sandbox, real_time)
+        server = server_of(sandbox)
+        pool: Any = (
+            partial(_pool_there, server) if server else partial(_pool_here, Caller(sandbox), real_time)
+        )
+        kinds: dict[str, Any] = {scheme: partial(pool, scheme) for scheme in PORTS}
+        self._pools = PoolManager(maxsize=DEFAULT_POOLSIZE)
+        self._pools.pool_classes_by_scheme = kinds
 
     def get_connection_with_tls_context(
         self, request: PreparedRequest, *_: Any, **__: Any
     ) -> HTTPConnectionPool:
         """Return connections to the sandbox."""
-        return self._pools.to(str(request.url))
+        return self._pools.connection_from_url(str(request.url))
 
     def close(self) -> None:
         """Close every connection."""
         super().close()
-        self._pools.close()
-
-
-class Pools:
-    """Pools of connections by the address that the client means; ``made`` makes one."""
-
-    def __init__(self, made: Callable[[SplitResult], HTTPConnectionPool]) -> None:
-        self._made = made
-        self._pools: dict[tuple[str, str], HTTPConnectionPool] = {}
-
-    def to(self, url: str) -> HTTPConnectionPool:
-        """Return the connections for a request to ``url``."""
-        parts = urlsplit(url)
-        place = parts.scheme, parts.netloc.rpartition("@")[2]
-        if place not in self._pools:
-            self._pools[place] = self._made(parts)
-        return self._pools[place]
-
-    def close(self) -> None:
-        """Close every connection."""
-        for pool in self._pools.values():
-            pool.close()
         self._pools.clear()
 
 
-def way_to(sandbox: AnySandbox, real_time: bool) -> Pools:
-    """Return the connections for intercepted requests."""
-    there = elsewhere(sandbox)
-    if there is not None:
-        return Pools(lambda parts: _pool_there(there, parts))
-    caller = Caller(sandbox)
-    return Pools(lambda parts: _pool_here(caller, parts, real_time))
+DETOURS = ((HTTPAdapter, "get_connection_with_tls_context"),)
 
 
-def _pool_here(caller: Caller, parts: SplitResult, real_time: bool) -> HTTPConnectionPool:
+def _pool_here(
+    caller: Caller, real_time: bool, scheme: str, host: str, port: int, **options: Any
+) -> HTTPConnectionPool:
     """Return connections to a sandbox in this process."""
-    scheme, usual = parts.scheme, PORTS[parts.scheme]
-    port = parts.port or usual
 
     class Connection(HTTPConnection):
-        default_port = usual  # type: ignore[misc]  # as urllib3's own
+        default_port = PORTS[scheme]  # type: ignore[misc]  # as urllib3's own
 
         def connect(self) -> None:
-            self.sock: Any = _SocketOfHTTPClient(caller, scheme, port, real_time=real_time)
+            self.sock: Any = _SocketOfHTTPClient(caller, port, scheme, real_time=real_time)
 
         @property
         def is_connected(self) -> bool:
             return self.sock is not None and not self.sock.has_ended
 
-    pool = HTTPConnectionPool(parts.hostname or "", port, maxsize=DEFAULT_POOLSIZE)
+    pool = HTTPConnectionPool(host, port, **options)
     pool.scheme, pool.ConnectionCls = scheme, Connection
     return pool
 
 
-def _pool_there(there: Elsewhere, parts: SplitResult) -> HTTPConnectionPool:
+def _pool_there(server: There, scheme: str, host: str, port: int, **options: Any) -> HTTPConnectionPool:
     """Return connections over sockets to the server that holds the sandbox."""
-    trusted = dict[str, Any]()
+    at = parse_url(server.url)
     kind: Any = HTTPConnection
-    if (context := there.trusted) is not None:
+    if at.scheme == "https":
+        context = trust(server.authority)
         context.check_hostname = False  # urllib3 checks it, unless nothing is to be verified
-        kind, trusted = HTTPSConnection, {"ssl_context": context}
+        kind, options = HTTPSConnection, {**options, "ssl_context": context}
 
     class Connection(kind):  # type: ignore[misc]  # whichever of the two
         def connect(self) -> None:
             """Connect. A client that believes in plain HTTP has not said whether to verify a certificate."""
-            if parts.scheme == "http":
+            if scheme == "http":
                 self.cert_reqs = "CERT_REQUIRED"
             super().connect()
 
         def putrequest(self, method: str, url: str, skip_host: bool = False, **told: Any) -> None:
             """Begin a request, which keeps the host that its client means."""
-            target = there.target(url.encode()).decode()
-            super().putrequest(method, target, skip_host=True, **told)
+            super().putrequest(method, server.prefix + url, skip_host=True, **told)
             if not skip_host:
-                self.putheader("Host", parts.netloc.rpartition("@")[2])
+                self.putheader("Host", host if port == PORTS[scheme] else f"{host}:{port}")
 
-    pools = HTTPSConnectionPool if trusted else HTTPConnectionPool
-    pool = pools(there.host, there.port, maxsize=DEFAULT_POOLSIZE, **trusted)
+    pools = HTTPSConnectionPool if at.scheme == "https" else HTTPConnectionPool
+    pool = pools(str(at.host), at.port, **options)
     pool.ConnectionCls = Connection
     return pool
-
-
-def _divert(original: Callable[..., Any], way: Callable[[str], Any]) -> Callable[..., Any]:
-    @wraps(original)
-    def connection(self: HTTPAdapter, request: PreparedRequest, *args: Any, **options: Any) -> Any:
-        url = str(request.url)
-        pools = way(url)
-        return original(self, request, *args, **options) if pools is None else pools.to(url)
-
-    return connection
-
-
-DETOURS = (Detour(HTTPAdapter, "get_connection_with_tls_context", _divert),)
 
 
 class _SocketOfHTTPClient(Socket):
@@ -155,10 +115,6 @@ class _SocketOfHTTPClient(Socket):
     _readers = 0
     _is_closed = False
 
-    def fileno(self) -> int:
-        """Raise, because there is no descriptor; urllib3 before 2 asks, and then keeps the connection."""
-        raise _NO_WAY("a connection within this process has no descriptor")
-
     def settimeout(self, timeout: float | None) -> None:
         """Limit the wait for each piece of an answer, in seconds."""
         self._timeout = timeout
@@ -167,10 +123,6 @@ class _SocketOfHTTPClient(Socket):
         """Return the answer as a file."""
         self._readers += 1
         return io.BufferedReader(LineFile(lambda size: self.read(size, self._timeout), self._done))
-
-    def shutdown(self, _how: int) -> None:
-        """Leave, although a file may be open."""
-        super().close()
 
     def close(self) -> None:
         """Leave, as soon as no file is open."""

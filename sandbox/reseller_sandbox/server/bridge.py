@@ -11,8 +11,8 @@ import socket
 import struct
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,12 @@ from reseller_sandbox.server.delivery import (
     Again,
     CutShort,
     Delivery,
-    LogWords,
+    Pause,
     RawBytes,
     Silence,
     Stream,
-    TcpClose,
     TcpReset,
-    pieces,
+    course,
 )
 from reseller_sandbox.server.log import LoggedRequest, Words, log_failure, masked
 from reseller_sandbox.server.messages import Unread, Unserved, WireAnswer
@@ -75,7 +74,7 @@ class Wire:
     """One request's connection: ASGI's two channels, and the transports beneath them."""
 
     def __init__(self, receive: Receive, send: Send, state: Mapping[str, Any]) -> None:
-        self.send = send
+        self._send = send
         self._receive = receive
         self._transport: asyncio.Transport = state["transport"]
         self._tcp: asyncio.Transport = state["tcp"]
@@ -96,36 +95,42 @@ class Wire:
 
     async def carry(self, answer: WireAnswer, delivery: Delivery) -> None:
         """Bring ``answer`` to the client in the way ``delivery`` says; return when that is over."""
-        if delivery.delay and await self.left(within=delivery.delay):
-            return
-        match delivery.cut:
-            case None:
-                await self._answer(answer, delivery)
-            case CutShort(reset=reset):
-                await self._answer(answer, delivery, whole=False)
-                await self._reset() if reset else await self._close()
-            case RawBytes(raw):
-                self._transport.write(raw)
-                await self._close()
-            case Silence(seconds):
-                await self.left(within=seconds)
-                await self._close()
-            case TcpClose():
-                await self._close()
-            case TcpReset():
-                await self._reset()
+        begun = False
+        for step in course(answer.body, delivery):
+            match step:
+                case bytes():
+                    if not begun:
+                        await self._send_head(answer.status, answer.headers)
+                    begun = True
+                    for start in range(0, len(step), PIECE):
+                        await self._send_body(step[start : start + PIECE])
+                case Pause(seconds):
+                    if await self.left(within=seconds):
+                        return
+                case TcpReset() | CutShort(reset=True):
+                    await self._reset()
+                    return
+                case RawBytes(raw):
+                    self._transport.write(raw)
+                    await self._close()
+                    return
+                case Silence(seconds):
+                    await self.left(within=seconds)
+                    await self._close()
+                    return
+                case _:
+                    await self._close()
+                    return
+        if self.unread:
+            await self._spill()
+        await self._send_body(b"", more=False)
 
     async def follow(self, answer: WireAnswer, stream: Stream) -> None:
         """Send the head of ``answer`` and then what comes of ``stream``, while there is a client."""
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
-
-        def call() -> None:
-            with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(news.set)
-
-        stream.when_news(call)
+        news = asyncio.Event()
+        stream.when_news(waker(news))
         headers = [header for header in answer.headers if header[0] != b"content-length"]
-        await self.send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await self._send_head(answer.status, headers)
         left = asyncio.ensure_future(self.left())
         left.add_done_callback(lambda _: news.set())
         try:
@@ -133,7 +138,7 @@ class Wire:
                 news.clear()
                 ended, piece = stream.ended, stream.piece()
                 if piece:
-                    await self.send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await self._send_body(piece)
                 if ended:
                     break
                 await asyncio.sleep(stream.pause)
@@ -141,19 +146,17 @@ class Wire:
                     async with asyncio.timeout(HEARTBEAT):
                         await news.wait()
                 except TimeoutError:
-                    await self.send(
-                        {"type": "http.response.body", "body": HEARTBEAT_BYTES, "more_body": True}
-                    )
+                    await self._send_body(HEARTBEAT_BYTES)
         finally:
             left.cancel()
-        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+        await self._send_body(b"", more=False)
 
     async def finish(self, last: bytes) -> None:
         """End an answer that goes on with ``last``, or at once where the client does not read."""
         if unsent(self._transport, self._tcp):
             await self.drop()
         else:
-            await self.send({"type": "http.response.body", "body": last, "more_body": False})
+            await self._send_body(last, more=False)
 
     async def drop(self) -> None:
         """End the connection now, sent or not sent."""
@@ -170,20 +173,11 @@ class Wire:
             return False
         return True
 
-    async def _answer(self, answer: WireAnswer, delivery: Delivery, whole: bool = True) -> None:
-        await self.send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-        parts = pieces(answer.body, delivery)
-        end = len(parts) if self.unread or not whole else len(parts) - 1
-        for number, part in enumerate(parts):
-            if number and delivery.drip and await self.left(within=delivery.drip.pause):
-                return
-            for start in range(0, len(part) or 1, PIECE):
-                more = number < end or start + PIECE < len(part)
-                piece = part[start : start + PIECE]
-                await self.send({"type": "http.response.body", "body": piece, "more_body": more})
-        if whole and end == len(parts):
-            await self._spill()
-            await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+    async def _send_head(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def _send_body(self, piece: bytes, *, more: bool = True) -> None:
+        await self._send({"type": "http.response.body", "body": piece, "more_body": more})
 
     async def _spill(self) -> None:
         """Read on to a point and throw it away: one who is cut off while sending may miss the answer."""
@@ -243,7 +237,7 @@ class TooLarge(Exception):
 
 
 class Bridge:
-    """An ASGI application that serves ``app``, taking bodies of up to ``max_body`` bytes (of a path).
+    """An ASGI application that serves ``app``, taking bodies of up to as many bytes as ``max_body`` returns.
 
     A longer body is not read: ``app`` is called with an empty one and
     ``sandbox.body_too_large`` set, and the connection is closed after its answer.
@@ -252,12 +246,12 @@ class Bridge:
     def __init__(
         self,
         app: WSGIApplication,
-        max_body: int | Callable[[str], int],
+        max_body: Callable[[str], int],
         request_log: Callable[[LoggedRequest], None] | None,
-        when_unread: Callable[[Unread], None] | None = None,
+        when_unread: Callable[[Unread], None],
     ) -> None:
         self.app = app
-        self.max_body = max_body if callable(max_body) else lambda _: max_body
+        self.max_body = max_body
         self.request_log = request_log
         self.when_unread = when_unread
         #: The requests that wait for something, and by when that should be over, by the stopwatch.
@@ -278,17 +272,13 @@ class Bridge:
             if (stream := environ.get(ENV_STREAM)) is not None:
                 await self._follow(answer, stream, wire)
             else:
-                await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
+                with suppress(Gone):
+                    await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
             self._log(environ, answer, began)
         except Gone:
-            if (
-                "wsgi.input" in environ
-            ):  # It was whole, and the server has stopped before its time to be answered.
-                self._log(
-                    {**environ, ENV_SAID: Words("stopped", {"outcome": "stopped"})},
-                    WireAnswer(0, [], b""),
-                    began,
-                )
+            if "wsgi.input" in environ:  # It was whole, and the server has stopped before its answer.
+                environ[ENV_SAID] = Words("stopped", {"outcome": "stopped"})
+                self._log(environ, WireAnswer(0, [], b""), began)
         except Exception as error:
             report(error, environ)
             await wire.drop()
@@ -297,7 +287,9 @@ class Bridge:
         # It may hold the environment, and both would outlast the request together.
         said = environ.pop(ENV_SAID, SILENT)
         if self.request_log is not None:
-            self.request_log(request_line(environ, said, answer, stopwatch() - began))
+            status = 0 if said.is_unanswered else answer.status
+            method, target, size = environ["REQUEST_METHOD"], masked(environ["RAW_URI"]), len(answer.body)
+            self.request_log(LoggedRequest(method, target, status, stopwatch() - began, size, said))
 
     def in_turn(self, start: Callable[[], None]) -> None:
         """Call ``start`` in a later round of the event loop, one such call a round.
@@ -317,8 +309,7 @@ class Bridge:
         """Give account of a request that ``app`` never saw: its ``head``, as much of it as came, and why."""
         lost = Unread.of(head, problem)
         try:
-            if self.when_unread is not None:
-                self.when_unread(lost)
+            self.when_unread(lost)
             if self.request_log is not None:
                 target = masked(lost.target) or "-"
                 size = len(problem.answer().body) if problem.status else 0
@@ -333,13 +324,10 @@ class Bridge:
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
             wire.unread = True
             try:
-                with self._holding(0):
+                async with self._held(wire):
                     body = await read_body(environ, wire, self.max_body(environ["PATH_INFO"]))
             except TooLarge:
                 environ[ENV_TOO_LARGE] = True
-            except asyncio.CancelledError:
-                await wire.drop()
-                raise Gone from None
             environ["CONTENT_LENGTH"] = str(len(body))
         environ["wsgi.input"] = BytesIO(body)
 
@@ -348,27 +336,20 @@ class Bridge:
         asked = environ.copy()
         answer = self._call(environ)
         while (again := environ.get(ENV_AGAIN)) is not None:
-            try:
-                # The client may leave, which does not undo its request.
-                with self._holding(again.after):
-                    await until(again)
-            except asyncio.CancelledError:
-                await wire.drop()
-                raise Gone from None
+            async with self._held(
+                wire, again.after
+            ):  # The client may leave, which does not undo its request.
+                await until(again)
             environ.clear()
             environ.update(asked, **{ENV_AGAIN: again})
             environ["wsgi.input"].seek(0)
-            answer = await self._call_aside(environ, wire) if again.aside else self._call(environ)
+            if again.aside:
+                async with self._held(wire):
+                    with without_collections():
+                        answer = await asyncio.to_thread(self._call, environ)
+            else:
+                answer = self._call(environ)
         return answer
-
-    async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
-        """Return what the application answers on a thread; raise ``Gone``, and then it goes on there."""
-        try:
-            with self._holding(0), without_collections():
-                return await asyncio.to_thread(self._call, environ)
-        except asyncio.CancelledError:
-            await wire.drop()
-            raise Gone from None
 
     def _call(self, environ: WSGIEnvironment) -> WireAnswer:
         try:
@@ -382,24 +363,31 @@ class Bridge:
         if delivery is PLAIN and not wire.unread:
             await wire.carry(answer, delivery)
             return
-        try:
-            with self._holding(delivery.lasts(answer.body)):
-                await wire.carry(answer, delivery)
-        except asyncio.CancelledError:
-            await wire.drop()
+        async with self._held(wire, delivery.lasts(answer.body)):
+            await wire.carry(answer, delivery)
 
     async def _follow(self, answer: WireAnswer, stream: Stream, wire: Wire) -> None:
         """Send what comes of ``stream`` until it ends, the client leaves or the server stops."""
         try:
-            with self._holding(math.inf):
+            with self._cancellable(math.inf):
                 await wire.follow(answer, stream)
         except asyncio.CancelledError:
             await wire.finish(stream.end())
         finally:
             stream.close()
 
+    @asynccontextmanager
+    async def _held(self, wire: Wire, seconds: float = 0.0) -> AsyncIterator[None]:
+        """Let the server cancel what lasts so many seconds: drop the connection then, and raise ``Gone``."""
+        try:
+            with self._cancellable(seconds):
+                yield
+        except asyncio.CancelledError:
+            await wire.drop()
+            raise Gone from None
+
     @contextmanager
-    def _holding(self, seconds: float) -> Iterator[None]:
+    def _cancellable(self, seconds: float) -> Iterator[None]:
         task = asyncio.current_task()
         assert task is not None
         self.held[task] = stopwatch() + seconds
@@ -407,20 +395,6 @@ class Bridge:
             yield
         finally:
             del self.held[task]
-
-
-def request_line(
-    environ: WSGIEnvironment, said: LogWords, answer: WireAnswer, seconds: float
-) -> LoggedRequest:
-    """Return what the request log says of a request, of which the application ``said`` something."""
-    return LoggedRequest(
-        environ["REQUEST_METHOD"],
-        masked(environ["RAW_URI"]),
-        0 if said.is_unanswered else answer.status,
-        seconds,
-        len(answer.body),
-        said,
-    )
 
 
 def report(error: BaseException, environ: WSGIEnvironment) -> None:
@@ -433,14 +407,20 @@ async def until(again: Again) -> None:
     if again.when is None:
         await asyncio.sleep(again.after)
         return
-    loop, free = asyncio.get_running_loop(), asyncio.Event()
-
-    def call() -> None:
-        with suppress(RuntimeError):  # the loop has ended, and all that waited with it
-            loop.call_soon_threadsafe(free.set)
-
-    again.when(call)
+    free = asyncio.Event()
+    again.when(waker(free))
     await free.wait()
+
+
+def waker(event: asyncio.Event) -> Callable[[], None]:
+    """Return a function that sets an event of the running loop, from any thread and at any time."""
+    loop = asyncio.get_running_loop()
+
+    def wake() -> None:
+        with suppress(RuntimeError):  # the loop has ended, and all that waited with it
+            loop.call_soon_threadsafe(event.set)
+
+    return wake
 
 
 async def read_body(environ: WSGIEnvironment, wire: Wire, limit: int) -> bytes:

@@ -87,6 +87,13 @@ class Silence(Struct, frozen=True):
 Cut: TypeAlias = TcpReset | TcpClose | CutShort | RawBytes | Silence
 
 
+class Pause(Struct, frozen=True):
+    """So many seconds without a byte; ``real`` ones have to be waited for, whatever the client's time."""
+
+    seconds: float
+    real: bool = False
+
+
 class Delivery(Struct, frozen=True):
     """After ``delay`` seconds the answer goes, in drops if there is a ``drip``; unless ``cut`` strikes."""
 
@@ -190,33 +197,42 @@ def delivering(app: WSGIApplication) -> WSGIApplication:
         finally:
             if hasattr(answer, "close"):
                 answer.close()
-        time.sleep(delivery.delay)
-        _strike(delivery.cut)
-        return _body(body, delivery)
+        return _imitated(body, delivery)
 
     return delivered
 
 
-def _strike(cut: Cut | None) -> None:
-    match cut:
-        case TcpReset():
-            raise ConnectionResetError("the connection was reset in place of an answer")
-        case TcpClose():
-            raise ConnectionAbortedError("the connection was closed without an answer")
-        case Silence():
-            raise TimeoutError("no answer came")
-        case RawBytes(raw):
-            raise BadStatusLine(repr(raw))
+def _imitated(body: bytes, delivery: Delivery) -> Iterator[bytes]:
+    for step in course(body, delivery):
+        match step:
+            case bytes():
+                yield step
+            case Pause(seconds):
+                time.sleep(seconds)
+            case TcpReset() | CutShort(reset=True):
+                raise ConnectionResetError("the connection was reset")
+            case TcpClose():
+                raise ConnectionAbortedError("the connection was closed without an answer")
+            case Silence():
+                raise TimeoutError("no answer came")
+            case RawBytes(raw):
+                raise BadStatusLine(repr(raw))
 
 
-def _body(body: bytes, delivery: Delivery) -> Iterator[bytes]:
-    cut = delivery.cut
-    for number, piece in enumerate(pieces(body, delivery)):
-        if number and delivery.drip:
-            time.sleep(delivery.drip.pause)
-        yield piece
-    if isinstance(cut, CutShort) and cut.reset:
-        raise ConnectionResetError("the connection was reset within the answer")
+def course(body: bytes, delivery: Delivery) -> Iterator[Pause | bytes | Cut]:
+    """Yield the steps of an answer with ``body``: pauses, pieces of the body, and last the cut, if any.
+
+    The head goes out before the first piece. There is a piece unless a cut takes the place of the answer.
+    """
+    if delivery.delay:
+        yield Pause(delivery.delay)
+    if delivery.cut is None or isinstance(delivery.cut, CutShort):
+        for number, piece in enumerate(pieces(body, delivery)):
+            if number and delivery.drip:
+                yield Pause(delivery.drip.pause)
+            yield piece
+    if delivery.cut is not None:
+        yield delivery.cut
 
 
 def pieces(body: bytes, delivery: Delivery) -> list[bytes]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import re
 import socket
 import ssl
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.bridge import Bridge, Receive, Send, tcp_beneath, unsent
+from reseller_sandbox.server.bridge import Bridge, Receive, Send, tcp_beneath, unsent, waker
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -27,12 +28,9 @@ from reseller_sandbox.server.messages import (
     TARGET_TOO_LONG,
     TOO_MANY_EMPTY_LINES,
     Unserved,
-    escaped,
     is_tls,
     legible,
     malformed,
-    plain_end,
-    raw_target,
     without_upgrade,
 )
 from reseller_sandbox.server.wsgi import origin_form
@@ -59,8 +57,10 @@ ACCEPTED_IN_A_ROW = 64
 KEEP_ALIVE = 75
 
 
-class ParsingEnded(Exception):
-    """Raised in a callback of the parser to end the parsing."""
+#: How much of what came is looked through for the end of a head at once: more than most heads have.
+HEAD_PIECE = 4096
+
+_HEAD_END = re.compile(rb"\n\r?\n")
 
 
 class Protocol(HttpToolsProtocol):
@@ -76,17 +76,12 @@ class Protocol(HttpToolsProtocol):
         self.tcp: asyncio.Transport
         self.bridge = cast(Bridge, self.config.app)
         self.problem: Unserved | None = None
-        self.reported = False
-        self.in_head = self.in_body = self.upgraded = False
-        # The head of the request that is being read, and where in it the first line is over.
-        self.head, self.headers_at = bytearray(), 0
-        # The beginning of a header's line that the parser has not been given yet.
-        self.kept = b""
-        # Bytes of the body to come where its length is known; of those that came and completed nothing; of
-        # complete trailers; pieces of the body so far.
-        self.left = self.trickled = self.trailing = self.body_pieces = 0
-        # Bytes of empty lines that came before the request line.
-        self.empty = 0
+        self.reported = self.in_body = False
+        # The head of the request that is being read.
+        self.head = bytearray()
+        # Bytes of empty lines before the head; bytes of the body to come, where its length is known; bytes of
+        # a body in chunks that came after the last byte of the body itself.
+        self.empty = self.left = self.idle = 0
         # Whether the request that starts is one of several that were sent without waiting for answers.
         self.is_pipelined = False
 
@@ -102,88 +97,69 @@ class Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Note that the connection has ended, perhaps before its request did."""
         super().connection_lost(exc)
-        if self.problem is None and (self.in_head or (self.in_body and not self.cycle.response_started)):
+        is_incomplete = not self.cycle.response_started if self.in_body else bool(self.head)
+        if self.problem is None and is_incomplete:
             self.problem = INCOMPLETE
         self._report()
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, unless the client was refused already.
 
-        The parser gets it in pieces that end where the next request may begin: only in a request's first
-        line are there bytes to be escaped for it. A head that it takes as it is comes in one piece.
+        The parser gets a head when it is whole, and of a body no more than may belong to it.
         """
+        self._unset_keepalive_if_required()
         at = 0
-        while at < len(data) and self.problem is None and not self.upgraded:
-            if not self.in_body and not self.head and (end := plain_end(data, at)):
-                # More than a head that announces no body: others follow it.
-                self.is_pipelined = end < len(data) and data.startswith(b"GET ", at)
-                self._whole_head_received(data[at:end])
-                self.is_pipelined = False
-            else:
-                end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
-                (self._body_received if self.in_body else self._head_received)(data[at:end])
-            at = end
+        while at < len(data) and self.problem is None:
+            at = self._body_received(data, at) if self.in_body else self._head_received(data, at)
 
-    def _whole_head_received(self, head: bytes) -> None:
-        self.head += head
-        self.headers_at = head.find(b"\n") + 1
-        super().data_received(head)
-
-    def _head_received(self, piece: bytes) -> None:
-        first = not self.headers_at
-        begins = self.head.endswith(b"\n") or self.kept
-        self.head += piece
-        if first:
-            piece = escaped(piece)
-        elif begins:
-            piece, self.kept = without_upgrade(self.kept + piece)
-        super().data_received(piece)
-        if first and not self.in_head:  # an empty line before it
-            self.empty += len(self.head)
-            self.head.clear()
+    def _head_received(self, data: bytes, at: int) -> int:
+        """Take a piece of a head, or an empty line before it; return where the rest of ``data`` begins."""
+        if not self.head and data[at] in b"\r\n":
+            self.empty += 1
             self._limit(self.empty, MAX_EMPTY, TOO_MANY_EMPTY_LINES)
-        elif first and piece.endswith(b"\n"):
-            self.headers_at = len(self.head)
-        self._limit(len(self.head) - self.headers_at)
-
-    def _body_received(self, piece: bytes) -> None:
-        pieces = self.body_pieces
-        super().data_received(piece)
-        # The parser keeps a trailer to itself until it is complete, which may be never.
-        whole = self.body_pieces > pieces or piece.endswith(b"\n")
-        self.trickled = 0 if whole else self.trickled + len(piece)
-        self._limit(self.trickled)
-
-    def _limit(self, size: int, most: int = MAX_HEAD, problem: Unserved = HEAD_TOO_LONG) -> None:
-        if size > most and self.problem is None:
-            self.problem = problem
-            self.send_400_response("")
-
-    def on_message_begin(self) -> None:
-        """Begin to read a request."""
-        super().on_message_begin()
-        self.in_head = True
-        self.left = self.trickled = self.trailing = self.empty = 0
-
-    def on_url(self, url: bytes) -> None:
-        """Take a piece of the request target."""
-        super().on_url(url)
-        if len(self.url) > MAX_TARGET:
+            return at + 1
+        before = len(self.head)
+        self.head += data[at : at + HEAD_PIECE]
+        end = _HEAD_END.search(self.head, max(before - 2, 0))
+        if end is not None:
+            del self.head[end.end() :]
+        at += len(self.head) - before
+        line, _, headers = bytes(self.head).partition(b"\n")
+        if is_tls(line):
+            self._refuse(SPOKE_TLS)
+        elif len(line) > MAX_TARGET and len(max(line.split(b" "), key=len)) > MAX_TARGET:
             self._refuse(TARGET_TOO_LONG)
+        elif max(len(line), len(headers)) > MAX_HEAD:
+            self._refuse(HEAD_TOO_LONG)
+        elif end is not None:
+            # After a head that announces no body, others follow.
+            self.is_pipelined = at < len(data) and line.startswith(b"GET ")
+            super().data_received(legible(line) + b"\n" + without_upgrade(headers))
+            self.is_pipelined = False
+        return at
+
+    def _body_received(self, data: bytes, at: int) -> int:
+        """Take a piece of a body; return where the rest of ``data`` begins."""
+        end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
+        self.idle += end - at
+        super().data_received(data[at:end])
+        # The parser keeps a trailer to itself until it is complete, which may be never.
+        self._limit(self.idle, MAX_HEAD, HEAD_TOO_LONG)
+        return end
+
+    def _limit(self, size: int, most: int, problem: Unserved) -> None:
+        if size > most and self.problem is None:
+            self._refuse(problem)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; those that trail a chunked body are read over, and limited as the head is."""
-        if self.in_head:
+        """Take a header; those that trail a body in chunks are read over."""
+        if not self.in_body:
             super().on_header(name, value)
-            return
-        self.trailing += len(name) + len(value)
-        if self.trailing > MAX_HEAD:
-            self._refuse(HEAD_TOO_LONG)
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body."""
         super().on_body(body)
-        self.body_pieces += 1
+        self.idle = 0
         self.left = max(self.left - len(body), 0)
 
     def on_message_complete(self) -> None:
@@ -191,24 +167,20 @@ class Protocol(HttpToolsProtocol):
         super().on_message_complete()
         self.in_body = False
         self.head.clear()
-        self.headers_at = 0
-        # After CONNECT the parser will read no further request.
-        self.upgraded = self.parser.should_upgrade()
+        self.empty = self.idle = 0
 
     def on_headers_complete(self) -> None:
         """Hand on the head of a request, with the way to the socket in the scope's state."""
-        self.in_head, self.in_body = False, True
         self.left = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
         head = bytes(self.head)
-        target = raw_target(head[: self.headers_at], self.url)
+        line = head.partition(b"\n")[0]
+        target = self.url if line.isascii() else line.split()[1]
         self.scope["state"].update(head=head, target=target, transport=self.transport, tcp=self.tcp)
         self.url = origin_form(self.url)
         # uvicorn would send 100 Continue before a delayed refusal, because the wire waits for a disconnect.
         self.scope["state"]["invites"], self.expect_100_continue = self.expect_100_continue, False
         super().on_headers_complete()
-        if self.parser.should_upgrade():
-            # It is answered as if it had not asked.
-            self.cycle.keep_alive = False
+        self.in_body = True
 
     def on_response_complete(self) -> None:
         """Go on to the next request; it may be one that could not be read."""
@@ -234,17 +206,16 @@ class Protocol(HttpToolsProtocol):
             super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be read, as soon as the requests before it are answered."""
+        """Refuse what the parser cannot read."""
         if self.problem is None:
             error = sys.exception()
             reason = str(error.__cause__ or error.__context__ or error) if error else msg
-            del self.head[len(legible(bytes(self.head))[0]) :]
-            self.problem = SPOKE_TLS if is_tls(self.head) else malformed(reason)
-        self._answer_problem()
+            self._refuse(malformed(reason))
 
-    def _refuse(self, problem: Unserved) -> NoReturn:
+    def _refuse(self, problem: Unserved) -> None:
+        """Answer with ``problem``, as soon as the requests before it are answered, and read no more."""
         self.problem = problem
-        raise ParsingEnded(problem.error)
+        self._answer_problem()
 
     def _answer_problem(self) -> None:
         """Answer what could not be read, if there was such a thing and its turn has come."""
@@ -309,8 +280,8 @@ class Listener(uvicorn.Server):
         self.grace = grace
         self.backlog = backlog
         self.patient = True
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
+        self._wake: Callable[[], None] | None = None
         self._complained = -SILENCE
 
     def stop(self, *, patient: bool) -> None:
@@ -320,9 +291,8 @@ class Listener(uvicorn.Server):
         """
         self.force_exit = self.should_exit
         self.should_exit, self.patient = True, patient
-        if self._loop is not None:
-            with suppress(RuntimeError):  # It has stopped, and its loop is closed.
-                self._loop.call_soon_threadsafe(self._woken.set)
+        if self._wake is not None:
+            self._wake()
 
     async def listen(
         self, sockets: Mapping[socket.socket, ssl.SSLContext | None], ready: Callable[[], None]
@@ -331,13 +301,12 @@ class Listener(uvicorn.Server):
 
         Those with a context speak TLS.
         """
-        self._loop = asyncio.get_running_loop()
-        self._loop.set_exception_handler(self._complain)
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._complain)
+        self._wake = waker(self._woken)
         self.config.load()
         self.servers = [
-            await self._loop.create_server(
-                self._connection, sock=sock, ssl=context, backlog=ACCEPTED_IN_A_ROW
-            )
+            await loop.create_server(self._connection, sock=sock, ssl=context, backlog=ACCEPTED_IN_A_ROW)
             for sock, context in sockets.items()
         ]
         for sock in sockets:

@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping
+from queue import SimpleQueue
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -56,16 +57,11 @@ class LoggedRequest(Quiet, frozen=True):
     size: int
     said: LogWords
 
-    @property
-    def note(self) -> str:
-        """The application's own words."""
-        return self.said.note
-
 
 def as_text(line: LoggedRequest) -> str:
     """Return a request as people read it."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
-    target, note = _cut(line.target), _cut(printable(line.note))
+    target, note = _cut(line.target), _cut(printable(line.said.note))
     when = real_now().time().isoformat("seconds")
     return f"{when}  {line.status or '---'}  {line.method} {target}  {note}  {took}"
 
@@ -82,7 +78,7 @@ def as_json(line: LoggedRequest) -> str:
         "status": line.status,
         "duration_ms": round(line.duration_seconds * 1000, 3),
         "size": line.size,
-        **(line.said.facts or {"note": line.note}),
+        **(line.said.facts or {"note": line.said.note}),
     }
     return _dumped("info", told)
 
@@ -130,26 +126,18 @@ class Raw(Protocol):
 class LogWriter(logging.Handler):
     """Writes lines to ``file`` on a thread of its own, so that a reader who is slow or gone holds up nothing.
 
-    At most ``most`` lines wait. Others, and those that ``file`` does not take, are lost; how many were is
-    written as soon as writing works again. ``form`` is how what loggers say is written.
+    At most ``MOST_LINES`` lines wait. Others, and those that ``file`` does not take, are lost; how many were
+    is written as soon as writing works again. ``form`` is how what loggers say is written.
     """
 
-    def __init__(
-        self,
-        file: Raw,
-        encoding: str = "utf-8",
-        most: int = MOST_LINES,
-        form: logging.Formatter | None = None,
-    ) -> None:
+    def __init__(self, file: Raw, encoding: str = "utf-8", form: logging.Formatter | None = None) -> None:
         super().__init__()
         self.setFormatter(form or logging.Formatter("%(levelname)s %(message)s"))
         self._file = file
         self._encoding = encoding
-        self._most = most
-        # Whoever holds it may be interrupted by something that is logged, and so take it once more.
-        self._lock = threading.RLock()
-        self._changed = threading.Condition(self._lock)
-        self._waiting: list[str] = []
+        # None ends the thread. Whoever puts a line may be interrupted by something that is logged.
+        self._waiting: SimpleQueue[str | None] = SimpleQueue()
+        self._counting = threading.RLock()
         self._lost = 0
         self._ended = threading.Event()
         # A daemon: one that is held up in the middle of a line does not keep the process from ending.
@@ -162,30 +150,25 @@ class LogWriter(logging.Handler):
 
     def write(self, line: str) -> None:
         """Write a line soon, or count it among those that are lost; it never waits."""
-        with self._lock:
-            if not self._waiting:  # only the first of them calls the thread
-                self._changed.notify()
-            if len(self._waiting) < self._most:
-                self._waiting.append(line)
-            else:
+        if self._waiting.qsize() < MOST_LINES:
+            self._waiting.put(line)
+        else:
+            with self._counting:
                 self._lost += 1
 
     def end(self, within: float) -> None:
         """Write what waits and end; return when that is done, or after ``within`` seconds."""
-        with self._changed:
-            self._ended.set()
-            self._changed.notify()
+        self._ended.set()
+        self._waiting.put(None)
         self._thread.join(within)
 
     def _write_all(self) -> None:
-        lost, ended = 0, False
-        while not ended:
-            with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._ended.is_set())
-                lines, self._waiting = self._waiting, []
+        lost, lines = 0, list[str | None]()
+        while None not in lines:
+            lines = [self._waiting.get(), *(self._waiting.get() for _ in range(self._waiting.qsize()))]
+            with self._counting:
                 later, self._lost = self._lost, 0  # lost for want of room, so they came after the others
-                ended = self._ended.is_set()
-            lost = self._put(lost, lines)
+            lost = self._put(lost, [line for line in lines if line is not None])
             lost = self._put(lost + later, [])
             self._ended.wait(PAUSE)
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 from http import HTTPStatus
-from io import BytesIO
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -94,6 +93,8 @@ def malformed(reason: str) -> Unserved:
 TOO_MANY_EMPTY_LINES = malformed(f"more than {MAX_EMPTY} bytes of empty lines come before the request line")
 
 _RAW = re.compile(rb"[\x80-\xff]")
+#: The name of a header that is read over in its changed form.
+_UPGRADE = re.compile(rb"^upgrade(?=:)", re.IGNORECASE | re.MULTILINE)
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")
 #: What a TLS client says first.
 _TLS = b"\x16\x03"
@@ -128,58 +129,17 @@ def _headers(lines: list[str]) -> Iterator[tuple[str, str]]:
             yield (name.strip(), value.strip()) if mark else (line.split()[0], "")
 
 
-def plain_end(data: bytes, start: int) -> int:
-    """Return where the head at ``start`` is over, if it is there and the parser takes it as it is; else 0.
-
-    Its end is not looked for where an empty line begins, nor further on than a head may reach: of many such
-    lines in one piece, each would be looked through to its end.
-    """
-    at = -1 if data[start] in b"\r\n" else data.find(b"\n\r\n", start, start + MAX_HEAD)
-    head = data[start : at + 3]
-    if at < 0 or not head.isascii():
-        return 0
-    in_need = b"\n\n" in head or head.find(b"\n") > MAX_TARGET or b"\n" + _UPGRADE in head.lower()
-    return 0 if in_need else at + 3
-
-
-def legible(head: bytes) -> tuple[bytes, str]:
-    """Return the lines of ``head`` up to one at which the parser fails, and what it says of that."""
-    import httptools  # for those who get such a head
-
-    parser, read = httptools.HttpRequestParser(None), b""
-    for line in BytesIO(head):
-        given = without_upgrade(line)[0] if read else escaped(line)
-        read += line
-        try:
-            parser.feed_data(given)
-        except httptools.HttpParserError as error:
-            return read, str(error.__cause__ or error.__context__ or error)
-        except httptools.HttpParserUpgrade:  # after CONNECT
-            break
-    return read, ""
-
-
-def escaped(line: bytes) -> bytes:
+def legible(line: bytes) -> bytes:
     """Return a request line with the bytes percent-encoded that clients send and the parser refuses."""
     return line if line.isascii() else _RAW.sub(lambda raw: b"%%%02X" % raw[0][0], line)
 
 
-#: The header by which a client asks to go on in another protocol, and what the parser is told in its place:
-#: it would take no body after it, and no further request.
-_UPGRADE, _PASSED_OVER = b"upgrade:", b"upgrade_"
+def without_upgrade(headers: bytes) -> bytes:
+    """Return the headers of a request without the wish to go on in another protocol.
 
-
-def without_upgrade(line: bytes) -> tuple[bytes, bytes]:
-    """Return a header's ``line`` without the wish to upgrade, and what of it to keep until there is more."""
-    name = line[: len(_UPGRADE)].lower()
-    if name == _UPGRADE:
-        return _PASSED_OVER + line[len(_UPGRADE) - 1 :], b""
-    return (b"", line) if _UPGRADE.startswith(name) else (line, b"")
-
-
-def raw_target(line: bytes, target: bytes) -> bytes:
-    """Return the target as it was sent in a request ``line``; ``target`` is what the parser made of it."""
-    return target if line.isascii() else line.split()[1]
+    The parser would take no body after it.
+    """
+    return _UPGRADE.sub(b"upgrade_", headers)
 
 
 def is_tls(head: bytes | bytearray) -> bool:

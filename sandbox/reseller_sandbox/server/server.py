@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from reseller_sandbox.server.bridge import Bridge
     from reseller_sandbox.server.listener import Listener
+    from reseller_sandbox.server.tls import Certificate
 
 
 #: How many descriptors no connection takes, and the part of all there are that this is at the most.
@@ -74,53 +76,45 @@ class PortInUse(CannotListen):
     """Something listens on that port already; the message is one line that says what to do."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Server:
     """One listening server for a WSGI application.
 
     It has its port from the start: connections made before it runs wait for it. ``port`` 0 takes any free
-    one. ``max_body`` is in bytes, or a function of the path; for a longer body the application is called with
-    ``sandbox.body_too_large`` set. ``log`` is called after each answer. With ``certfile``, and ``keyfile``
-    unless the key is in there too, it speaks TLS: on ``tls_port``, beside plain HTTP on ``port``, or without
-    one on ``port``. ``authority`` is the file by which clients trust that certificate, where there is such a
-    file. Past ``limit_connections`` clients are answered 503. ``grace`` is how many seconds the requests in
-    flight have when ``run`` ends. ``when_unread`` is called with each request that could not be read, and so
-    never reached the application.
+    one. With the ``certificate`` of a file it speaks TLS: on ``tls_port``, beside plain HTTP on ``port``, or
+    without one on ``port``. ``max_body`` returns the bytes that a path takes; for a longer body the
+    application is called with ``sandbox.body_too_large`` set. Past ``limit_connections`` clients are answered
+    503. ``when_unread`` is called with each request that could not be read, and so never reached the
+    application, and ``log`` after each answer. ``grace`` is how many seconds the requests in flight have when
+    ``run`` ends.
 
     Raise ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
     """
 
-    def __init__(
-        self,
-        app: WSGIApplication,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        *,
-        max_body: int | Callable[[str], int] = 1 << 20,
-        log: Callable[[LoggedRequest], None] | None = None,
-        certfile: str | None = None,
-        keyfile: str | None = None,
-        authority: str | None = None,
-        tls_port: int | None = None,
-        limit_connections: int | None = None,
-        grace: float = 5.0,
-        when_unread: Callable[[Unread], None] | None = None,
-    ) -> None:
-        self.app = app
-        self.host = host
-        self.max_body = max_body
-        self.log = log
-        self.certfile = certfile
-        self.keyfile = keyfile
-        self.authority = authority
-        self.limit_connections = limit_connections
-        self.grace = grace
-        self.when_unread = when_unread
-        self._sockets = _all_bound(host, port, tls_port)
-        self.port: int = self._sockets[0].getsockname()[1]
-        self.tls_port = self._sockets[-1].getsockname()[1] if certfile is not None else None
+    app: WSGIApplication
+    host: str
+    port: int
+    certificate: Certificate
+    tls_port: int | None
+    max_body: Callable[[str], int]
+    limit_connections: int | None
+    when_unread: Callable[[Unread], None]
+    log: Callable[[LoggedRequest], None] | None = None
+    grace: float = 5.0
+
+    def __post_init__(self) -> None:
+        self._sockets = _all_bound(self.host, self.port, self.tls_port)
+        self.port = self._sockets[0].getsockname()[1]
+        speaks_tls = self.certificate.certfile is not None
+        self.tls_port = self._sockets[-1].getsockname()[1] if speaks_tls else None
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
         self._stops = 0
+
+    @property
+    def authority(self) -> str | None:
+        """The file by which clients trust the certificate, where there is such a file."""
+        return self.certificate.authority
 
     @property
     def url(self) -> str:
@@ -215,11 +209,11 @@ class Server:
             self._close()
 
     def _tls(self, bridge: Bridge) -> SSLContext | None:
-        if self.certfile is None:
+        if self.certificate.certfile is None:
             return None
         from reseller_sandbox.server.tls import serving
 
-        context = serving(self.certfile, self.keyfile)
+        context = serving(self.certificate.certfile, self.certificate.keyfile)
         context.when_plain = lambda came: bridge.unread(came, SPOKE_PLAIN)
         return context
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,7 +43,6 @@ from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, FAULTS, OUTSIDERS
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
-    from reseller_sandbox.tools.invariants import OwnInvariant
 
 #: The property of a report that carries the sweep of a test from a worker.
 _TOLD = "reseller_sandbox_sweep"
@@ -147,8 +146,9 @@ class ExploringTests(Reruns):
             with run.apart(item) as prepared:
                 if not isinstance(prepared.door, Here):
                     raise BadSetting("it needs worlds in this process, not those of a server")
-                marked = _marked(*mark.args, **mark.kwargs) if mark is not None else {}
+                positional, marked = (mark.args, mark.kwargs) if mark is not None else ((), {})
                 found = Explorer(
+                    *positional,
                     ground=Ground(prepared),
                     program=_program(item, run, lambda one: one.failed),
                     folder=run.folder_for(item),
@@ -166,28 +166,17 @@ class ExploringTests(Reruns):
         return "\n".join(found.lines()) if found.findings else ""
 
 
-def _marked(
-    *,
-    actors: int | None = None,
-    max_runs: int | None = None,
-    schedule: str | None = None,
-    invariants: Sequence[OwnInvariant] | None = None,
-) -> dict[str, Any]:
-    """Return what a mark says."""
-    told = {"actors": actors, "max_runs": max_runs, "schedule": schedule, "invariants": invariants}
-    return {name: value for name, value in told.items() if value is not None}
-
-
 def wished_sweep(said: Mapping[str, str]) -> SweepWanted:
     """Return the sweep that the options describe; raise ``UsageError``."""
     words = said[SWEEP].replace(",", " ").split()
     own = tuple(one for one in words if one not in (ASSUMPTIONS, OUTSIDERS, "all"))
+    given: dict[str, Any] = {}
     try:
-        invariants = named(said[INVARIANT].split(","))
-        slow = (
-            above_0(said, SWEEP_SLOW, float, "a number of seconds") if said[SWEEP_SLOW] else SweepWanted.slow
-        )
-        part = _part(said[SWEEP_PART]) if said[SWEEP_PART] else SweepWanted.part
+        given["invariants"] = named(said[INVARIANT].split(","))
+        if said[SWEEP_SLOW]:
+            given["slow"] = above_0(said, SWEEP_SLOW, float, "a number of seconds")
+        if said[SWEEP_PART]:
+            given["part"] = _part(said[SWEEP_PART])
     except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
     try:
@@ -196,10 +185,8 @@ def wished_sweep(said: Mapping[str, str]) -> SweepWanted:
             only=said[SWEEP_ONLY] or "*",
             assumptions=ASSUMPTIONS in words,
             outsiders=OUTSIDERS in words,
-            slow=slow,
-            part=part,
             stop_at_first=said[SWEEP_STOP].lower() not in ("", "0", "false", "no", "off"),
-            invariants=invariants,
+            **given,
         )
     except BadSetting as problem:
         more = f"{ASSUMPTIONS}, {OUTSIDERS}"

@@ -29,17 +29,11 @@ MARK = "reseller_sandbox"
 LEFT_OVER = ("faults", "plans", "advice")
 
 
-class Wanted(Struct, frozen=True):
-    """The settings that the marks of a test give, and what of ``LEFT_OVER`` fails it."""
+def wanted(node: pytest.Item, strict: frozenset[str]) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return the settings that the marks of a test give, and what of ``LEFT_OVER`` fails it.
 
-    settings: Mapping[str, Any]
-    strict: frozenset[str]
-
-
-def wanted(node: pytest.Item, strict: frozenset[str]) -> Wanted:
-    """Return what the marks of a function, its class and its module say; the nearest counts.
-
-    Assumptions count one by one. ``strict`` holds where no mark says otherwise. Raise ``BadSetting``.
+    Of the marks of a function, its class and its module the nearest counts; assumptions count one by one.
+    ``strict`` holds where no mark says otherwise. Raise ``BadSetting``.
     """
     told: dict[str, Any] = {}
     for mark in reversed(list(node.iter_markers(MARK))):
@@ -51,7 +45,7 @@ def wanted(node: pytest.Item, strict: frozenset[str]) -> Wanted:
         told = over(told, _known(mark.kwargs))
     if "strict" in told:
         strict = read_strict(told.pop("strict"))
-    return Wanted(told, strict)
+    return told, strict
 
 
 def read_strict(given: object) -> frozenset[str]:
@@ -116,9 +110,10 @@ class Watcher:
 
     def __init__(self) -> None:
         self._runs = False
-        self._open: list[Watched] = []
-        self._closed: list[Watched] = []
-        self._own: list[Watched] = []
+        #: The worlds that are there, those of them that are given up, and the running test's own.
+        self._open: dict[Watched, None] = {}
+        self._closed: dict[Watched, None] = {}
+        self._own: dict[Watched, None] = {}
 
     def begin(self) -> None:
         """Have a test begin, which is set up, called and torn down until ``end``."""
@@ -127,34 +122,33 @@ class Watcher:
     def end(self) -> None:
         """Have the test end: what it has given up is gone now."""
         if self.observe is not None:
-            self.observe(self._open)
+            self.observe(list(self._open))
         self._runs = False
-        closed, self._closed, self._own = self._closed, [], []
+        closed, self._closed, self._own = self._closed, {}, {}
         for one in closed:
-            self._open = [other for other in self._open if other is not one]
+            self._open.pop(one, None)
             one.finish()
 
     def made(self, sandbox: Watched) -> None:
         """Remember a new world; it is the running test's own."""
-        self._open.append(sandbox)
-        self._own.append(sandbox)
+        self._open[sandbox] = self._own[sandbox] = None
 
     def shares(self, sandbox: Watched) -> None:
         """Take a world for no test's own, though it was made while one runs."""
-        self._own = [one for one in self._own if one is not sandbox]
+        self._own.pop(sandbox, None)
 
     def keeps(self, sandbox: Watched) -> bool:
         """Whether a world that is given up now is needed until the test is over."""
-        if not self._runs:
-            self._open = [other for other in self._open if other is not sandbox]
-        elif all(other is not sandbox for other in self._closed):
-            self._closed.append(sandbox)
+        if self._runs:
+            self._closed[sandbox] = None
+        else:
+            self._open.pop(sandbox, None)
         return self._runs
 
     @property
     def concerned(self) -> list[Watched]:
         """The worlds that the running test has made, and of others those that have seen requests."""
-        others = [one for one in self._open if all(one is not own for own in self._own)]
+        others = [one for one in self._open if one not in self._own]
         return [*self._own, *(one for one in others if _has_seen_requests(one))]
 
 
@@ -285,7 +279,7 @@ class Sandboxes:
     def prepared(self, node: pytest.Item) -> Sandbox:
         """Return a new world for a test; end the test in one line where that cannot be."""
         try:
-            begun = self._begun(wanted(node, self._strict).settings)
+            begun = self._begun(wanted(node, self._strict)[0])
             return begun.sandbox.fork(seed=node.nodeid)  # what is drawn in a test is the same in any order
         except (BadSetting, Unreachable, Refused) as problem:
             problem_told = str(problem)
@@ -319,12 +313,11 @@ class Sandboxes:
     def left_over(self, node: pytest.Item) -> list[str]:
         """Return a line for each thing that is left over in a test's worlds, and must not be."""
         try:
-            asked = wanted(node, self._strict)
-            if not asked.strict or self.is_lent:
+            settings, strict = wanted(node, self._strict)
+            if not strict or self.is_lent:
                 return []
-            seeded = self._begun(asked.settings).faults
-            worlds = self.watcher.concerned
-            return [line for one in worlds for line in _left_over(one, asked.strict, seeded)]
+            seeded = self._begun(settings).faults
+            return [line for one in self.watcher.concerned for line in _left_over(one, strict, seeded)]
         except BadSetting as problem:
             return [f"the sandbox of this test: {problem}"]
 
