@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.cli.base import give_up
+from reseller_sandbox.cli.base import Command, give_up
 from reseller_sandbox.config_sources import around, from_words, option, over, variable
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.signatures import Parameter, declared, told_of
@@ -29,6 +29,9 @@ _ABOUT = {
     ServiceSettings: "All its worlds",
     Limits: "How much there may be",
 }
+
+#: So many settings of a command stand among its other options.
+_FEW = 8
 
 
 class Options:
@@ -66,6 +69,27 @@ class Options:
             return over(around(self._known), from_words(self._known, told))
         except BadSetting as problem:
             give_up(str(problem))
+
+
+class Configured(Command):
+    """A command that takes settings, all or those ``named``; its function gets them as ``given``."""
+
+    def __init__(self, *args: Any, named: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._options = Options(*named)
+        self.params += self._options.click
+
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write its options: the settings by what they are about, unless it takes only a few."""
+        if len(self._options.click) > _FEW:
+            self._options.format(self.get_params(ctx), ctx, formatter)
+        else:
+            super().format_options(ctx, formatter)
+
+    def invoke(self, ctx: Context) -> Any:
+        """Run it with the settings of the command line, the environment and a file."""
+        ctx.params["given"] = self._options.settled(ctx.params)
+        return super().invoke(ctx)
 
 
 def _option(one: Parameter, about: str) -> click.Option:

@@ -7,8 +7,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,19 +16,8 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct
 
-from reseller_sandbox.cli.base import (
-    AS_JSON,
-    JSON,
-    REFUSED,
-    UNUSABLE,
-    Command,
-    Configured,
-    give_up,
-    say,
-    say_json,
-    write,
-)
-from reseller_sandbox.cli.options import Options
+from reseller_sandbox.cli.base import AS_JSON, JSON, REFUSED, UNUSABLE, Command, give_up, say, say_json, write
+from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.core.signatures import declared
@@ -94,10 +82,10 @@ _CAPSULES = click.option(
 )
 
 
-class RunAsked(Struct, frozen=True, kw_only=True):
-    """A program to be run, and the world that it is to be run against."""
+class RunAsked(Struct, frozen=True):
+    """The program to run, as a command line describes it, and the world to run it in."""
 
-    words: tuple[str, ...]
+    words: Sequence[str]
     account: str
     timeout: float
     url: str | None
@@ -112,85 +100,73 @@ class RunAsked(Struct, frozen=True, kw_only=True):
 
         End the process with one line if either cannot be had.
         """
+        from reseller_sandbox.tools.ground import ground_at, own_ground
         from reseller_sandbox.tools.running import CommandProgram
 
         before = signal.signal(signal.SIGTERM, _end)
         try:
-            with self._ground() as ground:
-                # A pytest that is run makes worlds for its tests like those of the program.
-                around = self.said if self.url is None else {variable(MODE): ground.address(ground.prepared)}
-                with CommandProgram(
-                    self.words, ground, account=self.account, timeout=self.timeout, around=around
-                ) as program:
-                    yield ground, program
+            with ExitStack() as stack:
+                if self.url is None:
+                    ground = stack.enter_context(own_ground(self.settings))
+                    around = (
+                        self.said
+                    )  # a pytest that is run makes worlds for its tests like those of the program
+                else:
+                    token = self.settings.get("control_token")
+                    there = There(self.url, self.world or "", token, authority=self.ca)
+                    ground = stack.enter_context(ground_at(stack.enter_context(calling(there))))
+                    around = {variable(MODE): ground.address(ground.prepared)}
+                yield (
+                    ground,
+                    stack.enter_context(
+                        CommandProgram(self.words, ground, self.account, self.timeout, around)
+                    ),
+                )
         except (BadSetting, CannotListen) as problem:
             give_up(str(problem))
         finally:
             signal.signal(signal.SIGTERM, before)
 
-    @contextmanager
-    def _ground(self) -> Iterator[Ground]:
-        from reseller_sandbox.tools.ground import ground_at, own_ground
 
-        if self.url is None:
-            with own_ground(self.settings) as ground:
-                yield ground
-            return
-        token = self.settings.get("control_token")
-        there = There(self.url, self.world or "", token, authority=self.ca)
-        with calling(there) as server, ground_at(server) as ground:
-            yield ground
+def _end(*_: object) -> NoReturn:
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 class RunningCommand(Configured):
     """A command that runs a program; its function gets that as ``asked``, and whether to print JSON."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs["context_settings"] = {"allow_interspersed_args": False, **kwargs.get("context_settings", {})}
-        super().__init__(*args, **kwargs)
-        self.params += [
-            click.Argument(
-                ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND"
-            ),
-            *_OPTIONS,
-        ]
+        kwargs["context_settings"] = {"allow_interspersed_args": False}
+        super().__init__(*args, **kwargs, named=tuple(one.name for one in declared(Settings)))
+        program = click.Argument(
+            ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND"
+        )
+        self.params += [program, *_OPTIONS]
         self.epilog = _EXITS
-
-    @cached_property
-    def _options(self) -> Options:
-        return Options(*(one.name for one in declared(Settings)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it with the program and the world that the command line asks for."""
         said = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-        own = {one.name for one in self._options.click} - {"control_token"}
-        _require_one_place(ctx, [name for name in said if name in own], [one for one in said if one in _AWAY])
-        known = variables()
-        told = {known[name]: _in_one(ctx.params[name]) for name in said if name in known}
+        away = [name for name in said if name in _AWAY]
+        settings = {one.name: variables()[one.name] for one in declared(Settings)}
+        own = [name for name in said if name in settings and name != "control_token"]
+        if away and "url" not in away:
+            raise click.UsageError(f"--{away[0]} goes with --url", ctx)
+        if away and own:
+            name = own[0].replace("_", "-")
+            raise click.UsageError(f"--{name} does not go with --url: the server there has its settings", ctx)
         ctx.params["asked"] = RunAsked(
             words=ctx.params.pop("command"),
             **{name: ctx.params.pop(name) for name in ("account", "timeout", *_AWAY)},
+            said={settings[name]: _in_one(ctx.params[name]) for name in said if name in settings},
             settings=self._options.settled(ctx.params),
-            said=told,
         )
         return click.Command.invoke(self, ctx)
-
-
-def _require_one_place(ctx: click.Context, own: list[str], away: list[str]) -> None:
-    if away and "url" not in away:
-        raise click.UsageError(f"--{away[0]} goes with --url", ctx)
-    if away and own:
-        name = own[0].replace("_", "-")
-        raise click.UsageError(f"--{name} does not go with --url: the server there has its settings", ctx)
 
 
 def _in_one(value: Any) -> str:
     """Return the value of an option as one word, for a variable of the environment."""
     return " ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _end(*_: object) -> NoReturn:
-    raise SystemExit(128 + signal.SIGTERM)
 
 
 @click.command(cls=RunningCommand)
@@ -234,7 +210,7 @@ def sweep(
         wanted = SweepWanted(kinds=chosen, invariants=named(invariants), **given)
     except BadSetting as problem:
         give_up(str(problem))
-    _report(_swept(asked, wanted, invariants), as_json, "sweeps", sums={})
+    _report(_swept(asked, wanted, invariants), as_json, "sweeps")
 
 
 def _swept(asked: RunAsked, wanted: SweepWanted, invariants: tuple[str, ...]) -> list[SweepReport]:
@@ -317,7 +293,7 @@ def explore(asked: RunAsked, as_json: bool, invariants: tuple[str, ...], **given
         found, tests = _explored(explorer, tell)
         if tests:
             found += tests_explored(program, explorer, invariants, given["folder"], tell)
-    _report(found, as_json, "explorations", sums=dict.fromkeys(("orders", "untried", "strayed"), 0))
+    _report(found, as_json, "explorations")
 
 
 def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:
@@ -363,21 +339,20 @@ def _progress(what: str) -> Iterator[Tell]:
         yield tell
 
 
-def _report(
-    found: Sequence[SweepReport | ExplorationReport], as_json: bool, together: str, sums: Mapping[str, int]
-) -> None:
+def _report(found: Sequence[SweepReport | ExplorationReport], as_json: bool, together: str) -> None:
     """Print the reports on a program and on its tests, and end with the status that says what they found.
 
-    As JSON several reports stand ``together`` under this key, below their sums, which begin with ``sums``.
+    As JSON several reports stand ``together`` under this key, below the sums of their numbers.
     """
     if as_json and len(found) == 1 and not found[0].test:
         say_json(found[0].json())
     elif as_json:
-        total = Counter(sums)
-        for one in found:
-            total.update(one.sums())
+        told = [one.json() for one in found]
+        total = Counter[str]()
+        for one in told:
+            total.update({key: value for key, value in one.items() if type(value) is int})
         findings = [{"test": one.test, **finding} for one in found for finding in one.findings]
-        say_json({**total, "findings": findings, together: [one.json() for one in found]})
+        say_json({**total, "findings": findings, together: told})
     else:
         _show(found)
     if found and found[0].problem and not found[0].test:
