@@ -34,7 +34,10 @@ _SECTIONS = {
 
 #: By command: the module that has it, which is loaded when the command runs, and the command's summary.
 _COMMANDS = {
-    "calibrate": ("tools", "Say what transcripts of a real service tell of what the contract leaves open."),
+    "calibrate": (
+        "calibrate",
+        "Say what transcripts of a real service tell of what the contract leaves open.",
+    ),
     "check": ("documents", "Check fixtures: every mistake with its place, or what each file holds."),
     "completion": ("completion", "Print what completes commands and options in a shell, or install it."),
     "deploy": ("deploy", "Print files that run a sandbox elsewhere."),

@@ -18,7 +18,6 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct
 
-from reseller_sandbox import fixture as fixtures
 from reseller_sandbox.cli.banner import curl, curl_options
 from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up, say
 from reseller_sandbox.cli.server_options import Reaching, ReachingConfigured, calling
@@ -142,6 +141,7 @@ def _credentials(server: There, account: str, fixture: str) -> Any:
 
 
 def _account(fixture: str, name: str) -> Any:
+    from reseller_sandbox import fixture as fixtures  # 100 ms, and most requests find a server
 
     try:
         accounts = fixtures.load(fixtures.find(fixture)).state.accounts

@@ -1,50 +1,24 @@
-"""The commands that look for mistakes in a client: ``sweep``, ``explore`` and ``calibrate``."""
+"""The commands that look for mistakes in a client by running it: ``sweep`` and ``explore``."""
 
 from __future__ import annotations
 
-import math
-import signal
-import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import click
 from click.core import ParameterSource
-from msgspec import Struct
 
-from reseller_sandbox.cli.base import AS_JSON, JSON, REFUSED, UNUSABLE, Command, give_up, say, say_json, write
+from reseller_sandbox.cli.base import JSON
 from reseller_sandbox.cli.options import Configured
-from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.core.signatures import declared
-from reseller_sandbox.core.texts import printable
-from reseller_sandbox.remote import There
-from reseller_sandbox.server.server import CannotListen
-from reseller_sandbox.settings import BadSetting, Settings
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SLOW, TIMEOUT
-from reseller_sandbox.tools.options import MODE, variable
-
-# The tools themselves are imported by the functions: they load Flask, which the help of a command needs not.
-if TYPE_CHECKING:
-    from reseller_sandbox.tools.explore import Explorer
-    from reseller_sandbox.tools.explore.report import ExplorationReport
-    from reseller_sandbox.tools.ground import Ground
-    from reseller_sandbox.tools.running import CommandProgram, Tell
-    from reseller_sandbox.tools.sweep import SweepWanted
-    from reseller_sandbox.tools.sweep.report import SweepReport
 
 _EXITS = (
     "Ends with 0 when nothing broke, 1 when something did, 2 when its words or settings cannot be used or "
     "the program fails by itself, 3 when no server answers."
 )
-_CALIBRATE_EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a file cannot be used."
-
-#: How much of the output of a program that does not pass is shown.
-_SHOWN = 4000
 
 #: The settings that lead to a running server; all others are for a server of this command's own.
 _AWAY = ("url", "world", "ca")
@@ -82,58 +56,8 @@ _CAPSULES = click.option(
 )
 
 
-class RunAsked(Struct, frozen=True):
-    """The program to run, as a command line describes it, and the world to run it in."""
-
-    words: Sequence[str]
-    account: str
-    timeout: float
-    url: str | None
-    world: str | None
-    ca: str | None
-    settings: dict[str, Any]
-    said: Mapping[str, str]
-
-    @contextmanager
-    def opened(self) -> Iterator[tuple[Ground, CommandProgram]]:
-        """Provide the place of the runs, and the program. End both if this process is told to end.
-
-        End the process with one line if either cannot be had.
-        """
-        from reseller_sandbox.tools.ground import ground_at, own_ground
-        from reseller_sandbox.tools.running import CommandProgram
-
-        before = signal.signal(signal.SIGTERM, _end)
-        try:
-            with ExitStack() as stack:
-                if self.url is None:
-                    ground = stack.enter_context(own_ground(self.settings))
-                    around = (
-                        self.said
-                    )  # a pytest that is run makes worlds for its tests like those of the program
-                else:
-                    token = self.settings.get("control_token")
-                    there = There(self.url, self.world or "", token, authority=self.ca)
-                    ground = stack.enter_context(ground_at(stack.enter_context(calling(there))))
-                    around = {variable(MODE): ground.address(ground.prepared)}
-                yield (
-                    ground,
-                    stack.enter_context(
-                        CommandProgram(self.words, ground, self.account, self.timeout, around)
-                    ),
-                )
-        except (BadSetting, CannotListen) as problem:
-            give_up(str(problem))
-        finally:
-            signal.signal(signal.SIGTERM, before)
-
-
-def _end(*_: object) -> NoReturn:
-    raise SystemExit(128 + signal.SIGTERM)
-
-
 class RunningCommand(Configured):
-    """A command that runs a program; its function gets that as ``asked``, and whether to print JSON."""
+    """A command that runs a program; its function gets that as ``asked``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["context_settings"] = {"allow_interspersed_args": False}
@@ -155,12 +79,12 @@ class RunningCommand(Configured):
         if away and own:
             name = own[0].replace("_", "-")
             raise click.UsageError(f"--{name} does not go with --url: the server there has its settings", ctx)
-        ctx.params["asked"] = RunAsked(
-            words=ctx.params.pop("command"),
+        ctx.params["asked"] = {
+            "words": ctx.params.pop("command"),
             **{name: ctx.params.pop(name) for name in ("account", "timeout", *_AWAY)},
-            said={settings[name]: _in_one(ctx.params[name]) for name in said if name in settings},
-            settings=self._options.settled(ctx.params),
-        )
+            "said": {settings[name]: _in_one(ctx.params[name]) for name in said if name in settings},
+            "settings": self._options.settled(ctx.params),
+        }
         return click.Command.invoke(self, ctx)
 
 
@@ -186,9 +110,7 @@ def _in_one(value: Any) -> str:
 @click.option("--stop-at-first", is_flag=True, help="End with the first run that is silently wrong.")
 @_CAPSULES
 @_INVARIANTS
-def sweep(
-    asked: RunAsked, as_json: bool, kinds: str | None, invariants: tuple[str, ...], **given: Any
-) -> None:
+def sweep(**words: Any) -> None:
     """Run a program again and again, each time with another thing going wrong, and say what came of it.
 
     It is run without faults first, and has to pass: to end with 0. Then, for each of its requests: the
@@ -201,41 +123,9 @@ def sweep(
 
     Tests of a pytest that use the fixture reseller_sandbox are swept one by one, in their own process.
     """
-    from reseller_sandbox.tools.invariants import named
-    from reseller_sandbox.tools.sweep import SweepWanted
-    from reseller_sandbox.tools.sweep.troubles import FAULTS
+    from reseller_sandbox.cli import tool_runs  # loads Flask, which the help does not need
 
-    try:
-        chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
-        wanted = SweepWanted(kinds=chosen, invariants=named(invariants), **given)
-    except BadSetting as problem:
-        give_up(str(problem))
-    _report(_swept(asked, wanted, invariants), as_json, "sweeps")
-
-
-def _swept(asked: RunAsked, wanted: SweepWanted, invariants: tuple[str, ...]) -> list[SweepReport]:
-    """Return the reports on the program, and on each of its tests that has its own worlds."""
-    from reseller_sandbox.tools.sweep import AskedNothing, BadProgram, sweep_program, tests_swept
-
-    with asked.opened() as (ground, program), _progress("sweep") as tell:
-        found: list[SweepReport] = []
-        nothing: AskedNothing | None = None
-        try:
-            try:
-                report = sweep_program(
-                    program, ground, wanted, lambda report, words: tell(words, report.planned + 1)
-                )
-                found, tests = [report], report.tests
-            except AskedNothing as problem:
-                nothing, tests = problem, problem.ended.tests
-            if tests:
-                found += tests_swept(program, wanted, invariants, tell)
-            if nothing is not None and not found:
-                raise nothing
-            return found
-        except BadProgram as problem:
-            click.echo(problem.ended.output[-_SHOWN:], err=True, nl=False)
-            give_up(str(problem), UNUSABLE)
+    tool_runs.sweep(**words)
 
 
 @click.command(cls=RunningCommand)
@@ -266,7 +156,7 @@ def _swept(asked: RunAsked, wanted: SweepWanted, invariants: tuple[str, ...]) ->
     "--schedule", default="", metavar="ACTORS", help="Run this order alone, as an earlier run has told it."
 )
 @_CAPSULES
-def explore(asked: RunAsked, as_json: bool, invariants: tuple[str, ...], **given: Any) -> None:
+def explore(**words: Any) -> None:
     """Run a program with several workers in every order of their requests that could matter.
 
     Requests that come at once are held and let through one at a time, in another order in each run. Orders
@@ -279,144 +169,8 @@ def explore(asked: RunAsked, as_json: bool, invariants: tuple[str, ...], **given
 
     Tests of a pytest that use the fixture reseller_sandbox are explored one by one, in their own process.
     """
-    from reseller_sandbox.tools.explore import Explorer, tests_explored
-    from reseller_sandbox.tools.invariants import named
+    from reseller_sandbox.cli import tool_runs
 
-    if asked.url is not None:
+    if words["asked"]["url"] is not None:
         raise click.UsageError("--url does not go with explore: only a server of its own can hold requests")
-    try:
-        own = named(invariants)
-    except BadSetting as problem:
-        give_up(str(problem))
-    with asked.opened() as (ground, program), _progress("explore") as tell:
-        explorer = Explorer(ground=ground, program=program, invariants=own, **given)
-        found, tests = _explored(explorer, tell)
-        if tests:
-            found += tests_explored(program, explorer, invariants, given["folder"], tell)
-    _report(found, as_json, "explorations")
-
-
-def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:
-    """Return the report on the program, and its tests that have their own worlds.
-
-    Raise ``BadSetting`` if there is neither.
-    """
-    from reseller_sandbox.tools.explore import NotReached
-    from reseller_sandbox.tools.explore.report import ExplorationReport
-    from reseller_sandbox.tools.running import ASKED_NOTHING
-
-    try:
-        found = explorer.explore(tell)
-    except NotReached as problem:
-        if problem.ended.passed and problem.ended.tests:
-            return [], problem.ended.tests
-        raise
-    tests = [test for order in found.orders for test in order.ended.tests]
-    if found.never_passes and not explorer.schedule:
-        return [ExplorationReport.of(found, problem="the program fails in every order")], ()
-    if found.actors:
-        return [ExplorationReport.of(found)], tests
-    if not tests:
-        raise BadSetting(ASKED_NOTHING)
-    return [], tests
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Tell]:
-    """Show a bar on a terminal's standard error; yield the function that takes each step."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _, __: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-
-        def tell(words: str, total: int | None) -> None:
-            bar.update(task, advance=1, total=total, description=f"{what}: {words}"[:60])
-
-        yield tell
-
-
-def _report(found: Sequence[SweepReport | ExplorationReport], as_json: bool, together: str) -> None:
-    """Print the reports on a program and on its tests, and end with the status that says what they found.
-
-    As JSON several reports stand ``together`` under this key, below the sums of their numbers.
-    """
-    if as_json and len(found) == 1 and not found[0].test:
-        say_json(found[0].json())
-    elif as_json:
-        told = [one.json() for one in found]
-        total = Counter[str]()
-        for one in told:
-            total.update({key: value for key, value in one.items() if type(value) is int})
-        findings = [{"test": one.test, **finding} for one in found for finding in one.findings]
-        say_json({**total, "findings": findings, together: told})
-    else:
-        _show(found)
-    if found and found[0].problem and not found[0].test:
-        give_up(found[0].problem)
-    if any(one.findings for one in found):
-        raise SystemExit(REFUSED)
-    if any(one.problem for one in found):
-        raise SystemExit(UNUSABLE)
-
-
-def _show(found: Sequence[SweepReport | ExplorationReport]) -> None:
-    from reseller_sandbox.reports.tables import in_lines, show
-    from reseller_sandbox.tools.sweep.report import narrow
-
-    room = get_terminal_size().columns if sys.stdout.isatty() else math.inf
-    for number, one in enumerate(found):
-        if number:
-            say("")
-        if one.test:
-            say(printable(one.test))
-        if tables := one.tables():
-            if max(map(len, in_lines(tables))) > room:
-                say("\n".join(map(printable, narrow(tables))))
-            else:
-                show(tables)
-            say("")
-        say("\n".join(map(printable, one.lines())))
-
-
-@click.command(cls=Command, epilog=_CALIBRATE_EXITS)
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--write", "target", metavar="FILE", type=click.Path(path_type=Path), help="Write a profile there."
-)
-@click.option(
-    "--fixture", metavar="PATH", help="What there was at first: zones and prices, accounts and names."
-)
-@AS_JSON
-@click.pass_context
-def calibrate(
-    context: click.Context, files: tuple[Path, ...], target: Path | None, fixture: str | None, as_json: bool
-) -> None:
-    """Say what transcripts of a real service tell of what the contract leaves open.
-
-    Each of FILES is a HAR file, as browsers and proxies write it, or what journal find --json prints. Nothing
-    is sent anywhere. The profile that --write makes is for --profile. With a fixture of what the
-    recording began with, more can be told: what depends on prices, on terms, and on what happened before.
-    """
-    from reseller_sandbox.fixture import FixtureError
-    from reseller_sandbox.tools.calibrate import calibrated, report
-    from reseller_sandbox.tools.calibrate.transcripts import UnusableTranscript, read_transcript
-
-    try:
-        read = [read_transcript(file) for file in files]
-        found = calibrated((one for transcript in read for one in transcript.exchanges), fixture=fixture)
-    except (UnusableTranscript, FixtureError) as problem:
-        give_up(str(problem))
-    passed_over = [one for transcript in read for one in transcript.passed_over]
-    if not found.exchanges:
-        give_up("the files tell of no request of the reseller API that was answered")
-    if target is not None:
-        write(target, report.profile(found, len(files)))
-    if as_json:
-        say_json(report.as_json(found, passed_over))
-    else:
-        say("\n".join(report.lines(found, passed_over)))
-    context.exit(1 if found.deviations else 0)
+    tool_runs.explore(**words)
