@@ -10,6 +10,7 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.state import own_accounts
+from reseller_sandbox.server.tls import VARIABLES
 from reseller_sandbox.v3.signing import signed_headers
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
 
 def _trust(authority: str) -> Iterator[str]:
     """Yield how clients are told to trust the certificate."""
-    from reseller_sandbox.server.tls import VARIABLES
-
     path = shlex.quote(authority)
     yield "  For clients to trust it:"
     yield from (f"    export {name}={path}" for name in VARIABLES)

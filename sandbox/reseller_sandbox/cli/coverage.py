@@ -11,6 +11,7 @@ from reseller_sandbox.cli.operations import PowerCommand
 from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.remote import There
 from reseller_sandbox.reports.lines import lines
+from reseller_sandbox.reports.page import page
 from reseller_sandbox.reports.report import Report
 from reseller_sandbox.sandbox import Sandbox
 
@@ -30,8 +31,6 @@ def coverage(as_json: bool, html: Path | None, operation: str | None, server: Th
         )
     report = Report({one.key: one.mark for one in found.items}, "requests", operation)
     if html is not None:
-        from reseller_sandbox.reports.page import page
-
         write(html, page(report))
     if as_json:
         say_json(report.json())

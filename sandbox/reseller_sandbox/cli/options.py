@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click import Context, HelpFormatter
+from click import Parameter as ClickParameter
+from click.shell_completion import CompletionItem
 
 from reseller_sandbox.cli.base import Command, give_up
 from reseller_sandbox.config_sources import around, from_words, option, over, variable
@@ -15,12 +18,6 @@ from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.values import MOST
 from reseller_sandbox.powers.words import is_compound
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
-
-if TYPE_CHECKING:
-    from click import Context, HelpFormatter
-    from click import Parameter as ClickParameter
-    from click.shell_completion import CompletionItem
-
 
 #: What the settings of each declaration are about, in the order in which a help tells them.
 _ABOUT = {
@@ -119,15 +116,13 @@ def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
     )
 
 
-Completing = Callable[[click.Context, click.Parameter, str], list["CompletionItem"]]
+Completing = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def completing(words: Iterable[Any], files: bool = False) -> Completing:
     """Return what tells a shell of these words; files are known to it by themselves."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
         found = [CompletionItem(word) for word in map(str, words) if word.startswith(begun)]
         return [*found, CompletionItem(begun, type="file")] if files and not (begun and found) else found
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,15 +18,12 @@ from reseller_sandbox.cli.banner import banner
 from reseller_sandbox.cli.base import PROGRAM, say
 from reseller_sandbox.cli.fixture_watcher import Watch, watching
 from reseller_sandbox.config_sources import misspelt
+from reseller_sandbox.keeping.keeper import KeptFile
 from reseller_sandbox.server.collector import begin_serving, without_collections
 from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
-
-if TYPE_CHECKING:
-    from reseller_sandbox.keeping.keeper import KeptFile
-    from reseller_sandbox.worlds.kept import KeptWorlds
-
+from reseller_sandbox.worlds.kept import KeptWorlds
 
 #: How many seconds the lines of the log that wait are given when the server has stopped.
 _LOG_GRACE = 0.5
@@ -42,7 +38,7 @@ def run(settings: ServerSettings, worlds_there: KeptWorlds | None = None, source
         click.echo(f"{PROGRAM}: {stranger}", err=True)
     tls = app_factory.tls_of(settings)
     with ExitStack() as stack:
-        keeping = None if settings.keep is None else stack.enter_context(_kept_file(settings.keep))
+        keeping = None if settings.keep is None else stack.enter_context(KeptFile(settings.keep))
         kept = None if keeping is None else keeping.found()
         if kept is not None and worlds_there is not None:
             raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
@@ -73,12 +69,6 @@ def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
         log.write(as_json(line))
     elif not line.said.is_look:
         log.write(as_text(line))
-
-
-def _kept_file(path: str) -> KeptFile:
-    from reseller_sandbox.keeping.keeper import KeptFile  # loaded for those who keep worlds
-
-    return KeptFile(path)
 
 
 @contextmanager
