@@ -18,10 +18,10 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct
 
-from reseller_sandbox.cli.banner import curl, curl_options
 from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up, say
 from reseller_sandbox.cli.server_options import Reaching, ReachingConfigured, calling
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.remote import There, Unreachable, reason_of
 from reseller_sandbox.settings import Settings
@@ -172,6 +172,31 @@ class Credentials(Struct, frozen=True):
     key: str
     secret: str
     token: str
+
+
+def curl(
+    account: Account | Credentials,
+    method: str,
+    url: str,
+    body: bytes,
+    prefix: str,
+    authority: str | None = None,
+) -> str:
+    """Return a signed v3 request as a curl command, which trusts an ``authority`` by its file."""
+    options = curl_options(account, url, body, prefix, authority)
+    return shlex.join(["curl", "-sS", "-X", method, url, *options])
+
+
+def curl_options(
+    account: Account | Credentials, url: str, body: bytes, prefix: str, authority: str | None = None
+) -> list[str]:
+    """Return the options of curl that sign a v3 request, send its body and trust an ``authority``."""
+    headers = signed_headers(account.key, account.secret, prefix, url, body)
+    if body:
+        headers["Content-Type"] = "application/json"
+    options = ["--cacert", authority] if authority is not None else []
+    options += [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
+    return [*options, "--data-binary", body.decode()] if body else options
 
 
 def is_v2(path: str) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
 from traceback import format_exc
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, Annotated, Any
 
 from msgspec import Meta, Struct, convert
 from msgspec.json import decode
@@ -22,13 +22,11 @@ from msgspec.structs import force_setattr, replace
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.names import normalise
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import options
 from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
 from reseller_sandbox.tools.ground import VIEW, Ground
-
-if TYPE_CHECKING:
-    from reseller_sandbox.sandbox import Sandbox
 
 #: How a pytest ends that has run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)

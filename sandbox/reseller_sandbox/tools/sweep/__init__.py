@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import convert
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import options
 from reseller_sandbox.tools.defaults import SLOW
@@ -48,9 +49,6 @@ from reseller_sandbox.tools.sweep.troubles import (
     of_others,
     of_request,
 )
-
-if TYPE_CHECKING:
-    from reseller_sandbox.sandbox import Sandbox
 
 __all__ = ["BadProgram", "Came", "SweepReport", "SweepWanted", "sweep"]
 
