@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from reseller_sandbox.cli.send import curl
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.state import own_accounts
-from reseller_sandbox.v3.signing import signed_headers
-
-if TYPE_CHECKING:
-    from reseller_sandbox.cli.send import Credentials
-    from reseller_sandbox.server.server import Server
-    from reseller_sandbox.worlds import World
+from reseller_sandbox.server.server import Server
+from reseller_sandbox.server.tls import VARIABLES
+from reseller_sandbox.worlds import World
 
 _COLUMNS = ("account", "client-id", "v3 key", "v3 secret", "v2.0 token", "balance")
 
@@ -52,8 +49,6 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
 
 def _trust(authority: str) -> Iterator[str]:
     """Yield how clients are told to trust the certificate."""
-    from reseller_sandbox.server.tls import VARIABLES
-
     path = shlex.quote(authority)
     yield "  For clients to trust it:"
     yield from (f"    export {name}={path}" for name in VARIABLES)
@@ -70,31 +65,6 @@ def commands(account: Account, url: str, prefix: str, authority: str | None = No
         curl(account, "GET", f"{url}/v3/balance", b"", prefix, authority),
         curl(account, "POST", f"{url}/v3/domains/checkAvailability", names, prefix, authority),
     ]
-
-
-def curl(
-    account: Account | Credentials,
-    method: str,
-    url: str,
-    body: bytes,
-    prefix: str,
-    authority: str | None = None,
-) -> str:
-    """Return a signed v3 request as a curl command, which trusts an ``authority`` by its file."""
-    options = curl_options(account, url, body, prefix, authority)
-    return shlex.join(["curl", "-sS", "-X", method, url, *options])
-
-
-def curl_options(
-    account: Account | Credentials, url: str, body: bytes, prefix: str, authority: str | None = None
-) -> list[str]:
-    """Return the options of curl that sign a v3 request, send its body and trust an ``authority``."""
-    headers = signed_headers(account.key, account.secret, prefix, url, body)
-    if body:
-        headers["Content-Type"] = "application/json"
-    options = ["--cacert", authority] if authority is not None else []
-    options += [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
-    return [*options, "--data-binary", body.decode()] if body else options
 
 
 def _row(account: Account) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from reseller_sandbox.cli.base import PROGRAM, give_up
+from reseller_sandbox.cli.base import PROGRAM, Command, give_up
 
 #: What a shell reads when it starts, where it does not look for completions by itself.
 _READ = {"bash": ".bashrc", "zsh": ".zshrc"}
@@ -18,17 +18,30 @@ _READ = {"bash": ".bashrc", "zsh": ".zshrc"}
 _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n"
 
 
-def script(shell: str, command: click.Command) -> str:
+@click.command(cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.option("--install", is_flag=True, help="Put it where the shell finds it when it starts.")
+def completion(shell: str, install: bool) -> None:
+    """Print what completes commands and options in a shell, or install it."""
+    if not install:
+        click.echo(_script(shell))
+        return
+    for file in _install(shell):
+        click.echo(f"{file} is written")
+    click.echo(f"Begin a new {shell} to use it.")
+
+
+def _script(shell: str) -> str:
     """Return what a shell has to read."""
     found = get_completion_class(shell)
     assert found is not None
     name = PROGRAM.replace("-", "_").upper()
-    completion = found(command, {}, PROGRAM, f"_{name}_COMPLETE")
-    made = completion.source_template % completion.source_vars()
+    complete = found(click.Command(PROGRAM), {}, PROGRAM, f"_{name}_COMPLETE")
+    made = complete.source_template % complete.source_vars()
     return f"{_ZSH}{made}" if shell == "zsh" else made
 
 
-def install(shell: str, command: click.Command) -> list[Path]:
+def _install(shell: str) -> list[Path]:
     """Put the script where the shell finds it; return the files that have been written."""
     if shell == "fish":
         place, start = _folder("XDG_CONFIG_HOME", ".config") / "fish/completions" / f"{PROGRAM}.fish", None
@@ -37,7 +50,7 @@ def install(shell: str, command: click.Command) -> list[Path]:
         start = (_folder("ZDOTDIR", "") if shell == "zsh" else _home()) / _READ[shell]
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(script(shell, command), "utf-8")
+        place.write_text(_script(shell), "utf-8")
         return [place, start] if start and _has_come_to_read(start, place) else [place]
     except (OSError, UnicodeError) as problem:
         give_up(f"{getattr(problem, 'filename', None) or place}: {getattr(problem, 'strerror', problem)}")

@@ -54,11 +54,11 @@ class Watch:
         else:
             self._seen = self._versions()
 
-    def look(self, worlds: Engine) -> bool:
-        """Load the fixture, or tell what is wrong with it, if it has changed; return whether it has."""
+    def look(self, worlds: Engine) -> None:
+        """Load the fixture if it has changed, or log what is wrong with it."""
         versions = self._versions()
         if versions == self._seen:
-            return False
+            return
         try:
             begin = self._beginning()
             with worlds.default.acting("history.load"):
@@ -69,7 +69,6 @@ class Watch:
         else:
             log.warning("The fixture has been edited: the world begins again as it says now.")
         self._seen = versions | {one: at for one, at in self._versions().items() if one not in versions}
-        return True
 
     def _beginning(self) -> Moment:
         read: set[Path] = set()

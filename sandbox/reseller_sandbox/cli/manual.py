@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from reseller_sandbox.cli.base import Command, give_up, say
 from reseller_sandbox.cli.base import write as write_file
-
-if TYPE_CHECKING:
-    from reseller_sandbox.manual.pages import Page
+from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual, Page, UnknownPage
 
 #: The widest line that is easy to read.
 _WIDEST = 100
@@ -38,8 +35,6 @@ def manual(page: str | None, write: Path | None) -> None:
 
 def listed() -> None:
     """Print the names of all pages, with their titles."""
-    from reseller_sandbox.manual.pages import Manual
-
     all_pages = Manual()
     width = max(map(len, all_pages.pages))
     for title, pages in all_pages.parts.items():
@@ -52,8 +47,6 @@ def listed() -> None:
 
 def printed(name: str) -> None:
     """Print a page: set in type on a terminal, as Markdown elsewhere."""
-    from reseller_sandbox.manual.pages import Manual, UnknownPage
-
     try:
         text = Manual().page(name).text
     except UnknownPage as problem:
@@ -80,8 +73,6 @@ html_show_sphinx = html_show_copyright = html_copy_source = False
 
 def written(folder: Path) -> None:
     """Write every page below ``folder``, which Sphinx can make a site of then."""
-    from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual
-
     pages = Manual()
     texts = {f"{page.name}.md": page.text for page in pages.pages.values()}
     texts[f"{INDEX}.md"] += "".join(_list_of(title, pages) for title, pages in pages.parts.items())
@@ -95,7 +86,5 @@ def written(folder: Path) -> None:
 
 
 def _list_of(title: str, pages: Iterable[Page]) -> str:
-    from reseller_sandbox.manual.pages import INDEX
-
     names = "\n".join(page.name for page in pages if page.name != INDEX)
     return f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{names}\n```\n"

@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+import yaml
 
-from reseller_sandbox.cli.base import Configured, give_up, say, write
+from reseller_sandbox.app_factory import mounts, open_worlds
+from reseller_sandbox.cli.base import give_up, say, write
+from reseller_sandbox.cli.options import Configured
+from reseller_sandbox.settings import USUAL_URL, BadSetting, Settings
+from reseller_sandbox.web.openapi import describe
 
 #: The settings that a document depends on.
 _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
@@ -25,12 +30,6 @@ def openapi(
     interface: str, output: str | None, form: str | None, url: str | None, given: dict[str, Any]
 ) -> None:
     """Print the OpenAPI document of an interface, which clients can be made of."""
-    import yaml
-
-    from reseller_sandbox.app_factory import mounts, open_worlds
-    from reseller_sandbox.settings import USUAL_URL, BadSetting, Settings
-    from reseller_sandbox.web.openapi import describe
-
     try:
         settings = Settings(**given)
         worlds = open_worlds(settings, frozen=True)

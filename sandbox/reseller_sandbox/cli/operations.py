@@ -13,14 +13,14 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.cli.base import EXITS, JSON, say, say_json
+from reseller_sandbox.cli.base import JSON, say, say_json
 from reseller_sandbox.cli.options import PAIRS, completing, flagged
-from reseller_sandbox.cli.server_options import OPTIONS, calling, door
+from reseller_sandbox.cli.server_options import Reaching, calling
 from reseller_sandbox.core.signatures import Parameter, unmarked
 from reseller_sandbox.core.texts import printable
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.powers.words import alternatives, sorts_of, spoken
-from reseller_sandbox.remote import FollowedThere
+from reseller_sandbox.remote import FollowedThere, There
 
 
 def commands_of(power: type[Power]) -> Mapping[str, click.Command]:
@@ -29,20 +29,18 @@ def commands_of(power: type[Power]) -> Mapping[str, click.Command]:
 
 
 def _command(operation: Operation) -> click.Command:
-    def run(as_json: bool, **words: Any) -> None:
-        with calling(door(words)) as server:
+    def run(as_json: bool, server: There, **words: Any) -> None:
+        with calling(server):
             if operation.sort == "stream":
                 _follow(server.carry_out(operation, _given(operation, words)), as_json)
             else:
                 _print(server.answer(operation, _given(operation, words)), as_json)
 
-    told = [_parameter(one, _about(operation, one)) for one in operation.parameters]
     return PowerCommand(
         _spelt(operation.name),
         callback=run,
-        params=[*told, *OPTIONS, JSON],
+        params=[_parameter(one, _about(operation, one)) for one in operation.parameters],
         help=unmarked(operation.description),
-        epilog=EXITS,
     )
 
 
@@ -65,8 +63,12 @@ class PowerArgument(click.Argument):
         )
 
 
-class PowerCommand(click.Command):
-    """A command whose help tells of its arguments, too."""
+class PowerCommand(Reaching):
+    """A command over a world of a server; its help describes its arguments, and it may print JSON."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(JSON)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each argument is above the options."""

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click import Context, HelpFormatter
+from click import Parameter as ClickParameter
+from click.shell_completion import CompletionItem
 
-from reseller_sandbox.cli.base import give_up
+from reseller_sandbox.cli.base import Command, give_up
 from reseller_sandbox.config_sources import around, from_words, option, over, variable
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.values import MOST
 from reseller_sandbox.powers.words import is_compound
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
-
-if TYPE_CHECKING:
-    from click import Context, HelpFormatter
-    from click import Parameter as ClickParameter
-    from click.shell_completion import CompletionItem
-
 
 #: What the settings of each declaration are about, in the order in which a help tells them.
 _ABOUT = {
@@ -29,6 +26,9 @@ _ABOUT = {
     ServiceSettings: "All its worlds",
     Limits: "How much there may be",
 }
+
+#: So many settings of a command stand among its other options.
+_FEW = 8
 
 
 class Options:
@@ -68,6 +68,27 @@ class Options:
             give_up(str(problem))
 
 
+class Configured(Command):
+    """A command that takes settings, all or those ``named``; its function gets them as ``given``."""
+
+    def __init__(self, *args: Any, named: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._options = Options(*named)
+        self.params += self._options.click
+
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write its options: the settings by what they are about, unless it takes only a few."""
+        if len(self._options.click) > _FEW:
+            self._options.format(self.get_params(ctx), ctx, formatter)
+        else:
+            super().format_options(ctx, formatter)
+
+    def invoke(self, ctx: Context) -> Any:
+        """Run it with the settings of the command line, the environment and a file."""
+        ctx.params["given"] = self._options.settled(ctx.params)
+        return super().invoke(ctx)
+
+
 def _option(one: Parameter, about: str) -> click.Option:
     shape = one.kind.shape
     extra = [f"env var: {variable(one)}"]
@@ -95,15 +116,13 @@ def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
     )
 
 
-Completing = Callable[[click.Context, click.Parameter, str], list["CompletionItem"]]
+Completing = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def completing(words: Iterable[Any], files: bool = False) -> Completing:
     """Return what tells a shell of these words; files are known to it by themselves."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
         found = [CompletionItem(word) for word in map(str, words) if word.startswith(begun)]
         return [*found, CompletionItem(begun, type="file")] if files and not (begun and found) else found
 

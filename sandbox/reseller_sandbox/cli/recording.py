@@ -1,39 +1,65 @@
-"""The commands that take capsules: replay one, and serve the world at its end."""
+"""The commands ``capsule``, which writes a world's past to a file, and ``replay``, which does it again."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, Configured, give_up, say, say_json
+from reseller_sandbox.advice.words import plural
+from reseller_sandbox.capsule.document import BadCapsule
+from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say, say_json
+from reseller_sandbox.cli.operations import PowerCommand
+from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.core.texts import printable
-
-if TYPE_CHECKING:
-    from reseller_sandbox.tools.replaying import FirstDifference, Replay
+from reseller_sandbox.remote import There, Unreachable
+from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.tools import replaying
+from reseller_sandbox.tools.replaying import FirstDifference, Replay
 
 #: How much of a long side of a difference is shown, from a little before the place where they part.
 _SHOWN, _BEFORE = 300, 60
 
-_FILE = click.argument("file", type=click.Path(path_type=Path))
+
+@click.command(cls=PowerCommand)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("world.capsule"),
+    show_default=True,
+    help="The file to write.",
+)
+def capsule(output: Path, as_json: bool, server: There) -> None:
+    """Write the past of a server's world to a file, which replay and open take."""
+    with calling(server):
+        try:
+            made = Sandbox.through(server).capsule.write(output)
+        except Unreachable:
+            raise
+        except OSError as problem:
+            give_up(f"{output}: {problem.strerror}")
+    if as_json:
+        say_json({"file": str(output), "world": made.world, "requests": made.requests, "notes": made.notes})
+        return
+    say(f"{output} holds {plural(made.requests, 'request')} of the world {made.world}.")
+    for note in made.notes:
+        say(f"It goes on from what the world was then, where {note}.")
+    say(f"Open it with: {PROGRAM} open {output}")
 
 
 @click.command(cls=Command)
-@_FILE
+@click.argument("file", type=click.Path(path_type=Path))
 @AS_JSON
 def replay(file: Path, as_json: bool) -> None:
     """Do all again that stands in the capsule FILE, and say whether it came out identical to the byte.
 
     Otherwise the first difference is told with both sides, and the replay ends with 1.
     """
-    from reseller_sandbox.advice.words import plural
-    from reseller_sandbox.tools.replaying import told
-
-    found = _replayed(file)
+    found = replayed(file)
     if as_json:
-        say_json({"file": str(file), **told(found)})
+        say_json({"file": str(file), **replaying.told(found)})
     else:
         for request, why in found.beyond.items():
             say(f"{request} cannot be done again: {why}.")
@@ -55,37 +81,10 @@ def _show(difference: FirstDifference) -> None:
         say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{more}")
 
 
-@click.command(cls=Configured)
-@_FILE
-def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - a command is called as its module has it
-    """Serve the world at the end of the capsule FILE, with its journal to step through and to rewind.
-
-    The clock stands still unless --no-frozen is said; all settings of serve can be used.
-    """
-    from reseller_sandbox.cli import serve as serving
-    from reseller_sandbox.server.server import CannotListen
-    from reseller_sandbox.settings import BadSetting, ServerSettings
-
-    found = _replayed(file)
-    if found.difference is not None:
-        click.echo(f"{PROGRAM}: this is not what it was when the capsule was written: ", err=True, nl=False)
-        click.echo(str(found.difference), err=True)
-    world = found.sandbox.world
-    if given.get("frozen") is False:
-        world.run()
+def replayed(file: Path) -> Replay:
+    """Return the replay of a capsule; end the program if that is impossible."""
     try:
-        settings = ServerSettings(**{**found.settings, **given})
-        serving.serve(settings, found.sandbox.engine.kept(), str(file))
-    except (BadSetting, CannotListen) as problem:
-        give_up(str(problem))
-
-
-def _replayed(file: Path) -> Replay:
-    from reseller_sandbox.capsule.document import BadCapsule
-    from reseller_sandbox.tools.replaying import replay as done_again
-
-    try:
-        return done_again(file)
+        return replaying.replay(file)
     except BadCapsule as problem:
         give_up(printable(str(problem)))
     except OSError as problem:

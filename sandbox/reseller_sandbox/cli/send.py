@@ -1,9 +1,11 @@
-"""Requests as an account of a running server would send them, and waiting until there is such a server."""
+"""The commands ``request`` and ``sign``, for requests of an account, and ``wait``, for a server."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
+import sys
 import time
 from collections.abc import Callable, Mapping
 from http.client import HTTPException, HTTPResponse, IncompleteRead
@@ -12,11 +14,17 @@ from string import punctuation
 from typing import Any
 from urllib.parse import quote
 
+import click
+from click.core import ParameterSource
 from msgspec import Struct
 
+from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up, say
+from reseller_sandbox.cli.server_options import Reaching, ReachingConfigured, calling
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.remote import There, Unreachable, reason_of
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.web.endpoint import is_control
 
@@ -26,12 +34,169 @@ PAUSE = 0.05
 _V2 = re.compile(r"(?:https?://[^/]*)?(?:/_worlds/[^/]+)?/v\d+\.\d+(?:/|$)", re.IGNORECASE)
 
 
+def _require(pattern: str, takes: str) -> Callable[[click.Context, click.Parameter, str], str]:
+    """Return a callback of click that ends the command unless the whole word fits ``pattern``."""
+
+    def checked(ctx: click.Context, param: click.Parameter, word: str) -> str:
+        if re.fullmatch(pattern, word, re.DOTALL) is None:
+            raise click.BadParameter(f"{word[:80]!r} is not {takes}", ctx, param)
+        return word
+
+    return checked
+
+
+#: What a request's method, and its other words, have to be.
+_METHOD = _require(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}", "a method such as GET")
+_WHOLE = _require(r"[^\ud800-\udfff]*", "UTF-8")
+
+
+@click.command(cls=ReachingConfigured, named=("fixture", "header_prefix"))
+@click.argument("method", callback=_METHOD)
+@click.argument("path", callback=_WHOLE)
+@click.option("--data", callback=_WHOLE, default="", help="The request's body, or @FILE to read it from one.")
+@click.option("--account", default="main", show_default=True, help="An account of the world.")
+@click.option("--curl", "whole", is_flag=True, help="Print the whole command, not its options alone.")
+def sign(
+    method: str, path: str, data: str, account: str, whole: bool, server: There, given: dict[str, Any]
+) -> None:
+    """Print what signs a v3 request: options for curl, or with --curl the command.
+
+    PATH begins with a slash and has its query with it; a full URL will do as well. The secret is that of the
+    account of the server; where none answers, or with --fixture, that of the fixture.
+    """
+    prefix = given.get("header_prefix", Settings.header_prefix)
+    target = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
+    if is_v2(target):
+        raise click.UsageError("v2.0 is not signed, it carries a token: use reseller-sandbox request")
+    body = _body(data)
+    found = _credentials(server, account, str(given.get("fixture", Settings.fixture)))
+    authority = server.authority if target.startswith("https:") else None
+    options = curl_options(found, target, body, prefix, authority)
+    say(curl(found, method.upper(), target, body, prefix, authority) if whole else shlex.join(options))
+
+
+@click.command(cls=ReachingConfigured, named=("header_prefix",))
+@click.argument("method", callback=_METHOD)
+@click.argument("path", callback=_WHOLE)
+@click.argument("body", callback=_WHOLE, default="")
+@click.option("--account", default="main", show_default=True, help="An account of the world.")
+@click.option("-i", "--include", "with_head", is_flag=True, help="Print the head of the answer, too.")
+@click.option("--json", "as_it_came", is_flag=True, help="Print the body as it came, for programs.")
+def request(
+    method: str,
+    path: str,
+    body: str,
+    account: str,
+    with_head: bool,
+    as_it_came: bool,
+    server: There,
+    given: dict[str, Any],
+) -> None:
+    """Send a request as an account, signed (v3) or with its token (v2.0), and print the answer.
+
+    BODY is the request's body, @FILE reads it from one. Ends with 1 after an answer of 400 or more.
+    """
+    prefix = given.get("header_prefix", Settings.header_prefix)
+    with calling(server):
+        answer = _sent(server, method, path, _body(body), account, prefix)
+    if with_head:
+        say(f"{answer.head}\n")
+    if as_it_came:
+        say(answer.body, nl=False)
+    elif answer.body:
+        say(answer.text)
+    if answer.broken:
+        give_up(f"the answer is not whole: {answer.broken}", UNREACHABLE)
+    sys.exit(REFUSED if answer.response.status >= 400 else 0)
+
+
+@click.command(cls=Reaching)
+@click.option(
+    "--ready-file", type=click.Path(path_type=Path), help="The file that serve --ready-file writes."
+)
+@click.option("--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="In seconds.")
+def wait(ready_file: Path | None, timeout: float, server: There) -> None:
+    """Wait until a server answers, and print its address; end with 3 when none does in time."""
+    try:
+        say(await_server(lambda: told_in(ready_file) if ready_file is not None else server, timeout))
+    except Unreachable as problem:
+        give_up(str(problem), UNREACHABLE)
+
+
+def _credentials(server: There, account: str, fixture: str) -> Any:
+    """Return what signs for an account: of the server, or of the fixture where that is all there is."""
+    source = click.get_current_context().get_parameter_source("fixture")
+    if source is ParameterSource.COMMANDLINE:
+        return _account(fixture, account)
+    try:
+        return credentials(server, account)
+    except Refused as refused:
+        give_up(refused.message, REFUSED)
+    except Unreachable as problem:
+        if server.world:
+            give_up(str(problem), UNREACHABLE)
+        return _account(fixture, account)
+    finally:
+        server.close()
+
+
+def _account(fixture: str, name: str) -> Any:
+    from reseller_sandbox import fixture as fixtures  # 100 ms, and most requests find a server
+
+    try:
+        accounts = fixtures.load(fixtures.find(fixture)).state.accounts
+    except fixtures.FixtureError as problem:
+        give_up(str(problem))
+    by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
+    if name not in by_name:
+        give_up(f"{fixture} has no account {name!r}; it has {', '.join(by_name)}")
+    return by_name[name]
+
+
+def _body(data: str) -> bytes:
+    if not data.startswith("@"):
+        return data.encode()
+    try:
+        body = Path(data[1:]).read_bytes()
+        body.decode()
+    except OSError as problem:
+        give_up(f"{data[1:]}: {problem.strerror}")
+    except UnicodeDecodeError as problem:
+        give_up(f"{data[1:]}: byte {problem.start} is not UTF-8, which JSON is written in")
+    return body
+
+
 class Credentials(Struct, frozen=True):
     """What a client needs to act for an account."""
 
     key: str
     secret: str
     token: str
+
+
+def curl(
+    account: Account | Credentials,
+    method: str,
+    url: str,
+    body: bytes,
+    prefix: str,
+    authority: str | None = None,
+) -> str:
+    """Return a signed v3 request as a curl command, which trusts an ``authority`` by its file."""
+    options = curl_options(account, url, body, prefix, authority)
+    return shlex.join(["curl", "-sS", "-X", method, url, *options])
+
+
+def curl_options(
+    account: Account | Credentials, url: str, body: bytes, prefix: str, authority: str | None = None
+) -> list[str]:
+    """Return the options of curl that sign a v3 request, send its body and trust an ``authority``."""
+    headers = signed_headers(account.key, account.secret, prefix, url, body)
+    if body:
+        headers["Content-Type"] = "application/json"
+    options = ["--cacert", authority] if authority is not None else []
+    options += [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
+    return [*options, "--data-binary", body.decode()] if body else options
 
 
 def is_v2(path: str) -> bool:
@@ -68,7 +233,7 @@ class Received(Struct, frozen=True):
             return self.body.decode("utf-8", "replace")
 
 
-def request(server: There, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
+def _sent(server: There, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
     """Send a request as ``account`` and return the answer; raise ``Refused`` and ``Unreachable``.
 
     ``path`` may also be a URL of the server. What no request line can hold is percent-encoded in it.

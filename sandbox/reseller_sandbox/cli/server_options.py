@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, UNUSABLE, give_up
-from reseller_sandbox.cli.options import Options
+from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, UNUSABLE, Command, give_up
+from reseller_sandbox.cli.options import Configured, Options
 from reseller_sandbox.core.refusals import (
     CONTROL_TOKEN_MISSING,
     CONTROL_TOKEN_WRONG,
@@ -47,7 +47,24 @@ OPTIONS = (
 _ABOUT_THE_TOKEN = (CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
 
 
-def door(words: dict[str, Any]) -> There:
+class Reaching(Command):
+    """A command that calls a server; its function gets the way there as ``server``."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params += OPTIONS
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it with the way to the server."""
+        ctx.params["server"] = _door(ctx.params)
+        return super().invoke(ctx)
+
+
+class ReachingConfigured(Reaching, Configured):
+    """A command that calls a server and takes settings."""
+
+
+def _door(words: dict[str, Any]) -> There:
     """Return the way to the server that the ``words`` of a command name, and take those words out.
 
     End the program where one of them is wrong.

@@ -1,62 +1,24 @@
-"""The commands that look for mistakes in a client: ``sweep``, ``explore`` and ``calibrate``."""
+"""The commands that look for mistakes in a client by running it: ``sweep`` and ``explore``."""
 
 from __future__ import annotations
 
-import math
-import signal
-import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
-from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import click
 from click.core import ParameterSource
-from msgspec import Struct
 
-from reseller_sandbox.cli.base import (
-    AS_JSON,
-    JSON,
-    REFUSED,
-    UNUSABLE,
-    Command,
-    Configured,
-    give_up,
-    say,
-    say_json,
-    write,
-)
-from reseller_sandbox.cli.options import Options
-from reseller_sandbox.cli.server_options import calling
+from reseller_sandbox.cli.base import JSON
+from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.core.signatures import declared
-from reseller_sandbox.core.texts import printable
-from reseller_sandbox.remote import There
-from reseller_sandbox.server.server import CannotListen
-from reseller_sandbox.settings import BadSetting, Settings
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SLOW, TIMEOUT
-from reseller_sandbox.tools.options import MODE, variable
-
-# The tools themselves are imported by the functions: they load Flask, which the help of a command needs not.
-if TYPE_CHECKING:
-    from reseller_sandbox.tools.explore import Explorer
-    from reseller_sandbox.tools.explore.report import ExplorationReport
-    from reseller_sandbox.tools.ground import Ground
-    from reseller_sandbox.tools.running import CommandProgram, Tell
-    from reseller_sandbox.tools.sweep import SweepWanted
-    from reseller_sandbox.tools.sweep.report import SweepReport
 
 _EXITS = (
     "Ends with 0 when nothing broke, 1 when something did, 2 when its words or settings cannot be used or "
     "the program fails by itself, 3 when no server answers."
 )
-_CALIBRATE_EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a file cannot be used."
-
-#: How much of the output of a program that does not pass is shown.
-_SHOWN = 4000
 
 #: The settings that lead to a running server; all others are for a server of this command's own.
 _AWAY = ("url", "world", "ca")
@@ -94,103 +56,41 @@ _CAPSULES = click.option(
 )
 
 
-class RunAsked(Struct, frozen=True, kw_only=True):
-    """A program to be run, and the world that it is to be run against."""
-
-    words: tuple[str, ...]
-    account: str
-    timeout: float
-    url: str | None
-    world: str | None
-    ca: str | None
-    settings: dict[str, Any]
-    said: Mapping[str, str]
-
-    @contextmanager
-    def opened(self) -> Iterator[tuple[Ground, CommandProgram]]:
-        """Provide the place of the runs, and the program. End both if this process is told to end.
-
-        End the process with one line if either cannot be had.
-        """
-        from reseller_sandbox.tools.running import CommandProgram
-
-        before = signal.signal(signal.SIGTERM, _end)
-        try:
-            with self._ground() as ground:
-                # A pytest that is run makes worlds for its tests like those of the program.
-                around = self.said if self.url is None else {variable(MODE): ground.address(ground.prepared)}
-                with CommandProgram(
-                    self.words, ground, account=self.account, timeout=self.timeout, around=around
-                ) as program:
-                    yield ground, program
-        except (BadSetting, CannotListen) as problem:
-            give_up(str(problem))
-        finally:
-            signal.signal(signal.SIGTERM, before)
-
-    @contextmanager
-    def _ground(self) -> Iterator[Ground]:
-        from reseller_sandbox.tools.ground import ground_at, own_ground
-
-        if self.url is None:
-            with own_ground(self.settings) as ground:
-                yield ground
-            return
-        token = self.settings.get("control_token")
-        there = There(self.url, self.world or "", token, authority=self.ca)
-        with calling(there) as server, ground_at(server) as ground:
-            yield ground
-
-
 class RunningCommand(Configured):
-    """A command that runs a program; its function gets that as ``asked``, and whether to print JSON."""
+    """A command that runs a program; its function gets that as ``asked``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs["context_settings"] = {"allow_interspersed_args": False, **kwargs.get("context_settings", {})}
-        super().__init__(*args, **kwargs)
-        self.params += [
-            click.Argument(
-                ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND"
-            ),
-            *_OPTIONS,
-        ]
+        kwargs["context_settings"] = {"allow_interspersed_args": False}
+        super().__init__(*args, **kwargs, named=tuple(one.name for one in declared(Settings)))
+        program = click.Argument(
+            ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND"
+        )
+        self.params += [program, *_OPTIONS]
         self.epilog = _EXITS
-
-    @cached_property
-    def _options(self) -> Options:
-        return Options(*(one.name for one in declared(Settings)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it with the program and the world that the command line asks for."""
         said = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-        own = {one.name for one in self._options.click} - {"control_token"}
-        _require_one_place(ctx, [name for name in said if name in own], [one for one in said if one in _AWAY])
-        known = variables()
-        told = {known[name]: _in_one(ctx.params[name]) for name in said if name in known}
-        ctx.params["asked"] = RunAsked(
-            words=ctx.params.pop("command"),
+        away = [name for name in said if name in _AWAY]
+        settings = {one.name: variables()[one.name] for one in declared(Settings)}
+        own = [name for name in said if name in settings and name != "control_token"]
+        if away and "url" not in away:
+            raise click.UsageError(f"--{away[0]} goes with --url", ctx)
+        if away and own:
+            name = own[0].replace("_", "-")
+            raise click.UsageError(f"--{name} does not go with --url: the server there has its settings", ctx)
+        ctx.params["asked"] = {
+            "words": ctx.params.pop("command"),
             **{name: ctx.params.pop(name) for name in ("account", "timeout", *_AWAY)},
-            settings=self._options.settled(ctx.params),
-            said=told,
-        )
+            "said": {settings[name]: _in_one(ctx.params[name]) for name in said if name in settings},
+            "settings": self._options.settled(ctx.params),
+        }
         return click.Command.invoke(self, ctx)
-
-
-def _require_one_place(ctx: click.Context, own: list[str], away: list[str]) -> None:
-    if away and "url" not in away:
-        raise click.UsageError(f"--{away[0]} goes with --url", ctx)
-    if away and own:
-        name = own[0].replace("_", "-")
-        raise click.UsageError(f"--{name} does not go with --url: the server there has its settings", ctx)
 
 
 def _in_one(value: Any) -> str:
     """Return the value of an option as one word, for a variable of the environment."""
     return " ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _end(*_: object) -> NoReturn:
-    raise SystemExit(128 + signal.SIGTERM)
 
 
 @click.command(cls=RunningCommand)
@@ -210,9 +110,7 @@ def _end(*_: object) -> NoReturn:
 @click.option("--stop-at-first", is_flag=True, help="End with the first run that is silently wrong.")
 @_CAPSULES
 @_INVARIANTS
-def sweep(
-    asked: RunAsked, as_json: bool, kinds: str | None, invariants: tuple[str, ...], **given: Any
-) -> None:
+def sweep(**words: Any) -> None:
     """Run a program again and again, each time with another thing going wrong, and say what came of it.
 
     It is run without faults first, and has to pass: to end with 0. Then, for each of its requests: the
@@ -225,41 +123,9 @@ def sweep(
 
     Tests of a pytest that use the fixture reseller_sandbox are swept one by one, in their own process.
     """
-    from reseller_sandbox.tools.invariants import named
-    from reseller_sandbox.tools.sweep import SweepWanted
-    from reseller_sandbox.tools.sweep.troubles import FAULTS
+    from reseller_sandbox.cli import tool_runs  # loads Flask, which the help does not need
 
-    try:
-        chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
-        wanted = SweepWanted(kinds=chosen, invariants=named(invariants), **given)
-    except BadSetting as problem:
-        give_up(str(problem))
-    _report(_swept(asked, wanted, invariants), as_json, "sweeps", sums={})
-
-
-def _swept(asked: RunAsked, wanted: SweepWanted, invariants: tuple[str, ...]) -> list[SweepReport]:
-    """Return the reports on the program, and on each of its tests that has its own worlds."""
-    from reseller_sandbox.tools.sweep import AskedNothing, BadProgram, sweep_program, tests_swept
-
-    with asked.opened() as (ground, program), _progress("sweep") as tell:
-        found: list[SweepReport] = []
-        nothing: AskedNothing | None = None
-        try:
-            try:
-                report = sweep_program(
-                    program, ground, wanted, lambda report, words: tell(words, report.planned + 1)
-                )
-                found, tests = [report], report.tests
-            except AskedNothing as problem:
-                nothing, tests = problem, problem.ended.tests
-            if tests:
-                found += tests_swept(program, wanted, invariants, tell)
-            if nothing is not None and not found:
-                raise nothing
-            return found
-        except BadProgram as problem:
-            click.echo(problem.ended.output[-_SHOWN:], err=True, nl=False)
-            give_up(str(problem), UNUSABLE)
+    tool_runs.sweep(**words)
 
 
 @click.command(cls=RunningCommand)
@@ -290,7 +156,7 @@ def _swept(asked: RunAsked, wanted: SweepWanted, invariants: tuple[str, ...]) ->
     "--schedule", default="", metavar="ACTORS", help="Run this order alone, as an earlier run has told it."
 )
 @_CAPSULES
-def explore(asked: RunAsked, as_json: bool, invariants: tuple[str, ...], **given: Any) -> None:
+def explore(**words: Any) -> None:
     """Run a program with several workers in every order of their requests that could matter.
 
     Requests that come at once are held and let through one at a time, in another order in each run. Orders
@@ -303,145 +169,8 @@ def explore(asked: RunAsked, as_json: bool, invariants: tuple[str, ...], **given
 
     Tests of a pytest that use the fixture reseller_sandbox are explored one by one, in their own process.
     """
-    from reseller_sandbox.tools.explore import Explorer, tests_explored
-    from reseller_sandbox.tools.invariants import named
+    from reseller_sandbox.cli import tool_runs
 
-    if asked.url is not None:
+    if words["asked"]["url"] is not None:
         raise click.UsageError("--url does not go with explore: only a server of its own can hold requests")
-    try:
-        own = named(invariants)
-    except BadSetting as problem:
-        give_up(str(problem))
-    with asked.opened() as (ground, program), _progress("explore") as tell:
-        explorer = Explorer(ground=ground, program=program, invariants=own, **given)
-        found, tests = _explored(explorer, tell)
-        if tests:
-            found += tests_explored(program, explorer, invariants, given["folder"], tell)
-    _report(found, as_json, "explorations", sums=dict.fromkeys(("orders", "untried", "strayed"), 0))
-
-
-def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:
-    """Return the report on the program, and its tests that have their own worlds.
-
-    Raise ``BadSetting`` if there is neither.
-    """
-    from reseller_sandbox.tools.explore import NotReached
-    from reseller_sandbox.tools.explore.report import ExplorationReport
-    from reseller_sandbox.tools.running import ASKED_NOTHING
-
-    try:
-        found = explorer.explore(tell)
-    except NotReached as problem:
-        if problem.ended.passed and problem.ended.tests:
-            return [], problem.ended.tests
-        raise
-    tests = [test for order in found.orders for test in order.ended.tests]
-    if found.never_passes and not explorer.schedule:
-        return [ExplorationReport.of(found, problem="the program fails in every order")], ()
-    if found.actors:
-        return [ExplorationReport.of(found)], tests
-    if not tests:
-        raise BadSetting(ASKED_NOTHING)
-    return [], tests
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Tell]:
-    """Show a bar on a terminal's standard error; yield the function that takes each step."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _, __: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-
-        def tell(words: str, total: int | None) -> None:
-            bar.update(task, advance=1, total=total, description=f"{what}: {words}"[:60])
-
-        yield tell
-
-
-def _report(
-    found: Sequence[SweepReport | ExplorationReport], as_json: bool, together: str, sums: Mapping[str, int]
-) -> None:
-    """Print the reports on a program and on its tests, and end with the status that says what they found.
-
-    As JSON several reports stand ``together`` under this key, below their sums, which begin with ``sums``.
-    """
-    if as_json and len(found) == 1 and not found[0].test:
-        say_json(found[0].json())
-    elif as_json:
-        total = Counter(sums)
-        for one in found:
-            total.update(one.sums())
-        findings = [{"test": one.test, **finding} for one in found for finding in one.findings]
-        say_json({**total, "findings": findings, together: [one.json() for one in found]})
-    else:
-        _show(found)
-    if found and found[0].problem and not found[0].test:
-        give_up(found[0].problem)
-    if any(one.findings for one in found):
-        raise SystemExit(REFUSED)
-    if any(one.problem for one in found):
-        raise SystemExit(UNUSABLE)
-
-
-def _show(found: Sequence[SweepReport | ExplorationReport]) -> None:
-    from reseller_sandbox.reports.tables import in_lines, show
-    from reseller_sandbox.tools.sweep.report import narrow
-
-    room = get_terminal_size().columns if sys.stdout.isatty() else math.inf
-    for number, one in enumerate(found):
-        if number:
-            say("")
-        if one.test:
-            say(printable(one.test))
-        if tables := one.tables():
-            if max(map(len, in_lines(tables))) > room:
-                say("\n".join(map(printable, narrow(tables))))
-            else:
-                show(tables)
-            say("")
-        say("\n".join(map(printable, one.lines())))
-
-
-@click.command(cls=Command, epilog=_CALIBRATE_EXITS)
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--write", "target", metavar="FILE", type=click.Path(path_type=Path), help="Write a profile there."
-)
-@click.option(
-    "--fixture", metavar="PATH", help="What there was at first: zones and prices, accounts and names."
-)
-@AS_JSON
-@click.pass_context
-def calibrate(
-    context: click.Context, files: tuple[Path, ...], target: Path | None, fixture: str | None, as_json: bool
-) -> None:
-    """Say what transcripts of a real service tell of what the contract leaves open.
-
-    Each of FILES is a HAR file, as browsers and proxies write it, or what journal find --json prints. Nothing
-    is sent anywhere. The profile that --write makes is for --profile. With a fixture of what the
-    recording began with, more can be told: what depends on prices, on terms, and on what happened before.
-    """
-    from reseller_sandbox.fixture import FixtureError
-    from reseller_sandbox.tools.calibrate import calibrated, report
-    from reseller_sandbox.tools.calibrate.transcripts import UnusableTranscript, read_transcript
-
-    try:
-        read = [read_transcript(file) for file in files]
-        found = calibrated((one for transcript in read for one in transcript.exchanges), fixture=fixture)
-    except (UnusableTranscript, FixtureError) as problem:
-        give_up(str(problem))
-    passed_over = [one for transcript in read for one in transcript.passed_over]
-    if not found.exchanges:
-        give_up("the files tell of no request of the reseller API that was answered")
-    if target is not None:
-        write(target, report.profile(found, len(files)))
-    if as_json:
-        say_json(report.as_json(found, passed_over))
-    else:
-        say("\n".join(report.lines(found, passed_over)))
-    context.exit(1 if found.deviations else 0)
+    tool_runs.explore(**words)

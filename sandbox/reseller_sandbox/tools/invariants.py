@@ -9,23 +9,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
 
 from msgspec import Struct
 
+from reseller_sandbox.advice.finding import Finding
 from reseller_sandbox.advice.record import LIST
 from reseller_sandbox.core import money
 from reseller_sandbox.core.matching import OK
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.powers.registry import NameRecord
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.outcomes import Outcome, in_a_line
-
-if TYPE_CHECKING:
-    from reseller_sandbox.advice.finding import Finding
-    from reseller_sandbox.powers.registry import NameRecord
-    from reseller_sandbox.sandbox import Sandbox
 
 #: How far apart two dates may be that are taken for the same, since a clock may run.
 _SAME = timedelta(days=1)
@@ -187,11 +184,10 @@ def named(functions: Iterable[str]) -> tuple[OwnInvariant, ...]:
 
 
 def _loaded(name: str) -> OwnInvariant:
-    module, _, function = name.partition(":")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        found: OwnInvariant = getattr(import_module(module), function)
+        found: OwnInvariant = resolve_name(name)
     except Exception as problem:
         raise BadSetting(f"--invariant {name}: {type(problem).__name__}: {problem}") from None
     if not callable(found):

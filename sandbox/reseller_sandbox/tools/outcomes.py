@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from reseller_sandbox.advice.finding import Severity
-from reseller_sandbox.core import money
-from reseller_sandbox.core.clock import wire
+from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.core.model import (
     CARD_FIELDS,
     OUTSIDE,
@@ -33,15 +30,13 @@ from reseller_sandbox.core.orders import drawn_at
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import State
+from reseller_sandbox.powers.journal import RequestRecord
+from reseller_sandbox.powers.registry import NameRecord
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.worlds.diff import changes
-
-if TYPE_CHECKING:
-    from reseller_sandbox.advice.finding import Finding
-    from reseller_sandbox.powers.journal import RequestRecord
-    from reseller_sandbox.powers.registry import NameRecord
-    from reseller_sandbox.sandbox import Sandbox
-    from reseller_sandbox.tools.running import Ended
+from reseller_sandbox.worlds.plain import plain
 
 #: The purposes in the ledger of a year of a name, which is paid once.
 PURPOSES = ("registration", "renewal", "restore", "transfer")
@@ -211,21 +206,16 @@ class _Telling:
 
     def _plain(self, value: Any) -> str:
         match value:
-            case Decimal():
-                return money.write(value)
-            case datetime():
-                return wire(value)
             case Enum():
                 return str(value.value)
             case Card():
                 return " ".join(text for name in CARD_FIELDS if (text := getattr(value, name)))
             case RoleHandles():
                 return ", ".join(map(self._contact, value.handles()))
-            case frozenset():
-                return ", ".join(sorted(map(self._plain, value)))
-            case tuple():
-                return ", ".join(map(self._plain, value))
-        return str(value)
+            case frozenset() | tuple():
+                parts = map(self._plain, value)
+                return ", ".join(sorted(parts) if isinstance(value, frozenset) else parts)
+        return str(plain(value))
 
     def _account(self, number: int) -> str:
         return "another registrar" if number == OUTSIDE else self._end.accounts[number].name

@@ -14,20 +14,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
 from traceback import format_exc
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Annotated, Any
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Meta, Struct, convert
+from msgspec.json import decode
+from msgspec.structs import force_setattr, replace
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.names import normalise
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import options
 from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
 from reseller_sandbox.tools.ground import VIEW, Ground
-
-if TYPE_CHECKING:
-    from reseller_sandbox.sandbox import Sandbox
 
 #: How a pytest ends that has run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)
@@ -48,11 +47,16 @@ _GLANCE = 0.25
 _GRACE = 2.0
 
 
-class OrderSaid(NamedTuple):
+class OrderSaid(Struct, frozen=True, forbid_unknown_fields=True):
     """A name that a program reports as ordered, and the day of its expiry if the program reports that."""
 
     name: str
-    expires: str | None = None
+    expires: Annotated[str, Meta(min_length=len("2026-01-15"))] | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "name", normalise(self.name))
+        if self.expires is not None:
+            force_setattr(self, "expires", self.expires[: len("2026-01-15")])
 
 
 class Ended(Struct, frozen=True):
@@ -233,7 +237,7 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
         except Exception:
             return Ended(1, format_exc()[-KEPT:], stopwatch() - began)
         try:
-            view = _read_view(said) if isinstance(said, list) else None
+            view = convert(said, tuple[OrderSaid, ...]) if isinstance(said, list) else None
         except ValueError as problem:
             raise BadView(f"what the function returns is no list of orders: {problem}") from None
         return Ended(0, "", stopwatch() - began, view)
@@ -258,31 +262,11 @@ def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
 def _view_in(file: Path) -> tuple[OrderSaid, ...] | None:
     """Return the orders in a file, None if there is no file; raise ``BadView``."""
     try:
-        return _read_view(json.loads(file.read_bytes()))
+        return decode(file.read_bytes(), type=tuple[OrderSaid, ...])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as problem:
         raise BadView(f"what the program wrote to {VIEW} cannot be read: {problem}") from None
-
-
-def _read_view(said: Any) -> tuple[OrderSaid, ...]:
-    if not isinstance(said, list):
-        raise ValueError("it must be a list")
-    return tuple(_order(number, one) for number, one in enumerate(said))
-
-
-def _order(number: int, said: Any) -> OrderSaid:
-    if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
-        raise ValueError(f"[{number}] must be an object with a name")
-    if strange := [key for key in said if key not in OrderSaid._fields]:
-        raise ValueError(f"[{number}] has {strange[0]!r}, and takes name and expires")
-    expires = said.get("expires")
-    if expires is not None and (not isinstance(expires, str) or len(expires) < len("2026-01-15")):
-        raise ValueError(f"[{number}].expires must be a day such as 2026-01-15")
-    try:
-        return OrderSaid(normalise(said["name"]), expires[:10] if expires is not None else None)
-    except BadName as problem:
-        raise ValueError(f"[{number}].name: {problem}") from None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

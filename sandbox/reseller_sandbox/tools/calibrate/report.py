@@ -93,11 +93,8 @@ def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> 
         "exchanges": found.exchanges,
         "assumptions": [
             {
-                "name": one.name,
-                "value": one.value,
-                "left": list(one.left),
-                "ruled_out": list(one.ruled_out),
-                "told_by": list(one.by),
+                **{key: getattr(one, key) for key in ("name", "value", "left", "ruled_out")},
+                "told_by": one.by,
                 "would_tell": None if one.is_told else would_tell.get(one.name),
             }
             for one in found.verdicts.values()

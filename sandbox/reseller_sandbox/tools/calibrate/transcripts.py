@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -80,25 +80,6 @@ class Transcript(Struct, frozen=True):
     exchanges: Sequence[ObservedExchange]
     passed_over: Sequence[tuple[str, str]] = ()
 
-    @classmethod
-    def of(
-        cls, told: Iterable[Any], place: str, read: Callable[[Any, str], ObservedExchange | str]
-    ) -> Transcript:
-        """Return what the entries of a file tell; ``read`` returns an exchange, or why there is none.
-
-        It gets an entry and where that stands: ``place`` with a number.
-        """
-        found: list[ObservedExchange] = []
-        passed_over: list[tuple[str, str]] = []
-        for number, one in enumerate(told, 1):
-            where = f"{place} {number}"
-            exchange = read(one, where)
-            if isinstance(exchange, str):
-                passed_over.append((where, exchange))
-            else:
-                found.append(exchange)
-        return cls(found, passed_over)
-
 
 def own_target(target: str) -> str | None:
     """Return a request target from where the API begins in it; None where it is something else's.
@@ -125,40 +106,44 @@ def instant(told: object) -> datetime | None:
 
 def read_transcript(path: Path) -> Transcript:
     """Return what a file tells. Raise ``UnusableTranscript``, which says where and why."""
-    name = str(path)
     told = _json(path)
-    if isinstance(told, dict) and "log" in told:
-        found = read_har(told["log"], name)
+    har = told.get("log") if isinstance(told, dict) else None
+    read: Callable[[Any, str], ObservedExchange | str]
+    if har is not None:
+        what, entries, read = "entry", har.get("entries") if isinstance(har, dict) else None, _read
+        if not isinstance(entries, list):
+            raise UnusableTranscript(f"{path}: log.entries must be an array of exchanges")
     elif isinstance(told, dict) and isinstance(told.get("requests"), list):
-        found = Transcript.of(told["requests"], f"{name}: request", _journalled)
+        what, entries, read = "request", told["requests"], _journalled
     else:
         raise UnusableTranscript(
-            f"{name}: is neither a HAR file (an object with log.entries) nor what journal find --json prints "
+            f"{path}: is neither a HAR file (an object with log.entries) nor what journal find --json prints "
             "(an object with requests)"
         )
-    if len(found.exchanges) > MOST:
-        raise UnusableTranscript(f"{name}: tells of more than {MOST} exchanges; split it")
-    return found
+    places = {f"{path}: {what} {number}": one for number, one in enumerate(entries, 1)}
+    found = {place: read(one, place) for place, one in places.items()}
+    exchanges = [one for one in found.values() if not isinstance(one, str)]
+    if len(exchanges) > MOST:
+        raise UnusableTranscript(f"{path}: tells of more than {MOST} exchanges; split it")
+    return Transcript(exchanges, [(place, one) for place, one in found.items() if isinstance(one, str)])
 
 
 def _json(path: Path) -> Any:
     try:
         if path.stat().st_size > LARGEST:
             raise UnusableTranscript(f"{path}: is larger than {LARGEST >> 20} MiB; split it")
-        raw = path.read_bytes()
+        return json.loads(path.read_text("utf-8-sig"))
     except OSError as problem:
         raise UnusableTranscript(f"{path}: {problem.strerror}") from None
-    except ValueError as problem:
-        raise UnusableTranscript(f"{path}: {problem}") from None
-    try:
-        return json.loads(raw.decode("utf-8-sig"))
-    except UnicodeDecodeError as problem:
-        raise UnusableTranscript(f"{path}: byte {problem.start + 1} is no UTF-8") from None
     except json.JSONDecodeError as problem:
         place = f"{path}:{problem.lineno}:{problem.colno}"
         raise UnusableTranscript(f"{place}: is no JSON: {problem.msg}") from None
-    except (ValueError, RecursionError):
-        raise UnusableTranscript(f"{path}: is nested too deeply, or has a number that is too long") from None
+    except RecursionError:
+        raise UnusableTranscript(f"{path}: is nested too deeply") from None
+    except UnusableTranscript:
+        raise
+    except ValueError as problem:
+        raise UnusableTranscript(f"{path}: is no JSON: {problem}") from None
 
 
 def _journalled(told: Any, place: str) -> ObservedExchange | str:
@@ -196,14 +181,6 @@ def _journalled(told: Any, place: str) -> ObservedExchange | str:
 def _bytes(body: Any) -> bytes:
     """Return what was sent: a text as it is, without halves of characters, and anything else as JSON."""
     return body.encode("utf-8", "replace") if isinstance(body, str) else json.dumps(body).encode()
-
-
-def read_har(log: Any, file: str) -> Transcript:
-    """Return what the object under ``log`` of a HAR file tells. Raise ``UnusableTranscript``."""
-    entries = log.get("entries") if isinstance(log, dict) else None
-    if not isinstance(entries, list):
-        raise UnusableTranscript(f"{file}: log.entries must be an array of exchanges")
-    return Transcript.of(entries, f"{file}: entry", _read)
 
 
 def _read(entry: Any, place: str) -> ObservedExchange | str:

@@ -151,39 +151,11 @@ class _WatchedState:
 
     def __getattr__(self, name: str) -> Any:
         part = getattr(self._state, name)
-        if isinstance(part, HashTrieMap):
-            return _WatchedMap(name, part, self._footprint)
-        return _WatchedOrder(name, part, self._footprint) if isinstance(part, Ordered) else part
+        return _WatchedPart(name, part, self._footprint) if isinstance(part, HashTrieMap | Ordered) else part
 
 
-class _WatchedMap(Mapping[Any, Any]):
-    """A table, or a map that records are found by, for reading only. It notes which keys are looked at."""
-
-    __slots__ = ("_footprint", "_name", "_part")
-
-    def __init__(self, name: str, part: Any, footprint: Footprint) -> None:
-        self._name = name
-        self._part = part
-        self._footprint = footprint
-
-    def __getitem__(self, key: Any) -> Any:
-        self._footprint.reads.add((self._name, key))
-        value = self._part[key]
-        return _watched(value, self._footprint) if isinstance(value, Account) else value
-
-    def _whole(self) -> Any:
-        self._footprint.ranges.add((self._name, ()))
-        return self._part
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._whole())
-
-    def __len__(self) -> int:
-        return len(self._whole())
-
-
-class _WatchedOrder:
-    """A sorted index, for reading only. It notes which ranges are looked at."""
+class _WatchedPart(Mapping[Any, Any]):
+    """A table, or a sorted index, for reading only. It notes which keys and ranges are looked at."""
 
     __slots__ = ("_footprint", "_name", "_part")
 
@@ -196,7 +168,12 @@ class _WatchedOrder:
         self._footprint.ranges.add((self._name, prefix))
         return self._part
 
-    def __contains__(self, key: Any) -> bool:
+    def __getitem__(self, key: Any) -> Any:
+        self._footprint.reads.add((self._name, key))
+        value = self._part[key]
+        return _watched(value, self._footprint) if isinstance(value, Account) else value
+
+    def __contains__(self, key: object) -> bool:
         self._footprint.reads.add((self._name, key))
         return key in self._part
 
@@ -207,11 +184,11 @@ class _WatchedOrder:
         return len(self._range())
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Any:
-        """Return the keys that begin with ``prefix``, in order, from the ``start``-th of them."""
+        """Return the keys of an index that begin with ``prefix``, in order, from the ``start``-th of them."""
         return self._range(prefix).beginning(prefix, start)
 
     def count(self, prefix: tuple[Any, ...]) -> Any:
-        """Return how many keys begin with ``prefix``."""
+        """Return how many keys of an index begin with ``prefix``."""
         return self._range(prefix).count(prefix)
 
     def __getattr__(self, name: str) -> Any:

@@ -265,10 +265,6 @@ class ExplorationReport(Struct, kw_only=True, frozen=True):
         """The findings for programs."""
         return list(self.told.get("findings", ()))
 
-    def sums(self) -> dict[str, int]:
-        """Return the numbers that are added up over several tests."""
-        return {key: self.told.get(key, 0) for key in ("orders", "untried", "strayed")}
-
     def tables(self) -> dict[str, list[dict[str, str]]]:
         """Return the tables above the text: none."""
         return {}

@@ -10,15 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import convert
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import options
 from reseller_sandbox.tools.defaults import SLOW
@@ -47,9 +49,6 @@ from reseller_sandbox.tools.sweep.troubles import (
     of_others,
     of_request,
 )
-
-if TYPE_CHECKING:
-    from reseller_sandbox.sandbox import Sandbox
 
 __all__ = ["BadProgram", "Came", "SweepReport", "SweepWanted", "sweep"]
 
@@ -133,9 +132,9 @@ def sweep_program(
         tests=usual.ended.tests,
     )
     step(report, "")
-    faulty = _FaultyRuns(program, ground, wanted, usual, report.unsteady)
+    faulty_run = partial(_faulty_run, program, ground, wanted, usual, report.unsteady)
     with _mapping(wanted.jobs) as map_:
-        for run in map_(faulty.run, troubles):
+        for run in map_(faulty_run, troubles):
             if run is None:
                 report.planned -= 1
                 continue
@@ -178,53 +177,54 @@ def _asked(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
     return sorted((one.operation, one.domains) for one in outcome.requests)
 
 
-class _FaultyRuns(Struct, frozen=True):
-    """Runs a program with one thing going wrong, and compares the outcome with the ``usual`` one."""
+def _faulty_run(
+    program: Program,
+    ground: Ground,
+    wanted: SweepWanted,
+    usual: Outcome,
+    unsteady: bool,
+    numbered: tuple[int, Trouble],
+) -> Run | None:
+    """Run the program with one thing going wrong, and compare the outcome with the ``usual`` one.
 
-    program: Program
-    ground: Ground
-    wanted: SweepWanted
-    usual: Outcome
-    unsteady: bool
-
-    def run(self, numbered: tuple[int, Trouble]) -> Run | None:
-        """Run the program with one thing going wrong; return None if that cannot happen in its world."""
-        number, trouble = numbered
-        with self.ground.world(assume=trouble.assume) as world:
-            try:
-                trouble.arm(world)
-            except Refused as refused:
-                if is_impossible(refused):
-                    return None
-                raise
-            ended = self.program(world)
-            expected = replace(trouble.expected, same=trouble.expected.same and not self.unsteady)
-            words = broken(outcome_of(world, ended), self.usual, expected)
-            words += own_broken(self.wanted.invariants, world)
-            if not ended.passed:
-                came = Came.FAILED
-            elif words:
-                came = Came.WRONG
-            else:
-                came = Came.FINE if trouble.has_struck(world) else Came.UNREACHED
-            request = trouble.request
-            number_of = request.record.id if request is not None else None
-            file = None
-            if came is Came.WRONG and self.wanted.folder is not None:
-                parts = filter(None, (number_of, trouble.kind, trouble.detail))
-                file = write_capsule(world, self.wanted.folder, "-".join(parts))
-            return Run(
-                number=number,
-                request=str(request) if request is not None else None,
-                id=number_of,
-                kind=trouble.kind,
-                detail=trouble.detail,
-                came=came,
-                ended=str(ended),
-                broken=tuple(words),
-                file=file,
-                output=ended.output[-_OUTPUT:] if came is not Came.FINE else "",
-            )
+    Return None if that cannot happen in its world.
+    """
+    number, trouble = numbered
+    with ground.world(assume=trouble.assume) as world:
+        try:
+            trouble.arm(world)
+        except Refused as refused:
+            if is_impossible(refused):
+                return None
+            raise
+        ended = program(world)
+        expected = replace(trouble.expected, same=trouble.expected.same and not unsteady)
+        words = broken(outcome_of(world, ended), usual, expected)
+        words += own_broken(wanted.invariants, world)
+        if not ended.passed:
+            came = Came.FAILED
+        elif words:
+            came = Came.WRONG
+        else:
+            came = Came.FINE if trouble.has_struck(world) else Came.UNREACHED
+        request = trouble.request
+        number_of = request.record.id if request is not None else None
+        file = None
+        if came is Came.WRONG and wanted.folder is not None:
+            parts = filter(None, (number_of, trouble.kind, trouble.detail))
+            file = write_capsule(world, wanted.folder, "-".join(parts))
+        return Run(
+            number=number,
+            request=str(request) if request is not None else None,
+            id=number_of,
+            kind=trouble.kind,
+            detail=trouble.detail,
+            came=came,
+            ended=str(ended),
+            broken=tuple(words),
+            file=file,
+            output=ended.output[-_OUTPUT:] if came is not Came.FINE else "",
+        )
 
 
 @contextmanager

@@ -105,10 +105,6 @@ class SweepReport(Struct, kw_only=True):
         found = Counter(one.came for one in self.runs)
         return {str(one): found[one] for one in Came}
 
-    def sums(self) -> dict[str, int]:
-        """Return the numbers that are added up over several tests."""
-        return {"runs": len(self.runs), "planned": self.planned, **self.counts()}
-
     def tables(self) -> dict[str, list[dict[str, str]]]:
         """Return the tables that have rows: results by request and kind, and by assumption."""
         about = {row: [run for run in self.runs if run.id and run.row == row] for row in self.rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -14,11 +14,9 @@ from reseller_sandbox.core.assumptions import kinds, spelt
 from reseller_sandbox.core.contract import ApiOperation
 from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.refusals import Category, Refused
+from reseller_sandbox.powers.journal import RequestRecord
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.invariants import Expected
-
-if TYPE_CHECKING:
-    from reseller_sandbox.powers.journal import RequestRecord
-    from reseller_sandbox.sandbox import Sandbox
 
 #: The names of the rules that a run is given.
 _STRIKES, _BEFORE = "sweep", "sweep-before"
@@ -91,10 +89,6 @@ class Trouble(Struct, frozen=True, kw_only=True):
     arm: Arm = lambda _: None
     assume: Mapping[str, Any] = field(default_factory=dict)
     expected: Expected = _SAME
-
-    def __str__(self) -> str:
-        """Return it in a few words."""
-        return f"{self.kind} ({self.detail})" if self.detail else self.kind
 
     def has_struck(self, world: Sandbox) -> bool:
         """Whether it has come to that in the run."""

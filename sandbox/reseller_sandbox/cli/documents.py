@@ -1,0 +1,106 @@
+"""Commands that read and print documents: fixtures and their format, assumptions, the life of a name."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reseller_sandbox import fixture as fixtures
+from reseller_sandbox.advice.words import plural
+from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, give_up, say_json
+from reseller_sandbox.cli.lazy_groups import Listing
+from reseller_sandbox.core.assumptions import catalogue, spelt
+from reseller_sandbox.fixture.schema import example, json_schema
+from reseller_sandbox.manual.diagram import mermaid
+from reseller_sandbox.settings import BadSetting, Settings, profile_of
+
+
+@click.command(cls=Command)
+@click.argument("files", nargs=-1, required=True)
+@AS_JSON
+def check(files: tuple[str, ...], as_json: bool) -> None:
+    """Check fixtures: every mistake with its place, or what each file holds. Exits with 1 after a mistake."""
+    from reseller_sandbox.app_factory import vocabulary  # the other commands need no Flask
+
+    told: list[dict[str, Any]] = []
+    words = vocabulary()
+    for file in files:
+        try:
+            state = fixtures.load(fixtures.find(file), words=words).state
+        except fixtures.FixtureError as problem:
+            told.append({"file": file, "problems": [one._asdict() for one in problem.problems]})
+            if not as_json:
+                click.echo(str(problem), err=True)
+        else:
+            accounts = len(state.accounts) - 1  # every world has the one of the other registrars
+            held = {"zone": len(state.zones), "account": accounts, "order": len(state.orders)}
+            told.append({"file": file, **{f"{one}s": held[one] for one in held}, "problems": []})
+            if not as_json:
+                click.echo(f"{file}: good ({', '.join(plural(held[one], one) for one in held)})")
+    if as_json:
+        say_json(told)
+    sys.exit(REFUSED if any(one["problems"] for one in told) else 0)
+
+
+fixture = Listing("fixture", help="Begin a fixture, and show the format of fixtures.")
+
+
+@fixture.command("new", cls=Command)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+def fixture_new(file: Path | None) -> None:
+    """Write a small fixture to begin with to FILE, which is not there yet, or print it."""
+    content = fixtures.find("example").read_text("utf-8")
+    if file is None:
+        click.echo(content, nl=False)
+        return
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(content)
+    except OSError as problem:
+        give_up(f"{file}: {problem.strerror}")
+    click.echo(f"{file} is written; try: reseller-sandbox serve --watch --fixture {shlex.quote(str(file))}")
+
+
+@fixture.command("schema", cls=Command)
+def fixture_schema() -> None:
+    """Print its JSON Schema, by which editors complete and check a fixture."""
+    click.echo(json.dumps(json_schema(), indent=2))
+
+
+@fixture.command("example", cls=Command)
+def fixture_example() -> None:
+    """Print an example of every section, with each key there is and what it says."""
+    click.echo(example(), nl=False)
+
+
+@click.command(cls=Command)
+@click.option("--profile", "chosen", default="documented", help="documented, observed, or a file.")
+@AS_JSON
+def assumptions(chosen: str, as_json: bool) -> None:
+    """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
+    try:
+        listed = catalogue(profile_of(str(Settings(profile=chosen).profile)))
+    except BadSetting as problem:
+        give_up(str(problem))
+    if as_json:
+        say_json(listed)
+        return
+    for entry in listed:
+        name, takes, about = entry["name"], entry["takes"], entry["about"]
+        click.echo(f"{name}={spelt(entry['value'])}\n    takes {takes}\n    {about}")
+
+
+@click.command(cls=Command)
+@click.option("--fixture", "path", help="Whose lifecycle it is; without it, the usual one.")
+def lifecycle(path: str | None) -> None:
+    """Print the life of a name as a Mermaid state diagram."""
+    try:
+        state = None if path is None else fixtures.load(fixtures.find(path)).state
+    except fixtures.FixtureError as problem:
+        give_up(str(problem))
+    click.echo(mermaid(state))

@@ -1,0 +1,122 @@
+"""The server of the command line: what it says, where it is found, what it logs and what it watches."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+
+from reseller_sandbox import app_factory
+from reseller_sandbox.cli.banner import banner
+from reseller_sandbox.cli.base import PROGRAM, say
+from reseller_sandbox.cli.fixture_watcher import Watch, watching
+from reseller_sandbox.config_sources import misspelt
+from reseller_sandbox.keeping.keeper import KeptFile
+from reseller_sandbox.server.collector import begin_serving, without_collections
+from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text
+from reseller_sandbox.server.server import Server
+from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.worlds.kept import KeptWorlds
+
+#: How many seconds the lines of the log that wait are given when the server has stopped.
+_LOG_GRACE = 0.5
+
+
+def run(settings: ServerSettings, worlds_there: KeptWorlds | None = None, source: str = "") -> None:
+    """Serve until a signal ends that; raise ``BadSetting`` and ``CannotListen``.
+
+    The worlds are those ``worlds_there``, which come from a ``source``, or begin as the settings say.
+    """
+    for stranger in misspelt():
+        click.echo(f"{PROGRAM}: {stranger}", err=True)
+    tls = app_factory.tls_of(settings)
+    with ExitStack() as stack:
+        keeping = None if settings.keep is None else stack.enter_context(KeptFile(settings.keep))
+        kept = None if keeping is None else keeping.found()
+        if kept is not None and worlds_there is not None:
+            raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
+        with without_collections():
+            watch = Watch(settings) if settings.watch else None
+            worlds = app_factory.open_worlds(settings, frozen=False, kept=worlds_there or kept)
+            app = app_factory.assemble(worlds, settings)
+        write_ready_file = stack.enter_context(_ready_file(settings.ready_file))
+        server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))
+        stack.enter_context(server.heeding_signals())
+        say(banner(worlds.default, server, source or str(settings.fixture), settings.header_prefix))
+        in_json = settings.log == "json"
+        log = stack.enter_context(_log_on_standard_error(AsJson() if in_json else None))
+        begin_serving()
+        if log is not None and not settings.quiet:
+            server.log = partial(_log_line, log, in_json)
+        if keeping is not None:
+            say(f"  Worlds are kept in {keeping.path}: {len(worlds)} by now.")
+            stack.enter_context(keeping.keeping(worlds, is_saved=kept is not None))
+        if watch is not None:
+            stack.enter_context(watching(watch, worlds))
+        server.run(lambda: write_ready_file(server))
+
+
+def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
+    """Log a request: people do not read of what the page in their browser looks at by itself."""
+    if in_json:
+        log.write(as_json(line))
+    elif not line.said.is_look:
+        log.write(as_text(line))
+
+
+@contextmanager
+def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
+    """Yield the function that writes to a file where a server listens; afterwards the file is gone.
+
+    Raise ``BadSetting`` if there cannot be such a file.
+    """
+    if path is None:
+        yield lambda _: None
+        return
+    file = Path(path)
+    try:
+        file.unlink(missing_ok=True)
+        if not file.parent.is_dir():
+            raise FileNotFoundError(0, "there is no such folder")
+    except OSError as problem:
+        raise BadSetting(f"--ready-file {path} cannot be written: {problem.strerror}") from None
+
+    def write(server: Server) -> None:
+        told = {
+            "url": server.url,
+            "tls_url": server.tls_url or None,
+            "authority": server.authority,
+            "pid": os.getpid(),
+        }
+        draft = file.with_name(f".{file.name}.{os.getpid()}")
+        draft.write_text(json.dumps(told) + "\n", "utf-8")
+        draft.replace(file)  # so that it is whole whenever somebody reads it
+
+    try:
+        yield write
+    finally:
+        file.unlink(missing_ok=True)
+
+
+@contextmanager
+def _log_on_standard_error(form: logging.Formatter | None = None) -> Iterator[LogWriter | None]:
+    """Log to standard error while the context lasts, in lines or in ``form``; nowhere when that is closed."""
+    if sys.stderr is None:
+        logging.basicConfig(handlers=[logging.NullHandler()])
+        yield None
+        return
+    # Not sys.stderr itself: the interpreter waits for the lock of its buffer when it ends.
+    with open(sys.stderr.fileno(), "wb", buffering=0, closefd=False) as file:
+        log = LogWriter(file, sys.stderr.encoding, form=form)
+        logging.basicConfig(handlers=[log])
+        try:
+            yield log
+        finally:
+            log.end(_LOG_GRACE)
