@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox import fixture
-from reseller_sandbox.capsule.document import BadCapsule, to_bytes
-from reseller_sandbox.capsule.kinds import CONTENT, Content
+from reseller_sandbox.capsule.document import CONTENT, BadCapsule, Content, to_bytes
 from reseller_sandbox.capsule.steps import RequestStep
 from reseller_sandbox.capsule.writing import recording_of
 from reseller_sandbox.core import refusals
