@@ -25,8 +25,9 @@ from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.state import State, account_named
 from reseller_sandbox.faults.kinds.answers import RateLimit
 from reseller_sandbox.faults.kinds.replays import Stale
-from reseller_sandbox.worlds import Engine, Entry, Moment, diff
+from reseller_sandbox.worlds import Engine, Entry, Moment
 from reseller_sandbox.worlds.eventlog import Event
+from reseller_sandbox.worlds.moment import changes
 from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
 
 #: What is not done again: each only leads to where the world is, or concerns other worlds.
@@ -205,7 +206,7 @@ def _sent(entry: Entry, clean: Clean) -> AsSent:
 
 def _differ(one: Moment, other: Moment) -> bool:
     """Whether two moments are not alike in what a request sees."""
-    if one.state is not other.state and next(diff.changes(one.state, other.state), None) is not None:
+    if one.state is not other.state and next(changes(one.state, other.state), None) is not None:
         return True
     return one.assumptions != other.assumptions or one.faults.rules != other.faults.rules
 

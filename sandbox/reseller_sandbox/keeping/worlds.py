@@ -44,11 +44,11 @@ from reseller_sandbox.keeping import file
 from reseller_sandbox.keeping.file import BadFile, Checked
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.worlds import Checkpoint, Entry, Moment
-from reseller_sandbox.worlds.diff import changes
+from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
-from reseller_sandbox.worlds.inherited import Inherited
-from reseller_sandbox.worlds.journal import Arrival, Exercise
+from reseller_sandbox.worlds.journal import Arrival, Counted, Exercise, Tally
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
+from reseller_sandbox.worlds.moment import changes
 
 #: The version of the format: another one where a file means something else than it did.
 VERSION = 5
@@ -61,7 +61,7 @@ RECORDS: tuple[type, ...] = (
     *(*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium, model.Prices, model.Policy),
     *(Match, JsonPath, When, FaultRule, Count, Window, FaultBook, Strike, *KINDS.values()),
     *(WorldClock, Assumptions, Event, EventLog, Happening, Change, State, Refusal, Possible, Wording),
-    *(Moment, Inherited, Arrival, Entry, Checkpoint, KeptWorld, KeptWorlds, Exercise),
+    *(Moment, Inherited, Arrival, Entry, Checkpoint, KeptWorld, KeptWorlds, Exercise, Counted, Tally),
 )
 
 #: Other kinds of values, beside those that pickle has operations for.

@@ -34,7 +34,7 @@ from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import State
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.worlds.diff import changes
+from reseller_sandbox.worlds.moment import changes
 
 if TYPE_CHECKING:
     from reseller_sandbox.advice.finding import Finding

@@ -33,8 +33,8 @@ from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.tools.resending import Resending
 from reseller_sandbox.worlds import Fixtures, Moment, World
+from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
-from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import to
 
@@ -137,23 +137,11 @@ def _told(side: Any) -> Any:
 
 def _sandbox(head: CapsuleHead, begin: Moment, settings: Settings) -> Sandbox:
     """Return a sandbox of which the default world is at ``begin``."""
-    nothing: tuple[Any, Any] = ((), ())
+    inherited = Inherited(head.keys, head.tokens)
     world = KeptWorld(
-        name=head.world,
-        number=head.number,
-        left=0,
-        idle=0.0,
-        first=begin,
-        origin=begin,
-        moment=begin,
-        inherited=Inherited(head.keys, head.tokens),
-        snapshots=(),
-        branches=(),
-        entries=(),
-        dropped=0,
-        tally=nothing,
+        name=head.world, number=head.number, first=begin, origin=begin, moment=begin, inherited=inherited
     )
-    kept = KeptWorlds(head.seed, head.number, (world,), (), {}, nothing)
+    kept = KeptWorlds(head.seed, head.number, (world,))
     return Sandbox.over(open_worlds(settings, frozen=True, kept=kept), settings)
 
 
