@@ -12,7 +12,8 @@ from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, Config
 from reseller_sandbox.core.texts import printable
 
 if TYPE_CHECKING:
-    from reseller_sandbox.tools.replaying import FirstDifference, Replay
+    from reseller_sandbox.replaying import FirstDifference, Replay
+    from reseller_sandbox.sandbox import Sandbox
 
 #: How much of a long side of a difference is shown, from a little before the place where they part.
 _SHOWN, _BEFORE = 300, 60
@@ -29,7 +30,7 @@ def replay(file: Path, as_json: bool) -> None:
     Otherwise the first difference is told with both sides, and the replay ends with 1.
     """
     from reseller_sandbox.advice.words import plural
-    from reseller_sandbox.tools.replaying import told
+    from reseller_sandbox.replaying import told
 
     found = _replayed(file)
     if as_json:
@@ -80,9 +81,9 @@ def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - a command i
         give_up(str(problem))
 
 
-def _replayed(file: Path) -> Replay:
+def _replayed(file: Path) -> Replay[Sandbox]:
     from reseller_sandbox.capsule.document import BadCapsule
-    from reseller_sandbox.tools.replaying import replay as done_again
+    from reseller_sandbox.sandbox import replay as done_again
 
     try:
         return done_again(file)

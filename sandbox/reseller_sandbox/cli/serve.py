@@ -25,7 +25,7 @@ from reseller_sandbox.settings import BadSetting, ServerSettings
 if TYPE_CHECKING:
     from reseller_sandbox.keeping.keeper import KeptFile
     from reseller_sandbox.server.log import LogWriter
-    from reseller_sandbox.worlds.kept import KeptWorlds
+    from reseller_sandbox.worlds.kept import KeptWorlds, Relived
 
 
 def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, source: str = "") -> None:
@@ -43,7 +43,9 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
             raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
         with without_collections():
             watch = Watch(settings) if settings.watch else None
-            worlds = app_factory.open_worlds(settings, frozen=False, kept=worlds_there or kept)
+            worlds = app_factory.open_worlds(
+                settings, frozen=False, kept=worlds_there or kept, relive=_relive
+            )
             app = app_factory.assemble(worlds, settings)
         file = stack.enter_context(ready_file(settings.ready_file))
         server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))
@@ -68,6 +70,12 @@ def log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
         log.write(as_json(line))
     elif not line.said.is_look:
         log.write(as_text(line))
+
+
+def _relive(capsule: bytes) -> Relived:
+    from reseller_sandbox.sandbox import relive  # loaded for those who open recordings
+
+    return relive(capsule)
 
 
 def _kept_file(path: str) -> KeptFile:
