@@ -40,16 +40,11 @@ class KeptWorld(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, world: World) -> KeptWorld:
         """Return what ``world`` is now."""
+        same = ("name", "number", "left", "first", "origin", "moment", "inherited")
         with world.lock:
             return cls(
-                name=world.name,
-                number=world.number,
-                left=world.left,
+                **{name: getattr(world, name) for name in same},
                 idle=stopwatch() - world.used,
-                first=world.first,
-                origin=world.origin,
-                moment=world.moment,
-                inherited=world.inherited,
                 snapshots=tuple(world.snapshots.values()),
                 branches=tuple(world.branches.values()),
                 entries=world.journal.entries,

@@ -141,7 +141,7 @@ class Index:
         """Return what became of the world that a credential was of; an empty text where that is unknown."""
         return self._ends.get(credential, "")
 
-    def is_taken(self, account: Account, *, by_other_than: World | None) -> bool:
+    def is_taken(self, account: Account, by_other_than: World | None = None) -> bool:
         """Whether a world other than that has or has had the key or the token of ``account``."""
         key, token = claims(account)
         known = self._claims
@@ -394,9 +394,7 @@ class Engine:
         """Let ``world`` begin again at a first moment, as ``load`` does; refuse with ``too_many_faults``."""
         begin = self._bounded(begin)
         with world.lock, self._lock:
-            own = own_accounts(begin.state)
-            others = {one.client_id for one in own if self._needs_others(one, world)}
-            state = self._with_credentials(begin.state, world.number, world, others)
+            state = self._with_free_credentials(begin.state, world, own_accounts(begin.state))
             world.inherited = world.inherited.and_of(begin.state)
             return timeline.begin_again(world, replace(begin, state=state))
 
@@ -414,8 +412,7 @@ class Engine:
             except FixtureError as error:
                 raise Refused(INVALID_ENTRY, problems=told(error)) from None
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
-            others = {one.client_id for one in new if self._needs_others(one, world)}
-            state = self._with_credentials(state, world.number, world, others)
+            state = self._with_free_credentials(state, world, new)
             world.moment = lasting(replace(before, state=state))
 
     def drop(self, name: str) -> None:
@@ -487,22 +484,23 @@ class Engine:
         self.limits.require_room_for_faults(len(begin.faults.rules))
         return begin
 
-    def _with_credentials(
-        self, state: State, number: int, world: World | None = None, only: set[int] | None = None
-    ) -> State:
-        """Return ``state`` with new credentials, free in every world, for all accounts or ``only`` some."""
-        accounts = {one for one in state.accounts if one != OUTSIDE} if only is None else only
+    def _with_credentials(self, state: State, number: int) -> State:
+        """Return ``state`` with new credentials, free in every world, for all accounts."""
+        accounts = {one for one in state.accounts if one != OUTSIDE}
+        return renewed(state, self.seed, number, self._index.is_taken, accounts, self.shard)
+
+    def _with_free_credentials(self, state: State, world: World, accounts: Iterable[Account]) -> State:
+        """Return ``state`` for ``world``, with new credentials in place of those of other worlds."""
 
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)
 
-        return renewed(state, self.seed, number, is_taken, accounts, self.shard)
+        def is_foreign(account: Account) -> bool:
+            return not all(map(self.shard.owns, (account.key, account.token)))
 
-    def _needs_others(self, account: Account, world: World) -> bool:
-        """Whether an account that comes to ``world`` has to have other credentials than it brings."""
-        strange = not all(map(self.shard.owns, (account.key, account.token)))
-        foreign = strange and self.shard.name and world is not self.default
-        return bool(foreign) or self._index.is_taken(account, by_other_than=world)
+        guarded = bool(self.shard.name) and world is not self.default
+        others = {one.client_id for one in accounts if (guarded and is_foreign(one)) or is_taken(one)}
+        return renewed(state, self.seed, world.number, is_taken, others, self.shard)
 
     def _inherited(self, wanted: Fork) -> Inherited:
         if wanted.fixture is not None or wanted.state is not None:
@@ -529,9 +527,7 @@ class Engine:
 
     def _in_use(self, world: World) -> bool:
         """Whether ``world`` is still there, which using it keeps it."""
-        if self._is_idle(world):
-            with self._lock:
-                self._forget(world, self._expired())
+        if self._drop_if_idle(world):
             return False
         world.used = stopwatch()
         return True
@@ -539,12 +535,13 @@ class Engine:
     def _drop_idle(self) -> None:
         self._swept = stopwatch()
         for world in list(self._by_name.values()):
-            if self._is_idle(world):
-                self._forget(world, self._expired())
+            self._drop_if_idle(world)
 
-    def _expired(self) -> str:
-        return f"nobody used for {self.limits.world_idle:g} seconds (--world-idle)"
-
-    def _is_idle(self, world: World) -> bool:
+    def _drop_if_idle(self, world: World) -> bool:
+        """Forget ``world`` if nobody has used it for too long; return whether that is so."""
         limit = self.limits.world_idle
-        return bool(limit) and world is not self.default and self.idle(world) > limit
+        if not limit or world is self.default or self.idle(world) <= limit:
+            return False
+        with self._lock:
+            self._forget(world, f"nobody used for {limit:g} seconds (--world-idle)")
+        return True
