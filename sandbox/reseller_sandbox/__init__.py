@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reseller_sandbox.core.refusals import Refused
     from reseller_sandbox.powers.records import MissingRecord
-    from reseller_sandbox.sandbox import Sandbox, connect
+    from reseller_sandbox.sandbox import Sandbox, connect, replay
     from reseller_sandbox.settings import BadSetting
-    from reseller_sandbox.tools.replaying import replay
 
 __all__ = ["BadSetting", "MissingRecord", "Refused", "Sandbox", "connect", "replay"]
 
@@ -20,7 +19,7 @@ _WHERE = {
     "Refused": "reseller_sandbox.core.refusals",
     "Sandbox": "reseller_sandbox.sandbox",
     "connect": "reseller_sandbox.sandbox",
-    "replay": "reseller_sandbox.tools.replaying",
+    "replay": "reseller_sandbox.sandbox",
 }
 
 

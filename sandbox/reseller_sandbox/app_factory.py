@@ -25,7 +25,7 @@ from reseller_sandbox.web.endpoint import BodyLimits, endpoints_of
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.interface import Mount, below
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
-from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
+from reseller_sandbox.worlds.kept import KeptWorlds, Relived
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server
@@ -53,10 +53,16 @@ def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], objec
     return Moment(seed.state, clock, assumed, seed.requests, seed.faults)
 
 
-def open_worlds(settings: Settings, *, frozen: bool, kept: KeptWorlds | None = None) -> Engine:
+def open_worlds(
+    settings: Settings,
+    *,
+    frozen: bool,
+    kept: KeptWorlds | None = None,
+    relive: Callable[[bytes], Relived] | None = None,
+) -> Engine:
     """Return the default world and what is needed to fork it, or the worlds that were ``kept``.
 
-    Raise as ``beginning`` does.
+    ``relive`` opens recordings. Raise as ``beginning`` does.
     """
     base = profile_of(str(settings.profile)).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
@@ -70,14 +76,6 @@ def open_worlds(settings: Settings, *, frozen: bool, kept: KeptWorlds | None = N
     worlds = Engine(default, fixtures, contract, shard, relive)
     worlds.go_on(kept, others)
     return worlds
-
-
-def relive(capsule: bytes) -> Relived:
-    """Return the world that lives a capsule's past again, apart from all others; raise ``BadCapsule``."""
-    from reseller_sandbox.tools.replaying import replay
-
-    found, one = (made := replay(capsule)).sandbox.world, made.difference
-    return Relived(KeptWorld.of(found), str(one or ""), made.notes)
 
 
 def of_clients() -> tuple[type[V3], type[V2]]:

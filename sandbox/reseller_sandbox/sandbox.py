@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from flask import Flask
 
+from reseller_sandbox import replaying
 from reseller_sandbox.app_factory import assemble, open_worlds, server_of
+from reseller_sandbox.capsule.steps import Recording
 from reseller_sandbox.clients.interception import Others, intercepting
 from reseller_sandbox.clients.with_flask import SignedClient
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
@@ -32,6 +34,7 @@ from reseller_sandbox.remote import There
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
+from reseller_sandbox.worlds.kept import KeptWorld, Relived
 from reseller_sandbox.worlds.timeline import AT
 
 if TYPE_CHECKING:
@@ -62,7 +65,7 @@ class Sandbox(Powers):
 
     @configured(Settings)
     def __init__(self, settings: Settings) -> None:
-        self._hold(settings, open_worlds(settings, frozen=True))
+        self._hold(settings, open_worlds(settings, frozen=True, relive=relive))
 
     def _hold(self, settings: Settings, worlds: Engine) -> None:
         """Have the worlds of an engine, and serve them."""
@@ -270,3 +273,18 @@ def connect(
     was told of v3's headers; ``client`` needs it.
     """
     return Sandbox.through(There(url, world, control_token, timeout, authority), header_prefix)
+
+
+def replay(capsule: Recording | bytes | Path | str) -> replaying.Replay[Sandbox]:
+    """Do all again that stands in a capsule, given as such, as its bytes, or as the path of its file.
+
+    It goes on after a difference, so that the sandbox reaches the end. Raise ``BadCapsule`` for a file that
+    is none, and OSError.
+    """
+    return replaying.replay(capsule, Sandbox.over)
+
+
+def relive(capsule: bytes) -> Relived:
+    """Return the world that lives a capsule's past again, apart from all others; raise ``BadCapsule``."""
+    found, difference = (made := replay(capsule)).sandbox.world, made.difference
+    return Relived(KeptWorld.of(found), str(difference or ""), made.notes)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import struct
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -18,26 +16,15 @@ from tests.keeping.serving import refusal, serving, wait_until
 from tests.outfit import program
 from tests.thorough import tries
 
-SIZES = struct.Struct("<II")
 
-
-def blocks(content: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where the content of each block of a state file begins and ends."""
-    at = content.index(b"\n") + 1
-    while at < len(content):
-        size, _ = SIZES.unpack_from(content, at)
-        yield at + SIZES.size, at + SIZES.size + size
-        at += SIZES.size + size
-
-
-def correct_checksum(content: bytearray, begin: int, end: int) -> None:
-    size = content[begin - SIZES.size : begin - 4]
-    struct.pack_into("<I", content, begin - 4, zlib.crc32(content[begin:end], zlib.crc32(size)))
+def with_checksum(content: bytes) -> bytes:
+    """Return a state file whose checksum fits the rest of it."""
+    return content[:-4] + zlib.crc32(content[:-4]).to_bytes(4, "little")
 
 
 @settings(max_examples=tries(10))
 @given(data=st.data())
-def test_damage_anywhere_is_refused_with_its_place(kept: Kept, data: st.DataObject) -> None:
+def test_damage_anywhere_is_refused(kept: Kept, data: st.DataObject) -> None:
     """A wrong byte, a missing end, and bytes after the end."""
     content, path = bytearray(kept.path.read_bytes()), kept.path.with_name("damaged")
     at = data.draw(st.integers(0, len(content) - 1))
@@ -45,7 +32,8 @@ def test_damage_anywhere_is_refused_with_its_place(kept: Kept, data: st.DataObje
     wrong[at] ^= data.draw(st.integers(1, 255))
     for damaged in (wrong, content[:at], content + data.draw(st.binary(min_size=1, max_size=40))):
         path.write_bytes(damaged)
-        assert damaged == b"" or "byte " in refusal(path)
+        words = refusal(path) if damaged else "damaged"
+        assert "damaged" in words or "no file that worlds are kept in" in words or "of version" in words
 
 
 def test_damage_with_a_correct_checksum_is_refused_without_the_name_of_an_exception(
@@ -54,25 +42,19 @@ def test_damage_with_a_correct_checksum_is_refused_without_the_name_of_an_except
     """Much damage is found. The server reads the rest as other values."""
     content, random, refusals, path = kept.path.read_bytes(), Random(7), set(), tmp_path / "worlds"
     for _ in range(12):
-        begin, end = random.choice(list(blocks(content))[:-1])
         changed = bytearray(content)
+        begin = random.randrange(100, len(content) - 1000)
         for _ in range(40):
-            changed[random.randrange(begin, end)] = random.randrange(256)
-        correct_checksum(changed, begin, end)
-        path.write_bytes(changed)
+            changed[random.randrange(begin, begin + 1000)] = random.randrange(256)
+        path.write_bytes(with_checksum(bytes(changed)))
         refusals.add(refusal(path).partition(": ")[2])
-    assert len(refusals) > 3
+    assert any("content is damaged" in words for words in refusals)
     assert [words for words in refusals if "Error" in words or "(" in words] == []
 
 
 def test_records_of_another_version_are_refused_by_name(kept: Kept, tmp_path: Path) -> None:
-    content = bytearray(kept.path.read_bytes())
-    begin, end = next(place for place in blocks(bytes(content)) if b"Order(id" in content[slice(*place)])
-    at = content.index(b"Order(id", begin)
-    content[at : at + 8] = b"Order(no"
-    correct_checksum(content, begin, end)
     path = tmp_path / "older"
-    path.write_bytes(content)
+    path.write_bytes(with_checksum(kept.path.read_bytes().replace(b"Order(id", b"Order(no", 1)))
     assert "whose Order has other fields" in refusal(path)
 
 
@@ -81,7 +63,7 @@ def test_a_file_that_no_server_can_use_is_refused_and_stays(tmp_path: Path) -> N
     for content, words in (
         (b"zones: {com: {}}\n", "no file that worlds are kept in"),
         (b"\x80\x04\x95", "no file that worlds are kept in"),
-        (b"reseller-sandbox worlds, version 99\n", "of version 99 of the format; this program reads 4"),
+        (b"reseller-sandbox worlds, version 99\n", "of version 99 of the format; this program reads 5"),
     ):
         path.write_bytes(content)
         assert words in refusal(path)

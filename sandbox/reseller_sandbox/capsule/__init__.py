@@ -2,6 +2,6 @@
 
 ``writing.recording_of`` makes one of a world, ``document`` turns it into bytes and reads them strictly. With
 the powers, ``sandbox.capsule.get()`` returns those bytes and ``sandbox.capsule.write(path)`` writes them to a
-file. ``reseller_sandbox.tools.replaying.replay`` takes the bytes, or a path, does it all again, and tells the
+file. ``reseller_sandbox.replay`` takes the bytes, or a path, does it all again, and tells the
 first difference; what it returns holds the sandbox at the point that was reached.
 """

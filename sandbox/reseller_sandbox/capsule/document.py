@@ -8,22 +8,27 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import NODEFAULT, convert
 
 from reseller_sandbox.capsule.steps import (
-    STEPS,
     CapsuleHead,
     EndStep,
+    Raw,
     Recording,
     RequestStep,
     StandStep,
     Step,
     WaitingStep,
 )
-from reseller_sandbox.core.signatures import by_attribute, declared, read, written
-from reseller_sandbox.core.stepwise import json_pieces
-from reseller_sandbox.core.texts import complaint
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.signatures import defaults, field_names
+from reseller_sandbox.core.values import INSTANT, Kind
 
 #: The version of the format: another one where a line means something else than it did.
 VERSION = 1
@@ -34,25 +39,56 @@ MOST = 1 << 28
 #: What every capsule's file begins with: the head of gzip, without a time, a name and a system.
 _BEGINNING = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 
-_NAMES = {kind: name for name, kind in STEPS.items()}
-
 
 class BadCapsule(ValueError):
     """A file is no capsule, or a damaged one; the message says where, and why."""
 
 
+def _content(given: Any) -> bytes:
+    if isinstance(given, bytes):
+        return given
+    try:
+        return given.read_bytes() if isinstance(given, Path) else b64decode(given, validate=True)
+    except OSError as problem:
+        raise ValueError(f"cannot be read: {problem}") from None
+    except (TypeError, ValueError):
+        raise ValueError("must be a file's content in Base64") from None
+
+
+#: A whole capsule: its bytes, the same in Base64, or the path of a file, which the caller's side reads.
+CONTENT = Kind(
+    {"type": "string", "contentEncoding": "base64", "contentMediaType": "application/gzip"},
+    _content,
+    lambda content: b64encode(content).decode(),
+)
+Content = Annotated[bytes | str | Path, CONTENT]
+
+
 def to_bytes(recording: Recording) -> bytes:
     """Return a capsule as a file has it; raise ``BadCapsule`` for one that is too large."""
     lines = [{"capsule": VERSION, **_written(recording.head)}]
-    lines += ({"step": _NAMES[type(step)], **_written(step)} for step in recording.steps)
-    text = "".join(piece for line in lines for piece in (*json_pieces(line, _text), "\n")).encode()
+    lines += ({"step": step.__struct_config__.tag, **_written(step)} for step in recording.steps)
+    text = "".join(f"{_ENCODER.encode(line)}\n" for line in lines).encode()
     if len(text) > MOST:
         raise BadCapsule(f"the capsule would be {len(text)} bytes long; it can be {MOST}")
     return packed(text)
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+def _written(value: Any) -> Any:
+    """Return a value that JSON does not have as one that it has; a record without its defaults."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError:
+            return {"base64": b64encode(value).decode()}
+    if isinstance(value, datetime):
+        return wire(value)
+    usual = defaults(type(value))
+    told = {name: getattr(value, name) for name in field_names(value)}
+    return {name: one for name, one in told.items() if one != usual.get(name, NODEFAULT)}
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_written)
 
 
 def packed(text: bytes) -> bytes:
@@ -60,10 +96,6 @@ def packed(text: bytes) -> bytes:
     packing = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     end = struct.pack("<II", zlib.crc32(text), len(text) & 0xFFFFFFFF)
     return _BEGINNING + packing.compress(text) + packing.flush() + end
-
-
-def _written(value: Any) -> dict[str, Any]:
-    return written(declared(type(value)), value)
 
 
 def from_bytes(content: bytes, name: str = "capsule") -> Recording:
@@ -74,7 +106,7 @@ def from_bytes(content: bytes, name: str = "capsule") -> Recording:
             raise BadCapsule(f"line {len(lines) + 1}: it breaks off")
         told = [_object(number, line) for number, line in enumerate(lines, 1)]
         head = _head(told[0] if told else {})
-        steps = tuple(_step(number, line) for number, line in enumerate(told[1:], 2))
+        steps = tuple(_read(number, Step, line) for number, line in enumerate(told[1:], 2))
         _require_sense(steps)
     except BadCapsule as problem:
         raise BadCapsule(f"{name}: {problem}") from None
@@ -119,31 +151,33 @@ def _no_number(word: str) -> Any:
     raise ValueError(f"{word} is no number")
 
 
-def _head(told: dict[str, Any]) -> CapsuleHead:
+def _head(told: dict[str, Any]) -> Any:
     version = told.pop("capsule", None)
     if isinstance(version, bool) or not isinstance(version, int):
         raise BadCapsule("line 1: this is no capsule: it does not begin with the format's version")
     if version != VERSION:
         raise BadCapsule(f"line 1: it is of version {version} of the format; this program reads {VERSION}")
-    head: CapsuleHead = _read(1, CapsuleHead, told)
-    return head
+    return _read(1, CapsuleHead, told)
 
 
-def _step(number: int, told: dict[str, Any]) -> Step:
-    name = told.pop("step", None)
-    kind = STEPS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        raise BadCapsule(f"line {number}: step must be one of {', '.join(STEPS)}")
-    step: Step = _read(number, kind, told)
-    return step
+def _read(number: int, kind: Any, told: dict[str, Any]) -> Any:
+    """Return a line as a record; ``kind`` is its type, or a union of types that the line chooses from."""
+    try:
+        return convert(told, kind, dec_hook=_value)
+    except ValueError as problem:
+        raise BadCapsule(f"line {number}: {problem}") from None
 
 
-def _read(number: int, kind: Any, told: Mapping[str, Any]) -> Any:
-    known = declared(kind)
-    found, wrong = read(known, told)
-    if wrong:
-        raise BadCapsule(f"line {number}: {complaint(wrong)}")
-    return kind(**by_attribute(known, found))
+def _value(kind: type, told: Any) -> Any:
+    """Return the value that ``_written`` has made text or an object."""
+    if kind is not Raw:  # freezegun has replaced datetime by a class that msgspec does not know
+        return INSTANT.read(told)
+    match told:
+        case str():
+            return Raw(told.encode("utf-8", "surrogatepass"))
+        case {"base64": str() as encoded} if len(told) == 1:
+            return Raw(b64decode(encoded, validate=True))
+    raise ValueError("must be text, or an object with base64")
 
 
 def _require_sense(steps: Sequence[Step]) -> None:

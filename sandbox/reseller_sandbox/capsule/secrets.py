@@ -24,7 +24,7 @@ from reseller_sandbox.core.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKN
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.server.secrecy import MASK, host_masked, query_elements, target_masked, value_masked
-from reseller_sandbox.worlds import Entry, Moment, World, plain, redact
+from reseller_sandbox.worlds import Entry, Moment, World, redact
 
 #: Why a request cannot be done again.
 MASKED = "a secret of another service was taken out of it"
@@ -69,7 +69,7 @@ class Masking:
         for entry in self._entries:
             for change in entry.changes:
                 for record in (change.before, change.after):
-                    self._own.update(filter(None, plain.secrets_of(record)))
+                    self._own.update(filter(None, redact.secrets_of(record)))
             self._own.update(redact.secrets_in(redact.read(entry.answer)))
         self._own -= self._foreign
 
@@ -80,11 +80,11 @@ class Masking:
             self._own.update(set(_credentials(state())) | set(held_in(state())))
             self._own.update(one for one in secrets if _is_like_any(one, self._own))
 
-        def unlike(secret: Any, _: Any) -> str:
+        def unlike(secret: Any, _: str) -> str:
             self._foreign.update(redact.texts(secret))
             return UNLIKE
 
-        made: dict[str, Any] = _exchanged(given, redact.masked(given, own=self._own), unlike)
+        made: dict[str, Any] = redact.masked(given, own=self._own, instead=unlike)
         return made
 
     def moment(self, moment: Moment) -> Moment:
@@ -145,7 +145,7 @@ def _credentials(state: State) -> Iterator[str]:
 def held_in(state: State) -> Iterator[str]:
     """Yield the secrets of all that the registry holds, and is going to hold."""
     for record in chain(state.orders.values(), state.customers.values(), state.plans.values()):
-        yield from filter(None, plain.secrets_of(record))
+        yield from filter(None, redact.secrets_of(record))
 
 
 def _is_like_any(pattern: str, own: Iterable[str]) -> bool:
@@ -164,17 +164,6 @@ def _element_masked(name: str, value: str, own: set[str]) -> str:
     return host_masked(value) if name == "host" else value_masked(name, value, own)
 
 
-def _exchanged(value: Any, masked: Any, instead: Callable[[Any, Any], Any]) -> Any:
-    """Return ``value`` with ``instead`` of each part that differs in ``masked``."""
-    if value == masked:
-        return value
-    if isinstance(value, Mapping) and isinstance(masked, Mapping):
-        return {key: _exchanged(inner, masked[key], instead) for key, inner in value.items()}
-    if isinstance(value, list | tuple) and isinstance(masked, list):
-        return [_exchanged(inner, other, instead) for inner, other in zip(value, masked, strict=True)]
-    return instead(value, masked)
-
-
 def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str], bool]:
     """Return a body without secrets, the secrets, and whether it is otherwise as it was sent."""
     try:
@@ -184,8 +173,13 @@ def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str], bool]:
         if read is None or redact.masked(read, own=own) == read:
             return body, [], True
         return redact.shortened(body, len(body)), list(redact.secrets_in(read)), False
-    masked, pairs = redact.masked(told, own=own), []
-    _exchanged(told, masked, lambda *pair: pairs.append(pair))
+    pairs: list[tuple[Any, str]] = []
+
+    def note(secret: Any, shown: str) -> str:
+        pairs.append((secret, shown))
+        return shown
+
+    masked = redact.masked(told, own=own, instead=note)
     changed = body
     for secret, instead in pairs:
         for ascii_alone in (True, False):

@@ -5,20 +5,41 @@ The fields of each class are the keys of its line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
 
-from reseller_sandbox.capsule.kinds import Count, Keys, Line, Lines, Pairs, Raw, Seconds, Tokens, Told
-from reseller_sandbox.core.signatures import record
-from reseller_sandbox.core.values import INSTANT, SWITCH
+from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.worlds import Entry
 
+Count = Annotated[int, Meta(ge=0, le=10**15)]
+Seconds = Annotated[float, Meta(ge=0, le=10**15)]
 
-class CapsuleHead(Struct, frozen=True, kw_only=True):
+
+class Raw(bytes):
+    """Bytes that are a text in the file if they are UTF-8, and otherwise an object with ``base64``."""
+
+
+class _Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A part of the file, in which no other keys can stand."""
+
+
+class _Step(
+    _Line, frozen=True, kw_only=True, tag_field="step", tag=lambda name: name.removesuffix("Step").lower()
+):
+    """A step: its ``number`` in the world's line, and the time that the clock showed."""
+
+    number: Count
+    at: datetime
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "at", INSTANT.read(self.at))
+
+
+class CapsuleHead(_Line, frozen=True, kw_only=True):
     """Whose past it is: ``by`` is the version of the sandbox, ``default`` whether the world was the default
     one.
 
@@ -27,133 +48,105 @@ class CapsuleHead(Struct, frozen=True, kw_only=True):
     the world comes from. ``notes`` say what of the past the capsule cannot tell.
     """
 
-    by: Line
-    world: Line
-    settings: Told
-    keys: Keys
-    tokens: Tokens
-    default: Annotated[bool, SWITCH] = True
+    by: str
+    world: str
+    settings: dict[str, Any]
+    keys: dict[str, tuple[Count, str]]
+    tokens: dict[str, Count]
+    default: bool = True
     number: Count = 0
-    seed: Line = ""
-    notes: Lines = ()
+    seed: str = ""
+    notes: tuple[str, ...] = ()
 
 
-class StandStep(Struct, frozen=True, kw_only=True):
+class StandStep(_Step, frozen=True, kw_only=True):
     """What the world was when this number had been given away: a fixture. ``why`` is for those past the
     first.
     """
 
-    number: Count
-    at: Annotated[datetime, INSTANT]
-    fixture: Line
-    why: Line = ""
+    fixture: str
+    why: str = ""
 
 
-class AsSent(Struct, frozen=True, kw_only=True):
+class AsSent(_Line, frozen=True, kw_only=True):
     """A request as it came. ``replaced`` are the places of secrets that others stand for; it has to be
     signed ``anew`` where they were among what is signed."""
 
-    method: Line
-    target: Line
-    headers: Pairs = ()
-    body: Raw = b""
-    scheme: Line = "http"
-    port: Line = ""
-    replaced: Lines = ()
-    anew: Annotated[bool, SWITCH] = False
+    method: str
+    target: str
+    headers: tuple[tuple[str, str], ...] = ()
+    body: Raw = Raw()
+    scheme: str = "http"
+    port: str = ""
+    replaced: tuple[str, ...] = ()
+    anew: bool = False
 
 
-_SENT = record(AsSent)
-
-
-class CameOfIt(Struct, frozen=True, kw_only=True):
+class CameOfIt(_Line, frozen=True, kw_only=True):
     """What the client was told, and which faults had a hand in it.
 
     The ``body`` is the beginning of an answer that is longer, of which ``size`` and ``digest`` (SHA-256) are.
     """
 
     status: Count
-    outcome: Line
-    faults: Lines = ()
+    outcome: str
+    faults: tuple[str, ...] = ()
     held_up: Seconds = 0.0
-    body: Raw = b""
+    body: Raw = Raw()
     size: Count | None = None
-    digest: Line = ""
+    digest: str = ""
 
 
-_CAME = record(CameOfIt)
-
-
-class WaitingStep(Struct, frozen=True, kw_only=True):
+class WaitingStep(_Step, frozen=True, kw_only=True):
     """A request came that a fault put off; what came of it is told under the same name ``waits``, if
     anything.
     """
 
-    number: Count
-    at: Annotated[datetime, INSTANT]
-    waits: Line
-    sent: Annotated[AsSent, _SENT]
+    waits: str
+    sent: AsSent
 
 
-class RequestStep(Struct, frozen=True, kw_only=True):
+class RequestStep(_Step, frozen=True, kw_only=True):
     """A request took effect: one that has just been ``sent``, or one that ``waits``.
 
     ``beyond`` is why it cannot be done again, where it cannot; then a ``StandStep`` follows.
     """
 
-    number: Count
-    at: Annotated[datetime, INSTANT]
-    id: Line
-    operation: Line
-    came: Annotated[CameOfIt, _CAME]
-    sent: Annotated[AsSent, _SENT] | None = None
-    waits: Line | None = None
-    beyond: Line = ""
+    id: str
+    operation: str
+    came: CameOfIt
+    sent: AsSent | None = None
+    waits: str | None = None
+    beyond: str = ""
 
 
-class CallStep(Struct, frozen=True, kw_only=True):
+class CallStep(_Step, frozen=True, kw_only=True):
     """A power was used; ``at`` is what the clock showed after that. ``past`` is whether it only led here.
 
     A rewind, for one, is not done again: what it left behind is not told.
     """
 
-    number: Count
-    at: Annotated[datetime, INSTANT]
-    call: Line
-    given: Told
-    past: Annotated[bool, SWITCH] = False
+    call: str
+    given: dict[str, Any]
+    past: bool = False
 
 
-class FiredStep(Struct, frozen=True, kw_only=True):
+class FiredStep(_Step, frozen=True, kw_only=True):
     """Something happened by itself, or by a plan."""
 
-    number: Count
-    at: Annotated[datetime, INSTANT]
-    event: Line
-    subject: Line
+    event: str
+    subject: str
 
 
-class EndStep(Struct, frozen=True, kw_only=True):
+class EndStep(_Step, frozen=True, kw_only=True):
     """Where the world stood at last; ``digest`` (SHA-256) is that of the world as a fixture."""
 
-    number: Count
-    at: Annotated[datetime, INSTANT]
-    frozen: Annotated[bool, SWITCH]
+    frozen: bool
     requests: Count
-    digest: Line
+    digest: str
 
 
 Step = StandStep | WaitingStep | RequestStep | CallStep | FiredStep | EndStep
-
-#: The kinds of steps, as their lines begin.
-STEPS: Mapping[str, Any] = {
-    "stand": StandStep,
-    "waiting": WaitingStep,
-    "request": RequestStep,
-    "call": CallStep,
-    "fired": FiredStep,
-    "end": EndStep,
-}
 
 
 class Recording(Struct, frozen=True):
@@ -176,7 +169,7 @@ def came(entry: Entry, answer: bytes | None = None) -> CameOfIt:
         outcome=entry.outcome,
         faults=entry.struck_by,
         held_up=entry.held_up,
-        body=body[:_KEPT],
+        body=Raw(body[:_KEPT]),
         size=len(body) if is_long and size is None else size,
         digest=sha256(body).hexdigest() if is_long else "",
     )

@@ -7,22 +7,238 @@ was after that, and goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.capsule.past import Past
-from reseller_sandbox.capsule.secrets import Masking
-from reseller_sandbox.capsule.steps import CapsuleHead, EndStep, Recording, StandStep
+from reseller_sandbox.capsule.secrets import Clean, Masking
+from reseller_sandbox.capsule.steps import (
+    AsSent,
+    CallStep,
+    CapsuleHead,
+    EndStep,
+    FiredStep,
+    Raw,
+    Recording,
+    RequestStep,
+    StandStep,
+    Step,
+    WaitingStep,
+    came,
+)
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.signatures import declared
+from reseller_sandbox.core.state import State, account_named
+from reseller_sandbox.faults.kinds.answers import RateLimit
+from reseller_sandbox.faults.kinds.replays import Stale
 from reseller_sandbox.settings import ServiceSettings
-from reseller_sandbox.worlds import Engine, Moment, World
+from reseller_sandbox.worlds import Engine, Entry, Moment, World
+from reseller_sandbox.worlds.eventlog import Event
+from reseller_sandbox.worlds.moment import changes
+from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
 
 #: The settings that change no answer, or are nobody else's business.
 _NOT_TOLD = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}
+
+#: What is not done again: each only leads to where the world is, or concerns other worlds.
+PAST = frozenset(
+    {
+        "history.rewind",
+        "history.load",
+        "history.reset",
+        "journal.clear",
+        "worlds.fork",
+        "worlds.open",
+        "worlds.remove",
+        "snapshots.restore",
+        "snapshots.remove",
+        "branches.switch",
+        "branches.remove",
+    }
+)
+
+#: The calls that say what to look for in requests.
+_LOOKING = ("faults.", "outside.")
+
+#: Why a capsule begins later than its world, or goes on from another state than it led to.
+FORGOTTEN = "what came before is no longer in the journal"
+UNTOLD = "the world was changed in a way that nothing tells of"
+_TOO_EARLY = "it goes back to what came before the capsule begins"
+
+
+class Past(Struct, frozen=True):
+    """The past of a world that began at ``origin``, if that is known, and is at ``end`` now.
+
+    ``entries`` are its journal, ``masking`` takes the secrets of other services out of it.
+    """
+
+    engine: Engine
+    origin: Moment | None
+    end: Moment
+    entries: Sequence[Entry]
+    masking: Masking
+
+    def steps(self) -> Iterator[Step]:
+        """Yield its steps in their order; the first one says where it begins."""
+        line = self._line()
+        gap = self._gap({step.number for step, _ in line if not isinstance(step, WaitingStep)})
+        if self.origin is not None and not gap:
+            yield self._stand(0, self.origin, self.origin.clock.instant)
+            yield from self._since(0, self.origin, line)
+            return
+        first = next((entry for _, entry in line if entry is not None and entry.step > gap), None)
+        if first is None:
+            yield self._stand(self.end.log.number, self.end, self.end.clock.instant, FORGOTTEN)
+            return
+        yield self._stand(first.step - 1, first.before, first.at, FORGOTTEN)
+        yield from self._since(first.step, first.before, [one for one in line if one[0].number >= first.step])
+
+    def _gap(self, known: set[int]) -> int:
+        """Return the last number that nothing is known of, of those that something has followed."""
+        latest = max(known, default=0)
+        if self.end.log.number > latest and not known:
+            return self.end.log.number
+        return next((number for number in range(latest, 0, -1) if number not in known), 0)
+
+    def _since(
+        self, begin: int, known: Moment | None, line: Sequence[tuple[Step, Entry | None]]
+    ) -> Iterator[Step]:
+        """Yield the steps since the number ``begin``; ``known`` is the moment before them."""
+        done, waiting, broken = begin, set[str](), begin > 0
+        for step, entry in line:
+            if isinstance(step, WaitingStep):
+                waiting.add(step.waits)
+                yield step
+                continue
+            if step.number <= done and begin != step.number:  # it is in a stand already
+                continue
+            if entry is not None and isinstance(step, RequestStep):
+                if known is not None and _differ(known, entry.before):
+                    yield self._stand(step.number - 1, entry.before, entry.at, UNTOLD)
+                    waiting.discard(entry.id)  # the stand does not count the arrival of this request
+                    broken = True
+                if broken and any(isinstance(rule.kind, Stale) for rule in entry.faults):
+                    step = replace(step, beyond=step.beyond or _TOO_EARLY)
+                if step.waits is not None and step.waits not in waiting:
+                    step = replace(step, beyond=step.beyond or _TOO_EARLY)
+                yield step
+                known, done = entry.after, step.number
+                if step.beyond:
+                    broken, done = True, entry.after.log.number
+                    yield self._stand(done, entry.after, entry.at, step.beyond)
+            else:
+                yield step
+                known, done = None, step.number
+        if done < self.end.log.number or (known is not None and _differ(known, self.end)):
+            yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNTOLD)
+
+    def _stand(self, number: int, moment: Moment, at: datetime, why: str = "") -> StandStep:
+        still = replace(self.masking.moment(moment), clock=WorldClock(at))
+        return StandStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
+
+    def _line(self) -> list[tuple[Step, Entry | None]]:
+        """Return all that is known, in the order in which it took effect."""
+        found: list[tuple[tuple[int, int, int], Step, Entry | None]] = []
+        for event in self.end.log.events:
+            found.append(((event.number, 0, 0), self._event(event), None))
+        self.masking.learn()
+        for entry in self.entries:
+            found.append(((entry.step, 0, 0), self._request(entry), entry))
+            if entry.arrived is not None:
+                found.append(self._waiting(entry, entry, entry.id))
+        strikes: Iterable[Any] = self.end.faults.waiting
+        inherited = () if self.origin is None else self.origin.faults.waiting
+        held = sorted((one for one in strikes if one not in inherited), key=lambda one: one.arrived)
+        found += (self._waiting(one, one.request, f"w{number}") for number, one in enumerate(held, 1))
+        return [(step, entry) for _, step, entry in sorted(found, key=lambda one: one[0])]
+
+    def _event(self, event: Event) -> Step:
+        if event.happening is not None and event.kind != "control":
+            happening = event.happening
+            return FiredStep(
+                number=event.number, at=event.at, event=happening.event, subject=happening.subject
+            )
+        moved = {name: after for name, _, after in event.changed if name == "clock.now"}
+        at = moved.get("clock.now", event.at) if event.name.startswith("clock.") else event.at
+        given = {**event.given, **(self._opened(event) if event.name == "accounts.add" else {})}
+        return CallStep(
+            number=event.number,
+            at=at,
+            call=event.name,
+            given=self.masking.call(given, lambda: self._state_after(event))
+            if event.name.startswith(_LOOKING)
+            else given,
+            past=event.name in PAST,
+        )
+
+    def _opened(self, event: Event) -> Mapping[str, str]:
+        """Return the credentials of an account that was added, which others may have stood in the way of."""
+        name = event.given.get("name", event.given.get("account"))
+        made = account_named(self._state_after(event), name)
+        return {} if made is None else {"key": made.key, "secret": made.secret, "token": made.token}
+
+    def _state_after(self, event: Event) -> State:
+        """Return the state that the next request met, or that the world is in."""
+        later = (entry.before.state for entry in self.entries if entry.step > event.number)
+        return next(later, self.end.state)
+
+    def _waiting(self, one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], WaitingStep, None]:
+        after, matched, at = one.arrived
+        sent = _sent(entry, self.masking.request(entry))
+        return (after, 1, matched), WaitingStep(number=after, at=at, waits=name, sent=sent), None
+
+    def _request(self, entry: Entry) -> RequestStep:
+        late, clean = entry.arrived is not None, self.masking.request(entry)
+        return RequestStep(
+            number=entry.step,
+            at=entry.at,
+            id=entry.id,
+            operation=entry.operation,
+            came=came(entry, clean.answer),
+            sent=None if late else _sent(entry, clean),
+            waits=entry.id if late else None,
+            beyond=_beyond(entry) or clean.beyond,
+        )
+
+
+def _sent(entry: Entry, clean: Clean) -> AsSent:
+    return AsSent(
+        method=entry.method,
+        target=clean.target,
+        headers=clean.headers,
+        body=Raw(clean.body),
+        scheme=entry.scheme,
+        port=entry.port,
+        replaced=clean.replaced,
+        anew=clean.anew,
+    )
+
+
+def _differ(one: Moment, other: Moment) -> bool:
+    """Whether two moments are not alike in what a request sees."""
+    if one.state is not other.state and next(changes(one.state, other.state), None) is not None:
+        return True
+    return one.assumptions != other.assumptions or one.faults.rules != other.faults.rules
+
+
+def _beyond(entry: Entry) -> str:
+    """Return why a request cannot be done again, or nothing."""
+    if entry.body_size is not None:
+        return f"its body of {entry.body_size} bytes was too long for the journal (--journal-body)"
+    longest = max(map(len, entry.sent.values()), default=0)
+    if len(entry.sent) == MOST_HEADERS or longest == KEPT_OF_A_HEADER:
+        return "its headers were too long for the journal"
+    for rule in entry.before.faults.rules:
+        by_the_machine = isinstance(rule.kind, RateLimit) and rule.kind.time == "real"
+        counted = entry.before.faults.count(rule.name) != entry.after.faults.count(rule.name)
+        if by_the_machine and (counted or entry.arrived is not None):
+            return f"the fault {rule.name} goes by the machine's clock"
+    return ""
 
 
 def recording_of(engine: Engine, world: World) -> Recording:

@@ -14,9 +14,9 @@ from reseller_sandbox.cli.operations import PowerCommand
 from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.core.texts import printable
 from reseller_sandbox.remote import There, Unreachable
+from reseller_sandbox.replaying import FirstDifference, Replay, told
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.tools import replaying
-from reseller_sandbox.tools.replaying import FirstDifference, Replay
+from reseller_sandbox.sandbox import replay as replay_file
 
 #: How much of a long side of a difference is shown, from a little before the place where they part.
 _SHOWN, _BEFORE = 300, 60
@@ -59,7 +59,7 @@ def replay(file: Path, as_json: bool) -> None:
     """
     found = replayed(file)
     if as_json:
-        say_json({"file": str(file), **replaying.told(found)})
+        say_json({"file": str(file), **told(found)})
     else:
         for request, why in found.beyond.items():
             say(f"{request} cannot be done again: {why}.")
@@ -81,10 +81,10 @@ def _show(difference: FirstDifference) -> None:
         say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{more}")
 
 
-def replayed(file: Path) -> Replay:
+def replayed(file: Path) -> Replay[Sandbox]:
     """Return the replay of a capsule; end the program if that is impossible."""
     try:
-        return replaying.replay(file)
+        return replay_file(file)
     except BadCapsule as problem:
         give_up(printable(str(problem)))
     except OSError as problem:

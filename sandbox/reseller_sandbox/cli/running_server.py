@@ -19,6 +19,7 @@ from reseller_sandbox.cli.base import PROGRAM, say
 from reseller_sandbox.cli.fixture_watcher import Watch, watching
 from reseller_sandbox.config_sources import misspelt
 from reseller_sandbox.keeping.keeper import KeptFile
+from reseller_sandbox.sandbox import relive
 from reseller_sandbox.server.collector import begin_serving, without_collections
 from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text
 from reseller_sandbox.server.server import Server
@@ -44,7 +45,7 @@ def run(settings: ServerSettings, worlds_there: KeptWorlds | None = None, source
             raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
         with without_collections():
             watch = Watch(settings) if settings.watch else None
-            worlds = app_factory.open_worlds(settings, frozen=False, kept=worlds_there or kept)
+            worlds = app_factory.open_worlds(settings, frozen=False, kept=worlds_there or kept, relive=relive)
             app = app_factory.assemble(worlds, settings)
         write_ready_file = stack.enter_context(_ready_file(settings.ready_file))
         server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))

@@ -72,13 +72,13 @@ def read(tally: Tally, contract: Contract) -> Marks:
     rows = {(row.event, stage): row for row in TIMED for stage in (row.stage, None)}
     moves = transitions()
     marks: Marks = {}
-    for exercise, seen in tally.requests:
+    for exercise, seen in list(tally.requests.items()):
         for key, one in _met(exercise, seen, known.get(exercise.operation)):
             marks.setdefault(key, Mark()).add(one)
         for move in exercise.moves:
             if move in moves:
                 marks.setdefault(("transitions", moves[move]), Mark()).add(_mark(seen))
-    for (event, stage), seen in tally.events:
+    for (event, stage), seen in list(tally.events.items()):
         row = rows.get((event, stage)) or rows.get((event, None))
         if row is not None:
             marks.setdefault(("events", event_name(row)), Mark()).add(Mark(times=seen.times))

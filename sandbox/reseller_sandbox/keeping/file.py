@@ -1,16 +1,16 @@
-"""A file of checked blocks, written whole or not at all, read strictly, and locked for one process.
+"""A file with a checksum, written whole or not at all, read strictly, and locked for one process.
 
-After its first line come blocks: the length and the CRC-32 of the content as 32-bit numbers (little-endian),
-and the content. The last block is empty, and nothing follows it.
+The first line names the version of the format. The CRC-32 of everything before it is the end, as a 32-bit
+number (little-endian).
 """
 
 from __future__ import annotations
 
 import os
-import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,14 +34,12 @@ else:
 #: The first line of every version's files, without the version.
 MAGIC = b"reseller-sandbox worlds, version "
 
-_HEAD = struct.Struct("<II")
-
-#: Adds a block with this content to a file.
-Put = Callable[[bytes], None]
+#: So many bytes at the end of a file are its checksum.
+_SIZE = 4
 
 
 class BadFile(ValueError):
-    """A file cannot be read; the message says which, where in it, and why."""
+    """A file cannot be read; the message says which, and why."""
 
 
 class Locked(Exception):
@@ -87,10 +85,23 @@ def _locked(path: Path) -> int:
         os.close(held)  # its holder has replaced the file meanwhile
 
 
+class Checked:
+    """Counts the checksum of everything that is written to ``file``."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.checksum = 0
+
+    def write(self, data: bytes, /) -> int:
+        """Write ``data``."""
+        self.checksum = zlib.crc32(data, self.checksum)
+        return self._file.write(data)
+
+
 def write(
-    path: Path, version: int, fill: Callable[[Put], object], put_in_place: Callable[[Path, Path], object]
+    path: Path, version: int, fill: Callable[[Checked], object], put_in_place: Callable[[Path, Path], object]
 ) -> None:
-    """Write a file that ``fill`` puts blocks into; until it is complete, ``path`` stays as it is.
+    """Write a file that ``fill`` writes the content of; until it is complete, ``path`` stays as it is.
 
     ``put_in_place`` moves the complete file to ``path``. Raise OSError, and what ``fill`` raises. Only its
     owner can read the file: it holds secrets.
@@ -98,9 +109,10 @@ def write(
     aside = path.with_name(f"{path.name}.new")
     try:
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb", 1 << 20) as file:
-            file.write(MAGIC + b"%d\n" % version)
-            fill(lambda content: _put(file, content))
-            _put(file, b"")
+            checked = Checked(file)
+            checked.write(MAGIC + b"%d\n" % version)
+            fill(checked)
+            file.write(checked.checksum.to_bytes(_SIZE, "little"))
             file.flush()
             os.fsync(file.fileno())
         put_in_place(aside, path)
@@ -121,49 +133,16 @@ def _settle(folder: Path) -> None:
             os.close(held)
 
 
-def _put(file: BinaryIO, content: bytes) -> None:
-    size = len(content).to_bytes(4, "little")
-    file.write(_HEAD.pack(len(content), zlib.crc32(content, zlib.crc32(size))))
-    file.write(content)
-
-
-def read(path: Path, version: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the content of each block up to the end, and where the block begins.
-
-    Raise ``BadFile``, and OSError.
-    """
-    content = memoryview(path.read_bytes())
-    at = _begin(path, bytes(content[: len(MAGIC) + 12]), version)
-    while block := _block(path, content, at):
-        yield at, block
-        at += _HEAD.size + len(block)
-    end = at + _HEAD.size
-    if end != len(content):
-        raise BadFile(f"{path}: byte {end}: something follows the end")
-
-
-def _begin(path: Path, start: bytes, version: int) -> int:
-    """Return where the first block begins."""
-    line, mark, _ = start.partition(b"\n")
-    number = line.removeprefix(MAGIC)
-    if not start.startswith(MAGIC) or not mark or not number.isdigit():
-        raise BadFile(f"{path}: byte 0: this is no file that worlds are kept in")
+def read(path: Path, version: int) -> BytesIO:
+    """Return the content of a file, from its second line on; raise ``BadFile``, and OSError."""
+    source = BytesIO(path.read_bytes())
+    line = source.readline(len(MAGIC) + 12)
+    number = line.removeprefix(MAGIC).strip()
+    if not line.startswith(MAGIC) or not line.endswith(b"\n") or not number.isdigit():
+        raise BadFile(f"{path}: this is no file that worlds are kept in")
     if int(number) != version:
-        raise BadFile(
-            f"{path}: byte 0: it is of version {int(number)} of the format; this program reads {version}"
-        )
-    return len(line) + 1
-
-
-def _block(path: Path, content: memoryview, at: int) -> bytes:
-    """Return the content of the block at ``at``; the last block has none."""
-    if at + _HEAD.size > len(content):
-        raise BadFile(f"{path}: byte {at}: the file ends before its last block")
-    size, check = _HEAD.unpack_from(content, at)
-    begin = at + _HEAD.size
-    if begin + size > len(content):
-        raise BadFile(f"{path}: byte {at}: the file ends within a block")
-    block = bytes(content[begin : begin + size])
-    if zlib.crc32(block, zlib.crc32(content[at : at + 4])) != check:
-        raise BadFile(f"{path}: byte {at}: the block's checksum is wrong: the file is damaged")
-    return block
+        raise BadFile(f"{path}: it is of version {int(number)} of the format; this program reads {version}")
+    content = source.getbuffer()
+    if zlib.crc32(content[:-_SIZE]).to_bytes(_SIZE, "little") != content[-_SIZE:]:
+        raise BadFile(f"{path}: the file is damaged: its checksum is wrong")
+    return source

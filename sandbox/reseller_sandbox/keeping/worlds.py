@@ -1,4 +1,4 @@
-"""The worlds of a server as a file: pickled records of a closed list of kinds, in checked blocks.
+"""The worlds of a server as a file: pickled records of a closed list of kinds, with a checksum.
 
 A pickle writes each object once, however many others refer to it, and makes the same graph again. Nothing in
 a file is carried out as a program: reading finds the kinds below by their names, and nothing else.
@@ -12,7 +12,6 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from http import HTTPStatus
-from io import BytesIO
 from itertools import chain, islice
 from operator import is_
 from pathlib import Path
@@ -42,17 +41,17 @@ from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.kinds.answers import Window
 from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.keeping import file
-from reseller_sandbox.keeping.file import BadFile, Put
+from reseller_sandbox.keeping.file import BadFile, Checked
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.worlds import Checkpoint, Entry, Moment
-from reseller_sandbox.worlds.diff import changes
+from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
-from reseller_sandbox.worlds.inherited import Inherited
-from reseller_sandbox.worlds.journal import Arrival, Exercise
+from reseller_sandbox.worlds.journal import Arrival, Counted, Exercise, Tally
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
+from reseller_sandbox.worlds.moment import changes
 
 #: The version of the format: another one where a file means something else than it did.
-VERSION = 4
+VERSION = 5
 
 #: So many objects are written in one call at most, because no other thread runs meanwhile.
 PIECE = 1000
@@ -62,7 +61,7 @@ RECORDS: tuple[type, ...] = (
     *(*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium, model.Prices, model.Policy),
     *(Match, JsonPath, When, FaultRule, Count, Window, FaultBook, Strike, *KINDS.values()),
     *(WorldClock, Assumptions, Event, EventLog, Happening, Change, State, Refusal, Possible, Wording),
-    *(Moment, Inherited, Arrival, Entry, Checkpoint, KeptWorld, KeptWorlds, Exercise),
+    *(Moment, Inherited, Arrival, Entry, Checkpoint, KeptWorld, KeptWorlds, Exercise, Counted, Tally),
 )
 
 #: Other kinds of values, beside those that pickle has operations for.
@@ -81,55 +80,31 @@ Made = tuple[Callable[..., Any], tuple[Any, ...]]
 
 def save(path: Path, kept: KeptWorlds, put_in_place: Callable[[Path, Path], object]) -> None:
     """Write worlds into a file, in place of what was there once all is written; raise OSError."""
-    file.write(path, VERSION, lambda put: _Writer(put).write(kept), put_in_place)
+    file.write(path, VERSION, lambda to: _Writer(to).write(kept), put_in_place)
 
 
 def opened(path: Path) -> KeptWorlds:
     """Return the worlds in a file; raise ``BadFile``, and OSError."""
-    found: Any = None
     with without_collections():
-        reader = _Reader()
-        for number, (at, block) in enumerate(file.read(path, VERSION)):
-            try:
-                found = reader.read(block)
-            except Exception:
-                raise BadFile(f"{path}: byte {at}: the content of the block is damaged") from None
-            if not number:
-                _require_shape(path, found)
-    if not isinstance(found, KeptWorlds):
-        raise BadFile(f"{path}: it holds no worlds")
-    return found
+        reader = _Reader(file.read(path, VERSION))
+        try:
+            differ = _shape().symmetric_difference(reader.load())
+            while not differ:
+                if isinstance(found := reader.load(), KeptWorlds):
+                    return found
+            other = min(differ).partition("(")[0]
+        except Exception:
+            raise BadFile(f"{path}: its content is damaged") from None
+    raise BadFile(f"{path}: another version of this program wrote it, whose {other} has other fields")
 
 
-def _shape() -> list[str]:
+def _shape() -> set[str]:
     """Return every record with its fields."""
-    return [f"{one.__name__}({','.join(field_names(one))})" for one in RECORDS]
-
-
-def _require_shape(path: Path, theirs: Any) -> None:
-    ours = _shape()
-    if theirs == ours:
-        return
-    other = theirs if isinstance(theirs, list) else []
-    differ = [one for one in [*ours, *other] if (one in ours) is not (one in other)]
-    named = str(differ[0]).partition("(")[0] if differ else "a record"
-    raise BadFile(f"{path}: another version of this program wrote it, whose {named} has other fields")
+    return {f"{one.__name__}({','.join(field_names(one))})" for one in RECORDS}
 
 
 class _Reader(pickle.Unpickler):
-    """Reads blocks one after the other. A block refers to objects of earlier blocks."""
-
-    def __init__(self) -> None:
-        self._block = BytesIO()
-        super().__init__(self._block)
-
-    def read(self, block: bytes) -> Any:
-        """Return the object in a block."""
-        self._block.seek(0)
-        self._block.truncate()
-        self._block.write(block)
-        self._block.seek(0)
-        return self.load()
+    """Reads one object after the other. One can refer to parts of earlier ones."""
 
     def find_class(self, _module: str, name: str) -> Any:
         """Return the kind of that name, whatever module it was in; there are no others."""
@@ -137,12 +112,10 @@ class _Reader(pickle.Unpickler):
 
 
 class _Writer(pickle.Pickler):
-    """Writes blocks, each with an object that refers to those of earlier blocks."""
+    """Writes one object after the other. One can refer to parts of earlier ones."""
 
-    def __init__(self, put: Put) -> None:
-        self._block = BytesIO()
-        super().__init__(self._block, protocol=5)
-        self._put = put
+    def __init__(self, to: Checked) -> None:
+        super().__init__(to, protocol=5)
         self._reduce: Mapping[type, Callable[[Any], Made]] = {
             State: self._state,
             Queue: self._queue,
@@ -157,23 +130,17 @@ class _Writer(pickle.Pickler):
 
     def write(self, kept: KeptWorlds) -> None:
         """Write worlds: their states and entries in pieces, and then what refers to those."""
-        self._dump(_shape())
+        self.dump(sorted(_shape()))
         for world in kept.worlds:
             self._write_states(world)
             for entries in (*(one.entries for one in (*world.snapshots, *world.branches)), world.entries):
                 self._dump_pieces(entries)
-        self._dump(kept)
+        self.dump(kept)
 
     def _dump_pieces(self, values: Iterable[Any]) -> None:
         rest = iter(values)
         while some := list(islice(rest, PIECE)):
-            self._dump(some)
-
-    def _dump(self, value: Any) -> None:
-        self.dump(value)
-        self._put(self._block.getvalue())
-        self._block.seek(0)
-        self._block.truncate()
+            self.dump(some)
 
     def reducer_override(self, value: Any) -> Any:
         """Return how to make ``value`` again; raise TypeError for a kind that no file may hold."""

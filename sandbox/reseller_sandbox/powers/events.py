@@ -31,7 +31,6 @@ from reseller_sandbox.powers.records import (
 from reseller_sandbox.worlds import Entry, World, redact
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.feed import Come, Follower
-from reseller_sandbox.worlds.plain import plain
 
 T = TypeVar("T")
 
@@ -299,7 +298,7 @@ def _shown(event: Event, state: State) -> Logged:
         Logged,
         event,
         happening=event.happening and fired(state, event.happening),
-        given=redact.masked(plain(event.given)),
+        given=redact.masked(redact.plain(event.given)),
         changed=settings_of(event.changed),
-        effect=plain(event.effect),
+        effect=redact.plain(event.effect),
     )

@@ -34,7 +34,7 @@ from reseller_sandbox.powers.records import (
     record_of,
 )
 from reseller_sandbox.server.secrecy import is_secret
-from reseller_sandbox.worlds import Entry, plain, redact, verify
+from reseller_sandbox.worlds import Entry, redact, verify
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 from reseller_sandbox.worlds.verify import Verdict
 
@@ -360,7 +360,7 @@ def _verification(verdict: Verdict) -> Verification:
 
 
 def _missed(miss: Miss) -> Missed:
-    return Missed(what=miss.what, expected=plain.plain(miss.expected), actual=plain.plain(miss.actual))
+    return Missed(what=miss.what, expected=redact.plain(miss.expected), actual=redact.plain(miss.actual))
 
 
 def _asserted(verification: Verification) -> tuple[RequestLine, ...]:
@@ -396,7 +396,7 @@ def request_record(entry: Entry) -> RequestRecord:
         answer=record_of(Answered, entry, body=redact.masked(answer, secrets), cut=entry.answer_size),
         changes=tuple(map(record_change, entry.changes)),
         refusal=_why(explained, secrets) if explained is not None else None,
-        assumptions={name: plain.plain(value) for name, value in entry.assumed},
+        assumptions={name: redact.plain(value) for name, value in entry.assumed},
         ledger=tuple(movement(charge, entry.after.state) for charge in entry.charges),
     )
 
@@ -416,7 +416,7 @@ def _why(explanation: Explanation, secrets: list[str]) -> Why:
     """Return an explanation as it is shown; its facts leave out the value of a secret field."""
     refused, allowed = explanation.refused, explanation.allowed
     account: Any = explanation.account
-    facts = plain.plain(refused.said)
+    facts = redact.plain(refused.said)
     if is_secret(str(facts.get("field", ""))):
         facts.pop("value", None)
     return Why(
@@ -453,5 +453,5 @@ def _secrets(entry: Entry, body: Any, answer: Any) -> Iterator[str]:
     yield from redact.secrets_in(answer)
     for change in entry.changes:
         for one in (change.before, change.after):
-            yield from plain.secrets_of(one)
-    yield from plain.secrets_of(account_named(entry.before.state, entry.account))
+            yield from redact.secrets_of(one)
+    yield from redact.secrets_of(account_named(entry.before.state, entry.account))

@@ -25,7 +25,7 @@ from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.core.values import Kind, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, Retold
-from reseller_sandbox.worlds import plain
+from reseller_sandbox.worlds import redact
 
 T = TypeVar("T")
 
@@ -110,13 +110,13 @@ class Setting(Result, frozen=True, kw_only=True):
 
 def record_change(change: Change) -> RecordChange:
     """Return a change as it is shown."""
-    return RecordChange(**plain.shown(change))
+    return RecordChange(**redact.shown(change))
 
 
 def settings_of(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
     """Return the changed settings, with JSON values."""
     return tuple(
-        Setting(name=name, before=plain.plain(old), after=plain.plain(new)) for name, old, new in pairs
+        Setting(name=name, before=redact.plain(old), after=redact.plain(new)) for name, old, new in pairs
     )
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox import fixture
-from reseller_sandbox.capsule.document import BadCapsule, to_bytes
-from reseller_sandbox.capsule.kinds import CONTENT, Content
+from reseller_sandbox.capsule.document import CONTENT, BadCapsule, Content, to_bytes
 from reseller_sandbox.capsule.steps import RequestStep
 from reseller_sandbox.capsule.writing import recording_of
 from reseller_sandbox.core import refusals
@@ -29,7 +28,8 @@ from reseller_sandbox.powers.records import (
     settings_of,
 )
 from reseller_sandbox.powers.registry import AccountRecord, accounts_shown
-from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Moment, World, diff, timeline
+from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Moment, World, timeline
+from reseller_sandbox.worlds.moment import changed_settings, changes
 from reseller_sandbox.worlds.timeline import require_present
 
 S = TypeVar("S", bound="WorldStanding")
@@ -315,13 +315,13 @@ class History(Power):
         """
         door = here(self)
         earlier, later = _reached(door, from_), _reached(door, to)
-        found = tuple(diff.changes(earlier.state, later.state))
+        found = tuple(changes(earlier.state, later.state))
         page = found[start : start + limit]
         return Difference(
             from_=_point(from_, earlier),
             to=_point(to, later),
             changes=tuple(map(record_change, page)),
-            settings=settings_of(diff.settings(earlier, later)),
+            settings=settings_of(changed_settings(earlier, later)),
             total=len(found),
             next=start + limit if start + limit < len(found) else None,
         )

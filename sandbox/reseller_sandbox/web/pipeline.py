@@ -48,7 +48,7 @@ from reseller_sandbox.web.lean import WholeResponse
 from reseller_sandbox.web.strikes import NO_ANSWER, Postponed
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
-from reseller_sandbox.worlds.turn import Busy, hurried
+from reseller_sandbox.worlds.world import Busy, hurried
 
 #: The status for WSGI if the connection will carry no answer.
 UNANSWERED = 503

@@ -1,10 +1,9 @@
 """Worlds: each a registry with its own accounts, clock, assumptions and journal, found by its credentials."""
 
 from reseller_sandbox.worlds.fixtures import Fixtures
-from reseller_sandbox.worlds.fork import Fork
 from reseller_sandbox.worlds.journal import Entry, RequestJournal
 from reseller_sandbox.worlds.moment import Moment
-from reseller_sandbox.worlds.registry import Engine
+from reseller_sandbox.worlds.registry import Engine, Fork
 from reseller_sandbox.worlds.world import Checkpoint, Outcome, World
 
 __all__ = [

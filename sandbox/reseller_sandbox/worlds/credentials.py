@@ -1,166 +1,69 @@
-"""Credentials of accounts: which world they belong to or did, and how new ones are drawn."""
+"""Credentials of accounts: those of the world that theirs comes from, and how new ones are drawn."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import chain, count
+from itertools import count
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.shards import ALONE, Shard
+from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import State, own_accounts, replaced
-from reseller_sandbox.worlds.world import World
-
-#: Why a credential lets nobody in of which nothing is known.
-NOBODYS = "nobody has it"
 
 #: A kind of credential, and one of it.
 Claim: TypeAlias = tuple[str, str]
 
-#: How many credentials of former worlds are remembered.
-MOST_REMEMBERED = 3000
 
+class Inherited(Quiet, frozen=True):
+    """What the accounts of a world had where the world comes from.
 
-class Index:
-    """Which worlds have a credential, revoked or not, the oldest first. Tuples: a look-up needs no lock.
-
-    A world keeps its claim on every credential that it ever had: it can go back to where it had it, and no
-    other world is to have it by then.
+    It works where the world is chosen by its path: for a client that cannot change its credentials.
     """
 
-    def __init__(self) -> None:
-        self.keys: dict[str, tuple[World, ...]] = {}
-        self.tokens: dict[str, tuple[World, ...]] = {}
-        self.secrets: dict[str, tuple[World, ...]] = {}
-        self._held: dict[World, list[tuple[str, str, str]]] = {}
-        self._claims: dict[Claim, World] = {}
-        self._claimed: dict[World, list[Claim]] = {}
-        self._ends: OrderedDict[str, str] = OrderedDict()  # whose oldest is found at once, as a dict's is not
+    keys: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    tokens: Mapping[str, int] = field(default_factory=dict)
 
-    @property
-    def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
-        return self.keys, self.tokens, self.secrets
-
-    def add(self, world: World) -> None:
-        """Take up the credentials that ``world`` has now."""
-        accounts = own_accounts(world.state)
-        self._held[world] = held = [(one.key, one.token, one.secret) for one in accounts]
-        kinds = self._kinds
-        for words in held:
-            for found, word in zip(kinds, words, strict=True):
-                others = found.get(word)
-                if others is None:
-                    found[word] = (world,)
-                elif world not in others:  # where two accounts of the world have one secret
-                    found[word] = _in_order((*others, world))
-        for account in accounts:
-            for claim in _claims(account):
-                if claim not in self._claims:
-                    self._claim(claim, world)
-
-    def _claim(self, claim: Claim, world: World) -> None:
-        self._claims[claim] = world
-        self._claimed.setdefault(world, []).append(claim)
-
-    def _drop_claims(self, world: World) -> None:
-        for claim in self._claimed.pop(world, ()):
-            if self._claims.get(claim) is world:
-                del self._claims[claim]
-
-    def remove(self, world: World) -> None:
-        """Forget the credentials that ``world`` had until now, but not its claim on them."""
-        for words in self._held.pop(world, ()):
-            for found, word in zip(self._kinds, words, strict=True):
-                rest = tuple(one for one in found.get(word, ()) if one is not world)
-                if rest:
-                    found[word] = rest
-                else:
-                    found.pop(word, None)
-
-    def holders(self, credential: str) -> Iterator[World]:
-        """Yield the worlds that have it, be it as a key, a token or a secret."""
-        for found in self._kinds:
-            yield from found.get(credential, ())
-
-    def forget(self, world: World, end: str) -> None:
-        """Forget a world that is there no longer, but for how it came to its ``end``; what it had is free."""
-        became = f"it was of the world {world.name}, which {end}"
-        for credential in chain.from_iterable(self._held.get(world, ())):
-            self._ends[credential] = became
-            self._ends.move_to_end(credential)
-        while len(self._ends) > MOST_REMEMBERED:
-            self._ends.popitem(last=False)
-        self.remove(world)
-        self._drop_claims(world)
-
-    def begin_again(self, world: World) -> None:
-        """Drop the claims of a world that can go back to nothing on all but what it has now."""
-        self._drop_claims(world)
-        self.remove(world)
-        self.add(world)
-
-    def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
-        """Return the claims, each with the name of its world, and the ends of former worlds."""
-        return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
-
-    def recall(
-        self, claims: Iterable[tuple[Claim, str]], ends: Mapping[str, str], worlds: Mapping[str, World]
-    ) -> None:
-        """Take up what another index remembered; ``worlds`` are those there are, by name."""
-        for claim, name in claims:
-            if name in worlds:
-                self._claim(claim, worlds[name])
-        self._ends |= ends
-
-    def what_became_of(self, credential: str) -> str:
-        """Return what became of the world that a credential was of; an empty text where that is unknown."""
-        return self._ends.get(credential, "")
-
-    def is_taken(self, account: Account, *, by_other_than: World | None) -> bool:
-        """Whether a world other than that has or has had the key or the token of ``account``."""
-        key, token = _claims(account)
-        claims = self._claims
-        return (
-            claims.get(key, by_other_than) is not by_other_than
-            or claims.get(token, by_other_than) is not by_other_than
+    def and_of(self, state: State) -> Inherited:
+        """Return these credentials and those in ``state``, which go first."""
+        accounts = own_accounts(state)
+        return Inherited(
+            {**self.keys, **{one.key: (one.client_id, one.secret) for one in accounts}},
+            {**self.tokens, **{one.token: one.client_id for one in accounts}},
         )
 
+    def by_key(self, key: str, state: State) -> Account | None:
+        """Return the account in ``state`` with this key, or that had it, and the secret beside it."""
+        own = state.account_by_key.get(key)
+        if own is not None:
+            return state.accounts[own]
+        client_id, secret = self.keys.get(key, (OUTSIDE, ""))
+        account = _working(state, client_id, "key")
+        return account and replace(account, key=key, secret=secret)
 
-class Stranger(Struct, frozen=True):
-    """Why a credential is refused, in words that do not repeat it, and the account that has it, if any."""
+    def by_token(self, token: str, state: State) -> Account | None:
+        """Return the account in ``state`` with this token, or that had it."""
+        own = state.account_by_token.get(token)
+        if own is not None:
+            return state.accounts[own]
+        return _working(state, self.tokens.get(token, OUTSIDE), "token")
 
-    reason: str
-    sender: tuple[World, Account] | None = None
-
-
-def somebodys(world: World, credential: str, there: World | None) -> Stranger | None:
-    """Return what a credential is that an account of ``world`` has, if one does.
-
-    ``there`` is the world that the path chose.
-    """
-    for client_id in sorted(world.state.accounts):
-        account = world.state.accounts[client_id]
-        kind = {account.key: "key", account.token: "token", account.secret: "secret"}.get(credential)
-        if kind is None and world is there:
-            kind = world.inherited.kind_of(credential, client_id)
-        if kind is None:
-            continue
-        if there not in (None, world):
-            return Stranger(f"it is of the world {world.name}, and the path names another")
-        if kind in account.revoked:
-            return Stranger("it has been revoked", (world, account))
-        return Stranger(f"it is the {_CALLED[kind]} of the account {account.name}", (world, account))
-    return None
+    def kind_of(self, credential: str, client_id: int) -> str | None:
+        """Return as what an account had a credential, ``key`` or ``token``; None where it had it not."""
+        if credential in self.keys and self.keys[credential][0] == client_id:
+            return "key"
+        return "token" if self.tokens.get(credential) == client_id else None
 
 
-_CALLED = {"key": "v3 API key", "token": "v2.0 token", "secret": "v3 secret"}
+def _working(state: State, client_id: int, which: str) -> Account | None:
+    account = state.accounts.get(client_id) if client_id != OUTSIDE else None
+    return None if account is None or which in account.revoked else account
 
 
 def renewed(
@@ -175,7 +78,7 @@ def renewed(
 
     They are those of nobody else, here or where ``is_taken`` says so.
     """
-    holders = {claim: one.client_id for one in own_accounts(state) for claim in _claims(one)}
+    holders = {claim: one.client_id for one in own_accounts(state) for claim in claims(one)}
     found: list[Account] = []
     source = f"{shard.unique(seed)}/world/{number}"
     for client_id in sorted(only):
@@ -185,21 +88,17 @@ def renewed(
             if not is_taken(made) and not _is_here(made, holders):
                 break
         found.append(made)
-        for claim in _claims(made):
+        for claim in claims(made):
             holders[claim] = client_id
     return replaced(state, found)
 
 
-def _in_order(worlds: Iterable[World]) -> tuple[World, ...]:
-    return tuple(sorted(worlds, key=lambda one: one.number))
-
-
-def _claims(account: Account) -> tuple[Claim, Claim]:
+def claims(account: Account) -> tuple[Claim, Claim]:
     return (("key", account.key), ("token", account.token))
 
 
 def _is_here(account: Account, holders: Mapping[tuple[str, str], int]) -> bool:
-    own, (key, token) = account.client_id, _claims(account)
+    own, (key, token) = account.client_id, claims(account)
     return holders.get(key, own) != own or holders.get(token, own) != own
 
 

@@ -187,9 +187,6 @@ class Exercise(NamedTuple):
 #: What happened by itself, and the stage at which the order was before it.
 Passed = tuple[str, Stage | None]
 
-#: What requests have exercised, how often and which first; and what has happened by itself, how often.
-Counts = tuple[tuple[tuple[Exercise, int, str], ...], tuple[tuple[Passed, int], ...]]
-
 
 class Counted(Struct):
     """How often something was exercised, and by which request for the first time: ``default/r12``."""
@@ -198,23 +195,23 @@ class Counted(Struct):
     first: str
 
 
-class Tally:
-    """What has been exercised in the world called ``world``, or in several."""
+class Tally(Struct):
+    """What has been exercised in the world called ``world``, or in several.
 
-    def __init__(self, world: str = "") -> None:
-        self._world = world
-        self._requests: dict[Exercise, Counted] = {}
-        self._events: dict[Passed, Counted] = {}
+    ``requests`` is what requests have exercised, ``events`` what has happened by itself.
+    """
 
-    @property
-    def requests(self) -> Iterator[tuple[Exercise, Counted]]:
-        """What requests have exercised."""
-        return iter(list(self._requests.items()))
+    world: str = ""
+    requests: dict[Exercise, Counted] = {}
+    events: dict[Passed, Counted] = {}
 
-    @property
-    def events(self) -> Iterator[tuple[Passed, Counted]]:
-        """What has happened by itself, each with the stage at which the order was before it."""
-        return iter(list(self._events.items()))
+    @classmethod
+    def of(cls, *others: Tally) -> Tally:
+        """Return what all ``others`` have counted by now."""
+        whole = cls()
+        for one in others:
+            whole.take(one)
+        return whole
 
     def note(self, entry: Entry) -> None:
         """Count a request."""
@@ -229,34 +226,24 @@ class Tally:
             tuple((rule.kind.name, rule.phase) for rule in entry.faults) if entry.faults else (),
             entry.assumed,
         )
-        _count(self._requests, exercise, 1, entry.id, self._world)
+        _count(self.requests, exercise, 1, entry.id, self.world)
 
     def note_events(self, fired: Iterable[Happening]) -> None:
         """Count what has happened by itself."""
         for one in fired:
-            _count(self._events, (one.event, one.stage), 1)
+            _count(self.events, (one.event, one.stage), 1)
 
     def take(self, other: Tally) -> None:
         """Add what ``other`` has counted."""
-        self.add(other.counts())
-
-    def counts(self) -> Counts:
-        """Return what has been counted, as a value."""
-        requests = tuple((one, seen.times, seen.first) for one, seen in self.requests)
-        return requests, tuple((event, seen.times) for event, seen in self.events)
-
-    def add(self, counts: Counts) -> None:
-        """Add what has been counted elsewhere."""
-        requests, events = counts
-        for exercise, times, first in requests:
-            _count(self._requests, exercise, times, first)
-        for event, times in events:
-            _count(self._events, event, times)
+        for exercise, seen in list(other.requests.items()):
+            _count(self.requests, exercise, seen.times, seen.first)
+        for event, seen in list(other.events.items()):
+            _count(self.events, event, seen.times)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._requests.clear()
-        self._events.clear()
+        self.requests.clear()
+        self.events.clear()
 
 
 def _count(counts: dict[T, Counted], key: T, times: int, request: str = "", world: str = "") -> None:

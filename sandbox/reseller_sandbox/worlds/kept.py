@@ -3,54 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.state import State, replaced
-from reseller_sandbox.worlds.inherited import Inherited
-from reseller_sandbox.worlds.journal import Counts, Entry
+from reseller_sandbox.worlds.credentials import Claim, Inherited
+from reseller_sandbox.worlds.journal import Entry, Tally
 from reseller_sandbox.worlds.moment import Moment
 from reseller_sandbox.worlds.world import Checkpoint, World
 
+#: The fields of worlds, checkpoints and entries that hold moments.
+_WITH_MOMENTS = ("first", "origin", "moment", "snapshots", "branches", "entries", "before", "after")
 
-class KeptWorld(Struct, frozen=True):
+
+class KeptWorld(Struct, frozen=True, kw_only=True):
     """A world with all that it can be taken back to. ``idle`` is for how many seconds nobody has used it."""
 
     name: str
     number: int
-    left: int
-    idle: float
+    left: int = 0
+    idle: float = 0.0
     first: Moment
     origin: Moment
     moment: Moment
     inherited: Inherited
-    snapshots: tuple[Checkpoint, ...]
-    branches: tuple[Checkpoint, ...]
-    entries: tuple[Entry, ...]
-    dropped: int
-    tally: Counts
+    snapshots: tuple[Checkpoint, ...] = ()
+    branches: tuple[Checkpoint, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    dropped: int = 0
+    tally: Tally = field(default_factory=Tally)
 
     @classmethod
     def of(cls, world: World) -> KeptWorld:
         """Return what ``world`` is now."""
+        same = ("name", "number", "left", "first", "origin", "moment", "inherited")
         with world.lock:
             return cls(
-                name=world.name,
-                number=world.number,
-                left=world.left,
+                **{name: getattr(world, name) for name in same},
                 idle=stopwatch() - world.used,
-                first=world.first,
-                origin=world.origin,
-                moment=world.moment,
-                inherited=world.inherited,
                 snapshots=tuple(world.snapshots.values()),
                 branches=tuple(world.branches.values()),
                 entries=world.journal.entries,
                 dropped=world.journal.dropped,
-                tally=world.tally.counts(),
+                tally=Tally.of(world.tally),
             )
 
     def with_credentials(self, state: State) -> KeptWorld:
@@ -60,27 +59,19 @@ class KeptWorld(Struct, frozen=True):
         """
         known: dict[int, State] = {}
 
-        def renewed(moment: Moment) -> Moment:
-            if id(moment.state) not in known:
-                known[id(moment.state)] = _with_credentials(moment.state, state)
-            return replace(moment, state=known[id(moment.state)])
+        def renewed(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(renewed, value))
+            if isinstance(value, Moment):
+                if id(value.state) not in known:
+                    known[id(value.state)] = _with_credentials(value.state, state)
+                return replace(value, state=known[id(value.state)])
+            parts = [name for name in _WITH_MOMENTS if hasattr(value, name)]
+            return replace(value, **{name: renewed(getattr(value, name)) for name in parts})
 
-        def entries(told: tuple[Entry, ...]) -> tuple[Entry, ...]:
-            return tuple(replace(one, before=renewed(one.before), after=renewed(one.after)) for one in told)
-
-        def points(kept: tuple[Checkpoint, ...]) -> tuple[Checkpoint, ...]:
-            return tuple(Checkpoint(one.name, renewed(one.moment), entries(one.entries)) for one in kept)
-
-        return replace(
-            self,
-            first=renewed(self.first),
-            origin=renewed(self.origin),
-            moment=renewed(self.moment),
-            inherited=self.inherited.and_of(self.origin.state).and_of(self.moment.state),
-            snapshots=points(self.snapshots),
-            branches=points(self.branches),
-            entries=entries(self.entries),
-        )
+        inherited = self.inherited.and_of(self.origin.state).and_of(self.moment.state)
+        whole: KeptWorld = replace(renewed(self), inherited=inherited)
+        return whole
 
     def opened(self, limits: Limits) -> World:
         """Return the world; its journal is as long as ``limits`` let it be."""
@@ -91,7 +82,7 @@ class KeptWorld(Struct, frozen=True):
         world.branches = {one.name: one for one in self.branches}
         world.journal.replace(self.entries)
         world.journal.dropped = self.dropped + len(self.entries) - len(world.journal)
-        world.tally.add(self.tally)
+        world.tally.take(self.tally)
         return world
 
 
@@ -112,9 +103,9 @@ class KeptWorlds(Struct, frozen=True):
     seed: str
     count: int
     worlds: tuple[KeptWorld, ...]
-    claims: tuple[tuple[tuple[str, str], str], ...]
-    ends: Mapping[str, str]
-    departed: Counts
+    claims: tuple[tuple[Claim, str], ...] = ()
+    ends: Mapping[str, str] = field(default_factory=dict)
+    departed: Tally = field(default_factory=Tally)
 
 
 def _with_credentials(state: State, new: State) -> State:

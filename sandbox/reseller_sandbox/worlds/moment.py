@@ -1,10 +1,14 @@
-"""A moment of a world, and how time leads from one to another. Nothing in here changes anything."""
+"""A moment of a world, how time leads from one to another, and what differs between two.
+
+Nothing in here changes anything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
+from typing import Any
 
 from msgspec import field
 from msgspec.structs import replace
@@ -18,8 +22,11 @@ from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.core.signatures import Quiet
-from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.state import Change, Draft, State
+from reseller_sandbox.core.stepwise import keys_in_order
+from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.faults import FaultBook
+from reseller_sandbox.fixture import faults
 from reseller_sandbox.worlds.eventlog import EventLog, FiredEvent
 
 #: The operation that the ledger names for what time does.
@@ -178,3 +185,45 @@ def after_request(request: Request) -> Journey:
 def _stage(state: State, number: int) -> Stage:
     order = state.orders.get(number)
     return Stage.RELEASED if order is None else order.stage
+
+
+def changes(earlier: State, later: State) -> Iterator[Change]:
+    """Yield what became of each record that differs between two states, of one world or of two.
+
+    A table that neither has touched costs nothing, any other one look at each of its records.
+    """
+    for table in TABLES.values():
+        old, new = getattr(earlier, table.name), getattr(later, table.name)
+        if old is new:
+            continue
+        touched = [key for key, record in new.items() if old.get(key) is not record]
+        touched += [key for key in old if key not in new]
+        for key in keys_in_order(touched):
+            before, after = old.get(key), new.get(key)
+            if before != after:
+                yield Change(table.name, key, before, after)
+
+
+def changed_settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what is no record and differs between two moments: its name, before and after."""
+    pairs = [
+        ("clock.now", earlier.clock.instant, later.clock.instant),
+        ("clock.frozen", earlier.clock.frozen, later.clock.frozen),
+        ("seed", earlier.state.seed, later.state.seed),
+    ]
+    if earlier.assumptions is not later.assumptions:
+        old, new = earlier.assumptions.values(), later.assumptions.values()
+        pairs += [(f"assume.{name}", old[name], new[name]) for name in old]
+    pairs += _faults(earlier.faults, later.faults)
+    return (pair for pair in pairs if pair[1] != pair[2])
+
+
+def _faults(earlier: FaultBook, later: FaultBook) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each rule of either as it is written, and the order of the rules where that alone differs."""
+    if earlier is later:
+        return
+    old, new = faults.written(earlier), faults.written(later)
+    for name in dict.fromkeys([*old, *new]):
+        yield f"faults.{name}", old.get(name), new.get(name)
+    if old.keys() == new.keys():
+        yield "faults", list(old), list(new)

@@ -1,16 +1,24 @@
-"""Keeping secrets out of what is shown of requests: their headers and their bodies."""
+"""Records and requests as they are shown: as JSON values, without their secrets."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from datetime import date, datetime
+from decimal import Decimal
 from itertools import islice
 from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
+from reseller_sandbox.core import money
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.matching import MATCH, Match
+from reseller_sandbox.core.model import Plan
+from reseller_sandbox.core.signatures import field_names, is_record
+from reseller_sandbox.core.state import Change
 from reseller_sandbox.server.secrecy import MASK, host_masked, is_key, is_secret, text_masked, value_masked
 
 _FORM = re.compile(r"[^\s={}\"]+=")
@@ -24,28 +32,33 @@ KEPT_OF_A_HEADER = 1000
 SHORTEST = 4
 
 
-def masked(value: Any, secrets: Iterable[str] = (), own: AbstractSet[str] = frozenset()) -> Any:
+def masked(
+    value: Any,
+    secrets: Iterable[str] = (),
+    own: AbstractSet[str] = frozenset(),
+    instead: Callable[[Any, str], str] = lambda _, shown: shown,
+) -> Any:
     """Return a JSON value with every secret in it masked, and ``secrets`` wherever they stand.
 
-    With ``own``, those stay, and v3 keys are secrets too.
+    With ``own``, those stay, and v3 keys are secrets too. ``instead`` is called with each part that is
+    masked and with its masked form, and returns the replacement.
     """
     known = sorted({one for one in secrets if len(one) >= SHORTEST}, key=lambda one: (-len(one), one))
-    return _masked(value, known, own)
 
+    def without(value: Any, name: str = "") -> Any:
+        is_hidden = is_secret(name) or (own and is_key(name))
+        if is_hidden and value not in (None, "") and not (own and own >= set(texts(value))):
+            return instead(value, MASK) if value != MASK else value
+        if isinstance(value, Mapping):
+            return {key: without(inner, str(key)) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [without(item) for item in value]
+        if not isinstance(value, str) or value in own:
+            return value
+        shown = text_masked(value, known)
+        return instead(value, shown) if shown != value else value
 
-def _masked(value: Any, secrets: list[str], own: AbstractSet[str]) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _masked_under(str(key), value[key], secrets, own) for key in value}
-    if isinstance(value, list | tuple):
-        return [_masked(item, secrets, own) for item in value]
-    return text_masked(value, secrets) if isinstance(value, str) and value not in own else value
-
-
-def _masked_under(name: str, value: Any, secrets: list[str], own: AbstractSet[str]) -> Any:
-    is_hidden = is_secret(name) or (own and is_key(name))
-    if is_hidden and value not in (None, "") and not (own and own >= set(texts(value))):
-        return MASK
-    return _masked(value, secrets, own)
+    return without(value)
 
 
 def cut(sent: Mapping[str, str]) -> dict[str, str]:
@@ -121,3 +134,68 @@ def shortened(raw: bytes, limit: int) -> bytes:
     value = masked(read(raw))
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace")[:limit]
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` as JSON: instants and money as on the wire, records as objects, sets sorted.
+
+    Anything else becomes text, so that whatever a refusal speaks of can be shown.
+    """
+    match value:
+        case None | bool() | int():
+            return value
+        case float() if isfinite(value):
+            return value
+        case Decimal() if value.is_finite():
+            return money.write(value)
+        case datetime():
+            return wire(value)
+        case date():
+            return value.isoformat()
+        case set() | frozenset():
+            return sorted(map(plain, value), key=lambda one: (type(one).__name__, str(one)))
+        case Match():
+            return MATCH.write(value)
+        case Mapping():
+            return {str(key): plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+    if is_record(value):
+        return {name: _field(name, getattr(value, name)) for name in field_names(value)}
+    return str(value)
+
+
+def _field(name: str, value: Any) -> Any:
+    if name == "given" and value is not None:  # what a plan's action is told, as pairs
+        return {key: _field(key, inner) for key, inner in value}
+    return MASK if value and is_secret(name) else plain(value)
+
+
+def secrets_of(record: Any) -> Iterator[str]:
+    """Yield the secrets that a record holds; what a plan's action is told is among them."""
+    if is_record(record):
+        told = record.given if isinstance(record, Plan) else ()
+        held = ((name, getattr(record, name)) for name in field_names(record))
+        yield from (value for name, value in (*held, *told) if is_secret(name))
+
+
+def shown(change: Change) -> dict[str, Any]:
+    """Return a change of one record as JSON: which, what kind, and each field ``before`` and ``after``.
+
+    ``name`` is what people call the record, where its key is a number.
+    """
+    before, after = change.before, change.after
+    kind = "created" if before is None else "deleted" if after is None else "changed"
+    some = after if before is None else before
+    altered = {}
+    for name in field_names(some):
+        old, new = (None if record is None else getattr(record, name) for record in (before, after))
+        if kind != "changed" or old != new:
+            altered[name] = {"before": _field(name, old), "after": _field(name, new)}
+    return {
+        "table": change.table,
+        "key": plain(change.key),
+        "name": getattr(some, "name", None),
+        "change": kind,
+        "fields": altered,
+    }

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import chain
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.contract import Contract
-from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.model import DEFAULT, OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
     INVALID_ENTRY,
+    INVALID_PARAMETER,
     TOO_MANY_WORLDS,
     UNKNOWN_WORLD,
     WORLD_EXISTS,
@@ -23,16 +30,218 @@ from reseller_sandbox.core.shards import ALONE, Shard
 from reseller_sandbox.core.state import State, own_accounts
 from reseller_sandbox.fixture import FixtureError, added
 from reseller_sandbox.worlds import timeline
-from reseller_sandbox.worlds.credentials import NOBODYS, Index, Stranger, renewed, somebodys
+from reseller_sandbox.worlds.credentials import Claim, Inherited, claims, renewed
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, lasting, told
-from reseller_sandbox.worlds.fork import Fork, require_name
-from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Tally
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
-from reseller_sandbox.worlds.moment import Moment
+from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.timeline import AT, seen
 from reseller_sandbox.worlds.world import Checkpoint, World
+
+#: Why a credential lets nobody in of which nothing is known.
+NOBODYS = "nobody has it"
+
+#: How many credentials of former worlds are remembered.
+MOST_REMEMBERED = 3000
+
+
+class Index:
+    """Which worlds have a credential, revoked or not, the oldest first. Tuples: a look-up needs no lock.
+
+    A world keeps its claim on every credential that it ever had: it can go back to where it had it, and no
+    other world is to have it by then.
+    """
+
+    def __init__(self) -> None:
+        self.keys: dict[str, tuple[World, ...]] = {}
+        self.tokens: dict[str, tuple[World, ...]] = {}
+        self.secrets: dict[str, tuple[World, ...]] = {}
+        self._held: dict[World, list[tuple[str, str, str]]] = {}
+        self._claims: dict[Claim, World] = {}
+        self._claimed: dict[World, list[Claim]] = {}
+        self._ends: OrderedDict[str, str] = OrderedDict()  # whose oldest is found at once, as a dict's is not
+
+    @property
+    def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
+        return self.keys, self.tokens, self.secrets
+
+    def add(self, world: World) -> None:
+        """Take up the credentials that ``world`` has now."""
+        accounts = own_accounts(world.state)
+        self._held[world] = held = [(one.key, one.token, one.secret) for one in accounts]
+        kinds = self._kinds
+        for words in held:
+            for found, word in zip(kinds, words, strict=True):
+                others = found.get(word)
+                if others is None:
+                    found[word] = (world,)
+                elif world not in others:  # where two accounts of the world have one secret
+                    found[word] = _in_order((*others, world))
+        for account in accounts:
+            for claim in claims(account):
+                if claim not in self._claims:
+                    self._claim(claim, world)
+
+    def _claim(self, claim: Claim, world: World) -> None:
+        self._claims[claim] = world
+        self._claimed.setdefault(world, []).append(claim)
+
+    def _drop_claims(self, world: World) -> None:
+        for claim in self._claimed.pop(world, ()):
+            if self._claims.get(claim) is world:
+                del self._claims[claim]
+
+    def remove(self, world: World) -> None:
+        """Forget the credentials that ``world`` had until now, but not its claim on them."""
+        for words in self._held.pop(world, ()):
+            for found, word in zip(self._kinds, words, strict=True):
+                rest = tuple(one for one in found.get(word, ()) if one is not world)
+                if rest:
+                    found[word] = rest
+                else:
+                    found.pop(word, None)
+
+    def holders(self, credential: str) -> Iterator[World]:
+        """Yield the worlds that have it, be it as a key, a token or a secret."""
+        for found in self._kinds:
+            yield from found.get(credential, ())
+
+    def forget(self, world: World, end: str) -> None:
+        """Forget a world that is there no longer, but for how it came to its ``end``; what it had is free."""
+        became = f"it was of the world {world.name}, which {end}"
+        for credential in chain.from_iterable(self._held.get(world, ())):
+            self._ends[credential] = became
+            self._ends.move_to_end(credential)
+        while len(self._ends) > MOST_REMEMBERED:
+            self._ends.popitem(last=False)
+        self.remove(world)
+        self._drop_claims(world)
+
+    def begin_again(self, world: World) -> None:
+        """Drop the claims of a world that can go back to nothing on all but what it has now."""
+        self._drop_claims(world)
+        self.remove(world)
+        self.add(world)
+
+    def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
+        """Return the claims, each with the name of its world, and the ends of former worlds."""
+        return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
+
+    def recall(
+        self, claims: Iterable[tuple[Claim, str]], ends: Mapping[str, str], worlds: Mapping[str, World]
+    ) -> None:
+        """Take up what another index remembered; ``worlds`` are those there are, by name."""
+        for claim, name in claims:
+            if name in worlds:
+                self._claim(claim, worlds[name])
+        self._ends |= ends
+
+    def what_became_of(self, credential: str) -> str:
+        """Return what became of the world that a credential was of; an empty text where that is unknown."""
+        return self._ends.get(credential, "")
+
+    def is_taken(self, account: Account, by_other_than: World | None = None) -> bool:
+        """Whether a world other than that has or has had the key or the token of ``account``."""
+        key, token = claims(account)
+        known = self._claims
+        return (
+            known.get(key, by_other_than) is not by_other_than
+            or known.get(token, by_other_than) is not by_other_than
+        )
+
+
+class Stranger(Struct, frozen=True):
+    """Why a credential is refused, in words that do not repeat it, and the account that has it, if any."""
+
+    reason: str
+    sender: tuple[World, Account] | None = None
+
+
+def somebodys(world: World, credential: str, there: World | None) -> Stranger | None:
+    """Return what a credential is that an account of ``world`` has, if one does.
+
+    ``there`` is the world that the path chose.
+    """
+    for client_id in sorted(world.state.accounts):
+        account = world.state.accounts[client_id]
+        kind = {account.key: "key", account.token: "token", account.secret: "secret"}.get(credential)
+        if kind is None and world is there:
+            kind = world.inherited.kind_of(credential, client_id)
+        if kind is None:
+            continue
+        if there not in (None, world):
+            return Stranger(f"it is of the world {world.name}, and the path names another")
+        if kind in account.revoked:
+            return Stranger("it has been revoked", (world, account))
+        return Stranger(f"it is the {_CALLED[kind]} of the account {account.name}", (world, account))
+    return None
+
+
+_CALLED = {"key": "v3 API key", "token": "v2.0 token", "secret": "v3 secret"}
+
+
+def _in_order(worlds: Iterable[World]) -> tuple[World, ...]:
+    return tuple(sorted(worlds, key=lambda one: one.number))
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_COUNTED = re.compile(r"w[0-9]+")
+
+
+class Fork(Struct, frozen=True, kw_only=True):
+    """What a new world is to be; None leaves a thing as its source has it.
+
+    Its source is ``fixture`` (a packaged fixture's name), ``state`` (the YAML of one),
+    or ``point`` of ``world`` (a world, or its name). ``now`` is where its clock begins: a fixture's dates
+    move along, a world's events happen on the way there. ``seed`` is what codes and identifiers are drawn
+    from, where two worlds are to draw the same.
+    """
+
+    world: World | str = DEFAULT
+    point: str = "now"
+    fixture: str | None = None
+    state: str | None = None
+    name: str | None = None
+    now: datetime | None = None
+    frozen: bool | None = None
+    assume: Mapping[str, object] | None = None
+    seed: str | None = None
+
+    def applied(self, begin: Moment) -> Moment:
+        """Return the source's moment with what else is wanted; refuse with ``invalid_parameter``."""
+        if self.now is not None and self.fixture is None and self.state is None:
+            instant = self.now
+            begin, _ = to(lambda _: instant)(begin)
+        if self.frozen is not None:
+            begin = replace(begin, clock=begin.clock.freeze() if self.frozen else begin.clock.run())
+        if not self.assume:
+            return begin
+        try:
+            return replace(begin, assumptions=begin.assumptions.with_values(self.assume))
+        except BadAssumption as problem:
+            raise Refused(INVALID_PARAMETER, problems=f"assume: {problem}") from None
+
+    @property
+    def told(self) -> dict[str, object]:
+        """Return what a new world's own event log says of where it came from."""
+        source = self.world if isinstance(self.world, str) else self.world.name
+        if self.state is not None:
+            return {"state": "given"}
+        if self.fixture is not None:
+            return {"fixture": self.fixture}
+        return {"world": source, "point": self.point}
+
+
+def require_name(name: str, bare: str) -> None:
+    """Refuse a name that no world can have; ``bare`` is it without what its shard puts before it."""
+    if not _NAME.fullmatch(name) or _COUNTED.fullmatch(bare):
+        problem = (
+            "name takes 1 to 40 letters, digits, hyphens and underscores, a letter or digit first, and not w "
+            f"with a number, which worlds without a name are called; it is {name[:60]!r}"
+        )
+        raise Refused(INVALID_PARAMETER, problems=problem)
+
 
 #: How many seconds pass at least between two looks for idle worlds that nobody has asked for.
 SWEEP = 1.0
@@ -70,12 +279,12 @@ class Engine:
         for world in others:
             self._take(world, world.used)
         self._index.recall(kept.claims, kept.ends, self._by_name)
-        self.departed.add(kept.departed)
+        self.departed.take(kept.departed)
 
     def kept(self) -> KeptWorlds:
         """Return what there is now, as a value."""
         with self._lock:
-            worlds, departed = list(self._by_name.values()), self.departed.counts()
+            worlds, departed = list(self._by_name.values()), Tally.of(self.departed)
             count, remembered = self._count, self._index.remembered()
         return KeptWorlds(self.seed, count, tuple(map(KeptWorld.of, worlds)), *remembered, departed)
 
@@ -185,9 +394,7 @@ class Engine:
         """Let ``world`` begin again at a first moment, as ``load`` does; refuse with ``too_many_faults``."""
         begin = self._bounded(begin)
         with world.lock, self._lock:
-            own = own_accounts(begin.state)
-            others = {one.client_id for one in own if self._needs_others(one, world)}
-            state = self._with_credentials(begin.state, world.number, world, others)
+            state = self._with_free_credentials(begin.state, world, own_accounts(begin.state))
             world.inherited = world.inherited.and_of(begin.state)
             return timeline.begin_again(world, replace(begin, state=state))
 
@@ -205,8 +412,7 @@ class Engine:
             except FixtureError as error:
                 raise Refused(INVALID_ENTRY, problems=told(error)) from None
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
-            others = {one.client_id for one in new if self._needs_others(one, world)}
-            state = self._with_credentials(state, world.number, world, others)
+            state = self._with_free_credentials(state, world, new)
             world.moment = lasting(replace(before, state=state))
 
     def drop(self, name: str) -> None:
@@ -232,10 +438,7 @@ class Engine:
     def exercised(self) -> Tally:
         """Return what has been exercised in every world, those among them that are gone."""
         with self._lock:
-            whole = Tally()
-            for one in (self.departed, *(world.tally for world in self._by_name.values())):
-                whole.take(one)
-            return whole
+            return Tally.of(self.departed, *(world.tally for world in self._by_name.values()))
 
     def forget_exercises(self) -> None:
         """Forget what has been exercised in every world."""
@@ -281,22 +484,23 @@ class Engine:
         self.limits.require_room_for_faults(len(begin.faults.rules))
         return begin
 
-    def _with_credentials(
-        self, state: State, number: int, world: World | None = None, only: set[int] | None = None
-    ) -> State:
-        """Return ``state`` with new credentials, free in every world, for all accounts or ``only`` some."""
-        accounts = {one for one in state.accounts if one != OUTSIDE} if only is None else only
+    def _with_credentials(self, state: State, number: int) -> State:
+        """Return ``state`` with new credentials, free in every world, for all accounts."""
+        accounts = {one for one in state.accounts if one != OUTSIDE}
+        return renewed(state, self.seed, number, self._index.is_taken, accounts, self.shard)
+
+    def _with_free_credentials(self, state: State, world: World, accounts: Iterable[Account]) -> State:
+        """Return ``state`` for ``world``, with new credentials in place of those of other worlds."""
 
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)
 
-        return renewed(state, self.seed, number, is_taken, accounts, self.shard)
+        def is_foreign(account: Account) -> bool:
+            return not all(map(self.shard.owns, (account.key, account.token)))
 
-    def _needs_others(self, account: Account, world: World) -> bool:
-        """Whether an account that comes to ``world`` has to have other credentials than it brings."""
-        strange = not all(map(self.shard.owns, (account.key, account.token)))
-        foreign = strange and self.shard.name and world is not self.default
-        return bool(foreign) or self._index.is_taken(account, by_other_than=world)
+        guarded = bool(self.shard.name) and world is not self.default
+        others = {one.client_id for one in accounts if (guarded and is_foreign(one)) or is_taken(one)}
+        return renewed(state, self.seed, world.number, is_taken, others, self.shard)
 
     def _inherited(self, wanted: Fork) -> Inherited:
         if wanted.fixture is not None or wanted.state is not None:
@@ -323,9 +527,7 @@ class Engine:
 
     def _in_use(self, world: World) -> bool:
         """Whether ``world`` is still there, which using it keeps it."""
-        if self._is_idle(world):
-            with self._lock:
-                self._forget(world, self._expired())
+        if self._drop_if_idle(world):
             return False
         world.used = stopwatch()
         return True
@@ -333,12 +535,13 @@ class Engine:
     def _drop_idle(self) -> None:
         self._swept = stopwatch()
         for world in list(self._by_name.values()):
-            if self._is_idle(world):
-                self._forget(world, self._expired())
+            self._drop_if_idle(world)
 
-    def _expired(self) -> str:
-        return f"nobody used for {self.limits.world_idle:g} seconds (--world-idle)"
-
-    def _is_idle(self, world: World) -> bool:
+    def _drop_if_idle(self, world: World) -> bool:
+        """Forget ``world`` if nobody has used it for too long; return whether that is so."""
         limit = self.limits.world_idle
-        return bool(limit) and world is not self.default and self.idle(world) > limit
+        if not limit or world is self.default or self.idle(world) <= limit:
+            return False
+        with self._lock:
+            self._forget(world, f"nobody used for {limit:g} seconds (--world-idle)")
+        return True

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from datetime import datetime
-from threading import local
+from threading import RLock, local
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -18,18 +20,73 @@ from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Change, Draft, State
-from reseller_sandbox.worlds.diff import settings
+from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
 from reseller_sandbox.worlds.feed import Feed
-from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Entry, RequestJournal, Tally
-from reseller_sandbox.worlds.moment import Journey, Moment
-from reseller_sandbox.worlds.turn import Busy, WorldLock, hurried
+from reseller_sandbox.worlds.moment import Journey, Moment, changed_settings
 
 T = TypeVar("T")
 
 #: From how many events on to catch up with them takes noticeable time.
 MANY_DUE = 200
+
+
+_HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
+
+
+class Busy(Exception):
+    """Another thread is changing the world, and whoever asks has no time to wait for it."""
+
+    def __init__(self, turn: WorldLock) -> None:
+        super().__init__()
+        self.turn = turn
+
+
+class hurried:  # noqa: N801  # a context, for every request
+    """Raise ``Busy`` in this block wherever a turn would have to be waited for.
+
+    It is meant for the event loop, which serves every world and cannot wait for one of them.
+    """
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _HURRIED.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        _HURRIED.reset(self._token)
+
+
+class WorldLock:
+    """A lock that its holder may take again, and that tells those who could not wait when to come back."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    def __enter__(self) -> None:
+        if self._lock.acquire(blocking=False):
+            return
+        if _HURRIED.get():
+            raise Busy(self)
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+        if self._waiting:
+            self._call_back()
+
+    def when_free(self, call: Callable[[], None]) -> None:
+        """Call ``call`` as soon as it is worth trying again, in the order in which this was asked for."""
+        self._waiting.append(call)
+        if self._lock.acquire(blocking=False):  # it has been freed since; otherwise its holder calls
+            self.__exit__()
+
+    def _call_back(self) -> None:
+        with suppress(IndexError):  # another thread may take the last one
+            while True:
+                self._waiting.popleft()()
 
 
 class Outcome(Struct, Generic[T]):
@@ -264,7 +321,7 @@ class World:
             kind="control",
             name=deed.name,
             given=deed.given,
-            changed=tuple(settings(before, moment)),
+            changed=tuple(changed_settings(before, moment)),
             happening=deed.happening,
             effect=deed.effect,
         )

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.capsule.document import BadCapsule, from_bytes
+from reseller_sandbox.capsule.secrets import spelt
 from reseller_sandbox.capsule.steps import (
+    AsSent,
     CallStep,
     CapsuleHead,
     EndStep,
@@ -26,17 +30,27 @@ from reseller_sandbox.capsule.steps import (
     came,
 )
 from reseller_sandbox.capsule.writing import program_version, state_digest
+from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
 from reseller_sandbox.core.signatures import Quiet, declared
-from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.powers.power import Power
+from reseller_sandbox.server.delivery import ENV_TOO_LARGE
+from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
+from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
-from reseller_sandbox.tools.resending import Resending
-from reseller_sandbox.worlds import Fixtures, Moment, World
+from reseller_sandbox.v3.signing import signed_headers, signed_url
+from reseller_sandbox.web.app import UNREAD as TAKES_UNREAD
+from reseller_sandbox.web.context import ENV_WORLD
+from reseller_sandbox.worlds import Engine, Entry, Fixtures, Moment, World
+from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
-from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import to
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
 
 #: What can differ, where its name alone would not tell.
 _ABOUT = {
@@ -71,14 +85,26 @@ class FirstDifference(Struct, frozen=True):
         return _told(self.recorded), _told(self.replayed)
 
 
-class Replay(Quiet, frozen=True):
+class Replayable(AnySandbox, Protocol):
+    """The parts of a ``Sandbox`` that a replay uses."""
+
+    settings: Settings
+
+    def powers(self) -> Mapping[str, type[Power]]:
+        """Return its powers by name."""
+
+
+S = TypeVar("S", bound=Replayable)
+
+
+class Replay(Quiet, Generic[S], frozen=True):
     """What came of a replay, and the ``sandbox`` at the point that it reached.
 
     ``requests`` counts those that were done again, ``beyond`` says for each that could not be why, by its id.
     ``by`` is the version that wrote the capsule, ``settings`` are those of its server.
     """
 
-    sandbox: Sandbox
+    sandbox: S
     by: str
     requests: int
     beyond: dict[str, str]
@@ -92,24 +118,22 @@ class Replay(Quiet, frozen=True):
         return self.difference is None
 
 
-def replay(capsule: Recording | bytes | Path | str) -> Replay:
-    """Do all again that stands in a capsule, given as such, as its bytes, or as the path of its file.
+def replay(capsule: Recording | bytes | Path | str, over: Callable[[Engine, Settings], S]) -> Replay[S]:
+    """Do all again that stands in a capsule, as ``reseller_sandbox.replay`` does.
 
-    It goes on after a difference, so that the sandbox reaches the end. Raise ``BadCapsule`` for a file that
-    is none, and OSError.
+    ``over`` returns the sandbox of an engine.
     """
     if isinstance(capsule, str | Path):
-        path = Path(capsule)
-        return replay(from_bytes(path.read_bytes(), str(path)))
-    if isinstance(capsule, bytes):
-        return replay(from_bytes(capsule))
+        capsule = from_bytes(Path(capsule).read_bytes(), str(capsule))
+    elif isinstance(capsule, bytes):
+        capsule = from_bytes(capsule)
     try:
-        return _Replaying(capsule).whole()
+        return _Replaying(capsule, over).whole()
     except (BadSetting, Refused) as problem:
         raise BadCapsule(f"it cannot be replayed: {problem}") from None
 
 
-def told(found: Replay) -> dict[str, Any]:
+def told(found: Replay[Any]) -> dict[str, Any]:
     """Return what came of a replay, as JSON."""
     difference = None
     if (one := found.difference) is not None:
@@ -135,39 +159,27 @@ def _told(side: Any) -> Any:
     return wire(side) if isinstance(side, datetime) else side
 
 
-def _sandbox(head: CapsuleHead, begin: Moment, settings: Settings) -> Sandbox:
-    """Return a sandbox of which the default world is at ``begin``."""
-    nothing: tuple[Any, Any] = ((), ())
+def _engine(head: CapsuleHead, begin: Moment, settings: Settings) -> Engine:
+    """Return an engine of which the default world is at ``begin``."""
+    inherited = Inherited(head.keys, head.tokens)
     world = KeptWorld(
-        name=head.world,
-        number=head.number,
-        left=0,
-        idle=0.0,
-        first=begin,
-        origin=begin,
-        moment=begin,
-        inherited=Inherited(head.keys, head.tokens),
-        snapshots=(),
-        branches=(),
-        entries=(),
-        dropped=0,
-        tally=nothing,
+        name=head.world, number=head.number, first=begin, origin=begin, moment=begin, inherited=inherited
     )
-    kept = KeptWorlds(head.seed, head.number, (world,), (), {}, nothing)
-    return Sandbox.over(open_worlds(settings, frozen=True, kept=kept), settings)
+    kept = KeptWorlds(head.seed, head.number, (world,))
+    return open_worlds(settings, frozen=True, kept=kept)
 
 
-class _Replaying:
+class _Replaying(Generic[S]):
     """One replay on its way."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, over: Callable[[Engine, Settings], S]) -> None:
         self._recording = recording
         head, first = recording.head, recording.steps[0]
         assert isinstance(first, StandStep)
         if strange := head.settings.keys() - {one.name for one in declared(ServiceSettings)}:
             raise BadCapsule(f"line 1: settings cannot be {', '.join(sorted(strange))}")
         settings = Settings(**{**head.settings, "control_open": True})
-        self.sandbox = _sandbox(head, _moment(Fixtures(), first), settings)
+        self.sandbox = over(_engine(head, _moment(Fixtures(), first), settings), settings)
         self._send = Resending(self.sandbox, head.default)
         self._operations = {
             one.id: one for power in self.sandbox.powers().values() for one in power.operations()
@@ -183,7 +195,7 @@ class _Replaying:
     def _world(self) -> World:
         return self.sandbox.world
 
-    def whole(self) -> Replay:
+    def whole(self) -> Replay[S]:
         """Do it all; return what came of it."""
         for step in self._recording.steps[1:]:
             self._do(step)
@@ -311,3 +323,74 @@ def _moves(step: Step) -> bool:
 def _moment(fixtures: Fixtures, stand: StandStep) -> Moment:
     moment = fixtures.text(stand.fixture)
     return replace(moment.at(stand.at), log=EventLog(number=stand.number))
+
+
+class Resending:
+    """Sends requests to the world of ``sandbox``; ``is_default`` is whether credentials alone chose it."""
+
+    def __init__(self, sandbox: Replayable, is_default: bool) -> None:
+        self._sandbox = sandbox
+        self._caller = Caller(sandbox)
+        self._chosen = "" if is_default else sandbox.world.name
+        self._waiting: dict[str, Callable[[], Reply]] = {}
+
+    def arrive(self, step: WaitingStep) -> None:
+        """Send a request that is to wait; where it does not, it takes effect at once."""
+        reply = self._caller.take(lambda: self._environ(step.sent, ""))
+        if reply.again is not None:
+            self._waiting[step.waits] = reply.again
+
+    def request(self, step: RequestStep) -> Entry | None:
+        """Send a request, or let one take effect that waits; return what the journal has of it."""
+        if step.came.outcome in UNREAD and step.sent is not None:
+            self._sandbox.app.extensions[TAKES_UNREAD](_unread(step))
+        elif step.sent is not None:
+            sent = step.sent
+            reply = self._caller.take(lambda: self._environ(sent, step.came.outcome))
+            while reply.again is not None:
+                reply = reply.again()
+        elif (go_on := self._waiting.pop(step.waits or "", None)) is not None:
+            go_on()
+        entries = self._sandbox.world.journal.entries
+        return next((one for one in reversed(entries) if one.id == step.id), entries[-1] if entries else None)
+
+    def _environ(self, sent: AsSent, outcome: str) -> WSGIEnvironment:
+        target = _raw(sent.target)
+        headers = [(_raw(spelt(name)), _raw(value)) for name, value in sent.headers]
+        nowhere = b"host" not in dict(headers) and outcome != INVALID_HOST.code
+        version = "1.0" if nowhere else "1.1"
+        environ = described(sent.method, sent.scheme, sent.port, target, headers, sent.body, version)
+        if sent.anew:
+            self._sign(environ, sent)
+        if self._chosen and not sent.target.startswith("/_worlds/"):
+            environ[ENV_WORLD] = self._chosen
+        if outcome == BODY_TOO_LARGE.code:
+            environ[ENV_TOO_LARGE] = True
+        return environ
+
+    def _sign(self, environ: WSGIEnvironment, sent: AsSent) -> None:
+        """Sign a request anew, as the assumptions want it, where its key is known."""
+        world, prefix = self._sandbox.world, self._sandbox.settings.header_prefix
+        key_name, signature_name = (environ_key(f"{prefix}{one}") for one in ("APIKEY", "SIGNATURE"))
+        account = world.inherited.by_key(environ.get(key_name, ""), world.state)
+        if account is None:
+            return
+        base = f"{sent.scheme}://{environ.get('HTTP_HOST', '')}"
+        endpoint = signed_url(world.assumptions, base, sent.target)
+        signed = signed_headers(account.key, account.secret, prefix, endpoint, sent.body)
+        environ[signature_name] = signed[f"{prefix}SIGNATURE"]
+
+
+def _raw(text: str) -> bytes:
+    return text.encode("latin-1", "replace")
+
+
+def _unread(step: RequestStep) -> Unread:
+    """Return a request that the server could not read, with its problem as the answer told it."""
+    assert step.sent is not None
+    problem = INCOMPLETE
+    with suppress(ValueError, KeyError, TypeError):
+        told = json.loads(step.came.body)
+        problem = Unserved(step.came.status, told["error"], told["message"])
+    sent = step.sent
+    return Unread(sent.method, sent.target, sent.headers, problem)
