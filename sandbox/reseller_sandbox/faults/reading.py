@@ -17,7 +17,7 @@ from reseller_sandbox.core.refusals import (
     INTERNAL_ERROR,
     INVALID_PARAMETER,
     MAINTENANCE,
-    UNAVAILABLE,
+    SERVICE_UNAVAILABLE,
     Refused,
 )
 from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written
@@ -48,7 +48,7 @@ PRESETS: Mapping[str, Preset] = {
             "About one request in five fails, each time in another way, and one in ten is slow.",
             (
                 _sometimes("error", 0.05, error=INTERNAL_ERROR.code),
-                {**_sometimes("error", 0.05, error=UNAVAILABLE.code, retry_after=1), "name": "unavailable"},
+                _sometimes("error", 0.05, name="unavailable", error=SERVICE_UNAVAILABLE.code, retry_after=1),
                 _sometimes("reset", 0.05),
                 _sometimes("truncate", 0.05),
                 _sometimes("latency", 0.1, min=0.2, max=1),
