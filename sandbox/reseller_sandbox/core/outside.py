@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache
 from typing import Annotated, Any
 
 from msgspec.structs import replace
@@ -30,8 +29,8 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.model import Zone as ZoneRecord
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Refused
-from reseller_sandbox.core.signatures import Parameter, declared, read_by
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Category, Refused
+from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.core.state import Draft, State, held_order, own_accounts, pending_transfer
 from reseller_sandbox.core.texts import there_are
 from reseller_sandbox.core.values import (
@@ -241,15 +240,8 @@ Action = Callable[..., Happening]
 
 #: Refusals that waiting does not mend: an action that meets one is not even planned.
 HOPELESS = frozenset(
-    {
-        refusals.INVALID_NAME,
-        refusals.INVALID_PARAMETER,
-        refusals.PERIOD_TOO_LONG,
-        refusals.PERIOD_TOO_SHORT,
-        refusals.UNKNOWN_ACCOUNT,
-        refusals.UNKNOWN_ZONE,
-        refusals.ZONE_NOT_SUPPORTED,
-    }
+    {rule for rule in refusals.RULES.values() if rule.category is Category.INVALID}
+    | {UNKNOWN_ACCOUNT, UNKNOWN_ZONE}
 )
 
 
@@ -401,22 +393,13 @@ ACTIONS: Mapping[str, Action] = {
 }
 
 
-@cache
 def parameters(action: str) -> tuple[Parameter, ...]:
     """Return the parameters of the action of that name."""
     return declared(ACTIONS[action])
 
 
-def read(action: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``given`` as the action takes it; None stands for nothing given.
-
-    Refuse with ``invalid_parameter``, naming every mistake.
-    """
-    return read_by(parameters(action), given)
-
-
 def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> Happening:
-    """Carry out an action now. ``given`` is what ``read`` returns; refuse as the action does."""
+    """Carry out an action now. ``given`` is what its ``parameters`` read; refuse as the action does."""
     return ACTIONS[action](draft, **given)
 
 
