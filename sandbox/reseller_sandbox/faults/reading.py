@@ -11,15 +11,10 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reseller_sandbox.core import refusals
 from reseller_sandbox.core.contract import Vocabulary, unknown
 from reseller_sandbox.core.matching import MATCH, Match, Matching
-from reseller_sandbox.core.refusals import (
-    INTERNAL_ERROR,
-    INVALID_PARAMETER,
-    MAINTENANCE,
-    SERVICE_UNAVAILABLE,
-    Refused,
-)
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written
 from reseller_sandbox.core.texts import complaint, nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, Kind, instant, whole
@@ -40,6 +35,8 @@ def _sometimes(kind: str, chance: float, **parameters: Any) -> Mapping[str, Any]
     return {"name": kind, "kind": kind, "when": {"chance": chance}, **parameters}
 
 
+_UNAVAILABLE = refusals.SERVICE_UNAVAILABLE.code
+
 PRESETS: Mapping[str, Preset] = {
     preset.name: preset
     for preset in (
@@ -47,8 +44,8 @@ PRESETS: Mapping[str, Preset] = {
             "flaky",
             "About one request in five fails, each time in another way, and one in ten is slow.",
             (
-                _sometimes("error", 0.05, error=INTERNAL_ERROR.code),
-                _sometimes("error", 0.05, name="unavailable", error=SERVICE_UNAVAILABLE.code, retry_after=1),
+                _sometimes("error", 0.05, error=refusals.INTERNAL_ERROR.code),
+                _sometimes("error", 0.05, name="unavailable", error=_UNAVAILABLE, retry_after=1),
                 _sometimes("reset", 0.05),
                 _sometimes("truncate", 0.05),
                 _sometimes("latency", 0.1, min=0.2, max=1),
@@ -77,7 +74,7 @@ PRESETS: Mapping[str, Preset] = {
         Preset(
             "maintenance",
             "Everything is answered 503, with the word to come back in half an hour.",
-            ({"kind": "error", "error": MAINTENANCE.code, "retry_after": 1800},),
+            ({"kind": "error", "error": refusals.MAINTENANCE.code, "retry_after": 1800},),
         ),
     )
 }
