@@ -31,7 +31,7 @@ from reseller_sandbox.core.model import (
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.stepwise import updated
-from reseller_sandbox.core.tables import HOLDERS, TABLES, Due, Table
+from reseller_sandbox.core.tables import HOLDERS, TABLES, Due, Table, nothing
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
@@ -138,11 +138,19 @@ class _Making:
         self._reindex(table, record, None)
 
     def _reindex(self, table: Table, before: Any, after: Any) -> None:
-        due = _of(table.due, after)
-        self.due += due  # the same entry again where one stage ends as soon as it begins
-        old = [*(("calendar", entry) for entry in _of(table.due, before)), *_of(table.listed, before)]
-        new = [*(("calendar", entry) for entry in due), *_of(table.listed, after)]
-        self._look_up(_of(table.looked_up, before), _of(table.looked_up, after))
+        old: list[tuple[str, Any]] = []
+        new: list[tuple[str, Any]] = []
+        if table.due is not nothing:
+            due = _of(table.due, after)
+            self.due += due  # the same entry again where one stage ends as soon as it begins
+            old += [("calendar", entry) for entry in _of(table.due, before)]
+            new += [("calendar", entry) for entry in due]
+        if before is None or after is None or table.found_by(before) != table.found_by(after):
+            if table.listed is not nothing:
+                old += _of(table.listed, before)
+                new += _of(table.listed, after)
+            if table.looked_up is not nothing:
+                self._look_up(_of(table.looked_up, before), _of(table.looked_up, after))
         for index, key in old:
             if (index, key) not in new:
                 self.write(index, getattr(self.state, index).remove(key))

@@ -43,11 +43,13 @@ class Table(NamedTuple):
 
     ``due`` gives a record's entries in the calendar, ``listed`` those in other sorted indexes, ``looked_up``
     those in maps. Each is a function of the record alone, so that an index cannot fall out of step with its
-    table.
+    table. What ``listed`` and ``looked_up`` give follows from what ``found_by`` gives alone: where that stays
+    as it is, they do too.
     """
 
     name: str
     key: Callable[[Any], Any]
+    found_by: Callable[[Any], Any] = nothing
     due: Callable[[Any], Dues] = nothing
     listed: Callable[[Any], Keys] = nothing
     looked_up: Callable[[Any], Values] = nothing
@@ -83,6 +85,11 @@ def _zone_due(zone: Zone) -> Dues:
     return tuple((one.until, event, zone.name) for event, one in promotions if one is not None)
 
 
+def _order_found_by(order: Order) -> tuple[Any, ...]:
+    arriving = order.stage is Stage.ARRIVING
+    return order.account, order.name, arriving, order.contacts, order.nameservers, order.customer_id
+
+
 def _order_due(order: Order) -> Dues:
     due: Dues = ((order.due, "order", order.id),) if order.due is not None else ()
     return due if order.retry is None else (*due, (order.retry, "retry", order.id))
@@ -116,21 +123,36 @@ def _plan_listed(plan: Plan) -> Keys:
 
 #: Each kind of record, and how it is kept.
 TABLES: Mapping[type, Table] = {
-    Account: Table("accounts", attrgetter("client_id"), looked_up=_account_looked_up),
-    Customer: Table(
-        "customers", attrgetter("customer_id"), listed=_customer_listed, looked_up=_customer_looked_up
+    Account: Table(
+        "accounts",
+        attrgetter("client_id"),
+        attrgetter("key", "token", "revoked"),
+        looked_up=_account_looked_up,
     ),
-    Contact: Table("contacts", attrgetter("handle"), listed=_contact_listed),
+    Customer: Table(
+        "customers",
+        attrgetter("customer_id"),
+        attrgetter("account", "card.mail"),
+        listed=_customer_listed,
+        looked_up=_customer_looked_up,
+    ),
+    Contact: Table("contacts", attrgetter("handle"), attrgetter("customer_id"), listed=_contact_listed),
     Zone: Table("zones", attrgetter("name"), due=_zone_due),
-    Order: Table("orders", attrgetter("id"), _order_due, _order_listed, _order_looked_up),
+    Order: Table("orders", attrgetter("id"), _order_found_by, _order_due, _order_listed, _order_looked_up),
     Host: Table(
-        "hosts", attrgetter("name"), listed=lambda host: (("hosts_of_domain", (host.domain, host.name)),)
+        "hosts",
+        attrgetter("name"),
+        attrgetter("domain"),
+        listed=lambda host: (("hosts_of_domain", (host.domain, host.name)),),
     ),
     Transfer: Table("transfers", attrgetter("name"), due=_transfer_due),
     LedgerEntry: Table(
-        "ledger", attrgetter("id"), listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),)
+        "ledger",
+        attrgetter("id"),
+        attrgetter("account"),
+        listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),),
     ),
-    Plan: Table("plans", attrgetter("id"), _plan_due, _plan_listed),
+    Plan: Table("plans", attrgetter("id"), attrgetter("at", "struck"), _plan_due, _plan_listed),
 }
 
 #: The kind of record that each kind of entry of the calendar is about.
