@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Powers
-from reseller_sandbox.core.signatures import docstring
+from reseller_sandbox.core.signatures import without_arguments
 from reseller_sandbox.faults import KINDS
 from reseller_sandbox.powers.faults import KindRecord, PartRecord, PresetRecord
 from reseller_sandbox.sandbox import Sandbox
@@ -44,7 +44,7 @@ def page(_: Powers) -> Iterator[str]:
 
 def _kind(kind: KindRecord) -> Iterator[str]:
     yield f"### {kind.kind}"
-    yield prose(docstring(KINDS[kind.kind]))
+    yield prose(without_arguments(KINDS[kind.kind]))
     yield f"Phases: {', '.join(map(code, kind.phases))}; {code(kind.phases[0])} by default."
     if kind.parameters:
         yield table(_HEADINGS, map(_part, kind.parameters))

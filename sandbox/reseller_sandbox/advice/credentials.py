@@ -13,13 +13,13 @@ from reseller_sandbox.worlds import Entry
 NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 
-@rule(
-    Severity.RISK,
-    about="Credentials sent in the query string.",
-    instead="Send the key and the signature, or the token, as headers.",
-)
+@rule(Severity.RISK)
 def credentials_in_query(record: Record) -> Iterator[Seen]:
-    """Yield the requests of each account that had them there."""
+    """Credentials sent in the query string.
+
+    Instead:
+        Send the key and the signature, or the token, as headers.
+    """
     careless = filter(_has_credentials, record.entries)
     for entries in grouped(careless, lambda entry: entry.account).values():
         operations = sorted({entry.operation for entry in entries})

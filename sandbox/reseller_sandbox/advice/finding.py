@@ -9,6 +9,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from reseller_sandbox.advice.record import Record
+from reseller_sandbox.core.signatures import docstring
 from reseller_sandbox.worlds import Entry
 
 
@@ -48,11 +49,25 @@ class AdviceRule(Struct, frozen=True, kw_only=True):
     look: Look
 
 
-def rule(severity: Severity, *, about: str, instead: str) -> Callable[[Look], AdviceRule]:
-    """Declare a function that looks for something as a rule, which has its name."""
-    return lambda look: AdviceRule(
-        name=look.__name__, severity=severity, about=about, instead=instead, look=look
-    )
+def rule(severity: Severity, *, instead: str = "") -> Callable[[Look], AdviceRule]:
+    """Declare a function that looks for something as a rule, which has its name.
+
+    The first paragraph of its docstring says what it looks for, the section ``Instead:`` what to do instead,
+    unless several rules share one ``instead``.
+    """
+
+    def declare(look: Look) -> AdviceRule:
+        words, _, own = docstring(look).partition("\n\nInstead:\n")
+        about = words.partition("\n\n")[0]
+        return AdviceRule(
+            name=look.__name__,
+            severity=severity,
+            about=" ".join(about.split()),
+            instead=instead or " ".join(own.split()),
+            look=look,
+        )
+
+    return declare
 
 
 class Finding(Struct, frozen=True, kw_only=True):

@@ -20,14 +20,14 @@ from reseller_sandbox.worlds import Entry
 _LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
-@rule(
-    Severity.DATA,
-    about="A name with auto-renewal that expired because the balance did not cover its renewal.",
-    instead="Compare the balance with what will renew itself in the days to come, and renew by request what "
-    "matters: nothing tells you when an automatic renewal fails.",
-)
+@rule(Severity.DATA)
 def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
-    """Yield each name of a client here that expired although it was to renew itself."""
+    """A name with auto-renewal that expired because the balance did not cover its renewal.
+
+    Instead:
+        Compare the balance with what will renew itself in the days to come, and renew by request what
+        matters: nothing tells you when an automatic renewal fails.
+    """
     state = record.present.state
     clients = {entry.account for entry in record.entries}
 

@@ -16,13 +16,14 @@ GUARDED_OPERATION = "v2.domain.renew"
 GUARD = "current_expiry_date"
 
 
-@rule(
-    Severity.RISK,
-    about=f"A v2.0 renewal without {GUARD}, which guards against carrying it out twice; v3 has no guard.",
-    instead=f"Read the name's date_end and send it as {GUARD} with the renewal.",
-)
+@rule(Severity.RISK)
 def renewed_without_guard(record: Record) -> Iterator[Seen]:
-    """Yield the renewals of each account that took effect without it, or were refused for the lack of it."""
+    """A v2.0 renewal without current_expiry_date, which guards against carrying it out twice; v3 has no
+    guard.
+
+    Instead:
+        Read the name's date_end and send it as current_expiry_date with the renewal.
+    """
     unguarded = filter(_is_unguarded, record.entries)
     for entries in grouped(unguarded, lambda entry: entry.account).values():
         refused = sum(entry.refused is not None for entry in entries)

@@ -22,17 +22,17 @@ TRIES = 3
 IN_A_ROW = 10
 
 
-@rule(
-    Severity.RISK,
-    about=f"The same request {TRIES} times in a row answered 429 under a running clock, or any {IN_A_ROW} "
-    "requests in a row, each before the Retry-After of the one before had passed.",
-    instead="Wait for as many seconds as Retry-After says, and longer each time where it says nothing: a "
-    "real service shuts out for good who does not. In a test, advance the world's clock in place of waiting.",
-)
+# The docstring of the rule names these figures for users.
+@rule(Severity.RISK)
 def rate_limit_ignored(record: Record) -> Iterator[Seen]:
-    """Yield the requests of each account that were sent although it had been told to wait.
+    """The same request 3 times in a row answered 429 under a running clock, or any 10 requests in a row, each
+    before the Retry-After of the one before had passed.
 
     A short run of different requests may come from many workers, so there each request counts by itself.
+
+    Instead:
+        Wait for as many seconds as Retry-After says, and longer each time where it says nothing: a real
+        service shuts out for good who does not. In a test, advance the world's clock in place of waiting.
     """
     long = list(_runs(record.entries, lambda entry: entry.account, IN_A_ROW))
     known = {entry.id for run in long for entry in run}

@@ -10,13 +10,13 @@ from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
 
 
-@rule(
-    Severity.RISK,
-    about="Keys in a body or a query that have no effect on the operation.",
-    instead="Leave the key out, or spell it as the contract does: what was meant by it did not happen.",
-)
+@rule(Severity.RISK)
 def keys_ignored(record: Record) -> Iterator[Seen]:
-    """Yield the requests of each account and operation that sent such a key."""
+    """Keys in a body or a query that have no effect on the operation.
+
+    Instead:
+        Leave the key out, or spell it as the contract does: what was meant by it did not happen.
+    """
     by_key: dict[tuple[str | None, str, str], list[Entry]] = {}
     for entry in record.entries:
         for key in entry.ignored:

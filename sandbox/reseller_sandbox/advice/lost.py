@@ -18,36 +18,27 @@ _INSTEAD = (
 )
 
 
-@rule(
-    Severity.MONEY,
-    about="A registration sent again after the answer to the first was lost, and refused because the first "
-    "had taken the name.",
-    instead=_INSTEAD,
-)
+@rule(Severity.MONEY, instead=_INSTEAD)
 def registration_repeated(record: Record) -> Iterator[Seen]:
-    """Yield the registrations that were sent again without a look at the name."""
+    """A registration sent again after the answer to the first was lost, and refused because the first had
+    taken the name.
+    """
     return _repeated(record, "registration", refusals.NAME_TAKEN)
 
 
-@rule(
-    Severity.MONEY,
-    about="A transfer asked for again after the answer to the first request was lost, and refused because "
-    "the first was under way.",
-    instead=_INSTEAD,
-)
+@rule(Severity.MONEY, instead=_INSTEAD)
 def transfer_repeated(record: Record) -> Iterator[Seen]:
-    """Yield the transfers that were asked for again without a look at the name."""
+    """A transfer asked for again after the answer to the first request was lost, and refused because the
+    first was under way.
+    """
     return _repeated(record, "transfer", refusals.TRANSFER_PENDING, refusals.ALREADY_YOURS)
 
 
-@rule(
-    Severity.MONEY,
-    about="An order that was carried out and paid for, whose answer was lost, and whose name was not looked "
-    "at since.",
-    instead=_INSTEAD,
-)
+@rule(Severity.MONEY, instead=_INSTEAD)
 def lost_answer_ignored(record: Record) -> Iterator[Seen]:
-    """Yield the orders that nobody looked into; of those placed again other rules speak."""
+    """An order that was carried out and paid for, whose answer was lost, and whose name was not looked at
+    since.
+    """
     for one in unknown_orders(record):
         first, answered = one.first, any(entry.carried_out or entry.refused for entry in one.again)
         if first.lost and not one.told and not answered and cost(first):

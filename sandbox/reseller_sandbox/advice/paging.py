@@ -37,15 +37,14 @@ class _Page(NamedTuple):
         return end, min(end + self.length, self.total)
 
 
-@rule(
-    Severity.DATA,
-    about="A list of names whose answer had a nextPage that was never asked for.",
-    instead="Ask for nextPage until an answer has none: the names on the other pages exist, and expire, too.",
-)
+@rule(Severity.DATA)
 def pages_not_followed(record: Record) -> Iterator[Seen]:
-    """Yield the pages that were followed by others which nobody read.
+    """A list of names whose answer had a nextPage that was never asked for.
 
     Only which names have been seen counts, whatever the order, the number and the length of pages.
+
+    Instead:
+        Ask for nextPage until an answer has none: the names on the other pages exist, and expire, too.
     """
     lists = (entry for entry in record.entries if entry.operation == LIST and entry.refused is None)
     for entries in grouped(lists, lambda entry: entry.account).values():

@@ -18,15 +18,15 @@ READS = 5
 WITHIN = timedelta(seconds=2)
 
 
-@rule(
-    Severity.RISK,
-    about=f"The same read {READS} times in a row, or several in turn, "
-    f"within {int(WITHIN.total_seconds())} seconds of a running clock.",
-    instead="Wait between two looks, longer each time: a real service limits how often it is asked, and what "
-    "is waited for takes hours or days. In a test, advance the world's clock in place of waiting.",
-)
+# The docstring of the rule names these figures for users.
+@rule(Severity.RISK)
 def polled_without_pause(record: Record) -> Iterator[Seen]:
-    """Yield the reads of each account that came too fast, one case for each run of reads."""
+    """The same read 5 times in a row, or several in turn, within 2 seconds of a running clock.
+
+    Instead:
+        Wait between two looks, longer each time: a real service limits how often it is asked, and what is
+        waited for takes hours or days. In a test, advance the world's clock in place of waiting.
+    """
     running: dict[str | None, list[Entry]] = {}
     for entry in record.entries:
         run = running.setdefault(entry.account, [])

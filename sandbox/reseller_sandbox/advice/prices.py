@@ -19,15 +19,14 @@ TRIES = 2
 _PRICED = ("v3.createDomain", "v3.renewDomain", "v3.requestTransfer")
 
 
-@rule(
-    Severity.DATA,
-    about="Premium names ordered without purchaseCost more than once, or several of them once each, and "
-    "never with it.",
-    instead="Where checkAvailability says premium, send purchaseCost: the yearly price it gives, times "
-    "the years.",
-)
+@rule(Severity.DATA)
 def premium_without_price(record: Record) -> Iterator[Seen]:
-    """Yield the orders of each account that lacked a premium name's price."""
+    """Premium names ordered without purchaseCost more than once, or several of them once each, and never with
+    it.
+
+    Instead:
+        Where checkAvailability says premium, send purchaseCost: the yearly price it gives, times the years.
+    """
     for entries in _never_right(record, refusals.PREMIUM_COST_REQUIRED):
         operations = list(dict.fromkeys(entry.operation for entry in entries))
         yield Seen(
@@ -39,15 +38,15 @@ def premium_without_price(record: Record) -> Iterator[Seen]:
         )
 
 
-@rule(
-    Severity.DATA,
-    about="Names ordered with a wrong purchaseCost more than once, or several of them once each, and never "
-    "with the right one.",
-    instead="purchaseCost is the price of all the years together. Read it anew (checkAvailability) when it "
-    "is refused, for prices change, and do not send the same again.",
-)
+@rule(Severity.DATA)
 def wrong_price_repeated(record: Record) -> Iterator[Seen]:
-    """Yield the orders of each account whose price was wrong."""
+    """Names ordered with a wrong purchaseCost more than once, or several of them once each, and never with
+    the right one.
+
+    Instead:
+        purchaseCost is the price of all the years together. Read it anew (checkAvailability) when it is
+        refused, for prices change, and do not send the same again.
+    """
     for entries in _never_right(record, refusals.PRICE_MISMATCH):
         yield Seen(
             entries,
@@ -58,14 +57,14 @@ def wrong_price_repeated(record: Record) -> Iterator[Seen]:
         )
 
 
-@rule(
-    Severity.MONEY,
-    about="Ordinary names ordered with a purchaseCost that is not the price that was charged.",
-    instead="purchaseCost is compared with the price of premium names alone (v3.purchase_cost). For other "
-    "names, read the price (checkAvailability) before the order, and compare totalPaid after it.",
-)
+@rule(Severity.MONEY)
 def price_not_enforced(record: Record) -> Iterator[Seen]:
-    """Yield the orders of each account that were charged another price than they sent."""
+    """Ordinary names ordered with a purchaseCost that is not the price that was charged.
+
+    Instead:
+        purchaseCost is compared with the price of premium names alone (v3.purchase_cost). For other names,
+        read the price (checkAvailability) before the order, and compare totalPaid after it.
+    """
     cases: dict[str | None, list[tuple[Entry, Decimal, Decimal]]] = {}
     for entry in record.entries:
         if (prices := _sent_and_paid(entry)) is not None:

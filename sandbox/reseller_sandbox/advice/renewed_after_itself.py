@@ -18,13 +18,13 @@ from reseller_sandbox.core.names import to_unicode
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 
 
-@rule(
-    Severity.MONEY,
-    about="A renewal by request within a day after the name had renewed itself.",
-    instead="Let either auto-renewal or your own job renew a name, or read its expiry date before you do.",
-)
+@rule(Severity.MONEY)
 def renewed_after_auto_renewal(record: Record) -> Iterator[Seen]:
-    """Yield each such renewal by request."""
+    """A renewal by request within a day after the name had renewed itself.
+
+    Instead:
+        Let either auto-renewal or your own job renew a name, or read its expiry date before you do.
+    """
     state = record.present.state
     for entry in record.entries:
         charge = next(iter(renewals(entry)), None)

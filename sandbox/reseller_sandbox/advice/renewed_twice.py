@@ -23,16 +23,16 @@ SOON = timedelta(minutes=90)
 AFTER_A_LOST_ANSWER = timedelta(days=1)
 
 
-@rule(
-    Severity.MONEY,
-    about="The same renewal, of the same name for the same years, carried out twice within an hour "
-    "and a half; within a day, if the first answer was lost.",
-    instead="Before a renewal is sent again, compare the name's expiry date with the one you knew before the "
-    "first. In v2.0 send that one as current_expiry_date, not one read anew: the second is refused then. v3 "
-    "has no such guard.",
-)
+@rule(Severity.MONEY)
 def renewed_twice(record: Record) -> Iterator[Seen]:
-    """Yield the renewals of each name that came soon after one another."""
+    """The same renewal, of the same name for the same years, carried out twice within an hour and a half;
+    within a day, if the first answer was lost.
+
+    Instead:
+        Before a renewal is sent again, compare the name's expiry date with the one you knew before the first.
+        In v2.0 send that one as current_expiry_date, not one read anew: the second is refused then. v3 has no
+        such guard.
+    """
     running: dict[tuple[int, str], list[tuple[Entry, LedgerEntry]]] = {}
     for entry in record.entries:
         for charge in renewals(entry):

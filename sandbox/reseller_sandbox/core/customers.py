@@ -26,17 +26,12 @@ _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 #: What is asked of a field that is not empty: a pattern, and the words for a refusal.
 _PATTERNS = {
     "country": (_COUNTRY, "is not a two-letter country code"),
-    "phone": (_PHONE, "is not of the form <country code>.<number>"),
-    "fax": (_PHONE, "is not of the form <country code>.<number>"),
+    **dict.fromkeys(("phone", "fax"), (_PHONE, "is not of the form <country code>.<number>")),
     "mail": (_MAIL, "is not an e-mail address"),
 }
 
 #: The same where a telephone number may be written in any usual way.
-_LOOSE_PATTERNS = {
-    **_PATTERNS,
-    "phone": (_ANY_PHONE, "is not a telephone number"),
-    "fax": (_ANY_PHONE, "is not a telephone number"),
-}
+_LOOSE_PATTERNS = _PATTERNS | dict.fromkeys(("phone", "fax"), (_ANY_PHONE, "is not a telephone number"))
 
 
 def pattern_of(field: str, *, any_phone: bool = False) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import ledger, lifecycle, orders, plans, prices, renewals, transfers
+from reseller_sandbox.core import ledger, lifecycle, orders, plans, renewals, transfers
 from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import Passage
 from reseller_sandbox.core.model import Order, Record, Stage, TransferStatus
+from reseller_sandbox.core.money import NOTHING
 from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.tables import PROMOTIONS, TABLES, Due
@@ -76,7 +77,7 @@ def _hindrance(draft: Draft, order: Order, row: Passage) -> str:
 def _pass(draft: Draft, order: Order, row: Passage, note: str = "") -> list[Happening]:
     """Carry out a row that nothing hinders."""
     ended = _end_transfer(draft, order) if row.ends_transfer else []
-    charged = prices.FREE
+    charged = NOTHING
     if row.years:
         charged = renewals.renew_itself(draft, order, row.years, row.target).paid
     elif row.target is Stage.RELEASED:

@@ -227,11 +227,6 @@ def permits(state: State, stage: Stage, action: Action) -> bool:
     return stage in _BY_ACTION[action].stages
 
 
-def permitted(state: State, stage: Stage) -> tuple[Action, ...]:
-    """Return what is possible at ``stage``, in the order of ``MOVES``."""
-    return tuple(move.action for move in MOVES if permits(state, stage, move.action))
-
-
 class Edge(NamedTuple):
     """A way from one stage to another by request, in ``words``; None is before an order, and after it."""
 
@@ -311,5 +306,6 @@ SWITCHES: Mapping[Flag, tuple[Action, Action]] = {
 
 
 def _possible(state: State, stage: Stage) -> Possible:
+    actions = tuple(move.action for move in MOVES if permits(state, stage, move.action))
     awaited = next(iter(passages(stage)), None)
-    return Possible(permitted(state, stage), LOOKS, f" until {awaited.event}" if awaited is not None else "")
+    return Possible(actions, LOOKS, f" until {awaited.event}" if awaited is not None else "")

@@ -232,29 +232,37 @@ _Globs = str | Sequence[str]
 
 
 class Matching(TypedDict, total=False):
-    """Which requests match, as clients say it: those that every part fits."""
+    """Which requests match, as clients say it: those that every part fits.
 
-    operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew"), "The operation's id."]
-    domain: Annotated[
-        _Globs,
-        patterns("a glob such as *.com", name_spelt),
-        "A name that the request is about, in either of its forms.",
-    ]
-    account: Annotated[_Globs, _glob("main"), "The name of the account that asks."]
-    method: Annotated[_Globs, patterns("a method", str.upper), "The HTTP method."]
-    path: Annotated[_Globs, _glob("*/domains/*"), "The path, without the query."]
-    headers: Annotated[Mapping[str, str | None], GLOBS_BY_NAME, "What the request's headers say."]
-    query: Annotated[Mapping[str, str | None], GLOBS_BY_NAME, "What the request's query says."]
-    body: Annotated[
-        Mapping[str, Any], GLOBS_BY_PATH, "What stands in the request's JSON body, among other things."
-    ]
-    outcome: Annotated[
-        _Globs, OUTCOME_WORDS, "What the client was told; ok is what was carried out and answered so."
-    ]
-    carried_out: Annotated[bool, SWITCH, "Whether the operation was done."]
-    changed: Annotated[bool, SWITCH, "Whether the request has changed anything."]
-    fault: Annotated[_Globs, _glob("lost*"), "The name of a fault that struck it."]
-    since: Annotated[str | datetime, SINCE, "When it came at the earliest, or after which request."]
+    Args:
+        operation: The operation's id.
+        domain: A name that the request is about, in either of its forms.
+        account: The name of the account that asks.
+        method: The HTTP method.
+        path: The path, without the query.
+        headers: What the request's headers say.
+        query: What the request's query says.
+        body: What stands in the request's JSON body, among other things.
+        outcome: What the client was told; ok is what was carried out and answered so.
+        carried_out: Whether the operation was done.
+        changed: Whether the request has changed anything.
+        fault: The name of a fault that struck it.
+        since: When it came at the earliest, or after which request.
+    """
+
+    operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew")]
+    domain: Annotated[_Globs, patterns("a glob such as *.com", name_spelt)]
+    account: Annotated[_Globs, _glob("main")]
+    method: Annotated[_Globs, patterns("a method", str.upper)]
+    path: Annotated[_Globs, _glob("*/domains/*")]
+    headers: Annotated[Mapping[str, str | None], GLOBS_BY_NAME]
+    query: Annotated[Mapping[str, str | None], GLOBS_BY_NAME]
+    body: Annotated[Mapping[str, Any], GLOBS_BY_PATH]
+    outcome: Annotated[_Globs, OUTCOME_WORDS]
+    carried_out: Annotated[bool, SWITCH]
+    changed: Annotated[bool, SWITCH]
+    fault: Annotated[_Globs, _glob("lost*")]
+    since: Annotated[str | datetime, SINCE]
 
 
 class Match(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.core import contacts, hosts, ledger, money, prices, refusals
+from reseller_sandbox.core import contacts, hosts, ledger, money, refusals, zones
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import SWITCHES, Action, enter, require, require_unlocked, retry
@@ -18,7 +18,6 @@ from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_NAMESERVER, Refused
 from reseller_sandbox.core.state import Draft, State, drawn_code, own_order
 from reseller_sandbox.core.texts import whole
-from reseller_sandbox.core.zones import require_in_service
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12
@@ -142,16 +141,16 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
 def zone_and_premium(state: State, order: Order) -> tuple[Zone, Premium | None]:
     """Return the order's zone, and the prices of its name there where it is a premium one."""
     zone = state.zones[order.zone]
-    return zone, prices.premium(zone, order.name)
+    return zone, zones.premium_prices(zone, order.name)
 
 
 def restore(draft: Draft, order: Order) -> Placed:
     """Bring a deleted name back from redemption; an expired one gets a year with it."""
     move = require(draft, order, Action.RESTORE)
     zone, special = zone_and_premium(draft.state, order)
-    require_in_service(zone)
+    zones.require_in_service(zone)
     years = 1 if order.expires <= draft.now else 0
-    price = prices.restore(zone, special, years)
+    price = zones.restore_price(zone, special, years)
     ledger.charge(draft, order, price, Purpose.RESTORE, years)
     assert move.target is not None
     restored = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
@@ -177,7 +176,7 @@ def delete(draft: Draft, order: Order) -> Decimal:
         return back
     assert move.target is not None
     enter(draft, order, move.target)
-    return prices.FREE
+    return money.NOTHING
 
 
 def release(draft: Draft, order: Order) -> None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache
 from typing import Annotated, Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import ledger, orders, prices, refusals, registration, transfers
+from reseller_sandbox.core import ledger, orders, refusals, registration, transfers, zones
 from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import (
@@ -30,8 +29,8 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.model import Zone as ZoneRecord
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Refused
-from reseller_sandbox.core.signatures import Parameter, declared, read_by
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Category, Refused
+from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.core.state import Draft, State, held_order, own_accounts, pending_transfer
 from reseller_sandbox.core.texts import there_are
 from reseller_sandbox.core.values import (
@@ -50,7 +49,6 @@ from reseller_sandbox.core.values import (
     instant,
     whole,
 )
-from reseller_sandbox.core.zones import require_in_service, zone_of
 
 # Zones
 
@@ -127,8 +125,8 @@ def set_premium(
         renewal: Its price for a year's renewal; as for registration where it is left out.
         transfer: Its price for a transfer; as for registration where it is left out.
     """
-    zone = zone_of(draft.state, domain)
-    label = prices.label_of(domain, zone)
+    zone = zones.zone_of(draft.state, domain)
+    label = zones.label_of(domain, zone)
     kept = {name: own for name, own in zone.premium if name != label}
     if registration is not None:
         kept[label] = Premium(
@@ -242,15 +240,8 @@ Action = Callable[..., Happening]
 
 #: Refusals that waiting does not mend: an action that meets one is not even planned.
 HOPELESS = frozenset(
-    {
-        refusals.INVALID_NAME,
-        refusals.INVALID_PARAMETER,
-        refusals.PERIOD_TOO_LONG,
-        refusals.PERIOD_TOO_SHORT,
-        refusals.UNKNOWN_ACCOUNT,
-        refusals.UNKNOWN_ZONE,
-        refusals.ZONE_NOT_SUPPORTED,
-    }
+    {rule for rule in refusals.RULES.values() if rule.category is Category.INVALID}
+    | {UNKNOWN_ACCOUNT, UNKNOWN_ZONE}
 )
 
 
@@ -274,10 +265,10 @@ def register(
         autorenew: Whether it renews itself.
         auth_code: The code that a transfer will ask for.
     """
-    zone = zone_of(draft.state, domain)
-    require_in_service(zone)
+    zone = zones.zone_of(draft.state, domain)
+    zones.require_in_service(zone)
     years = years or zone.min_years
-    registration.require_period(zone, domain, years)
+    zones.require_period(domain, years, zone.min_years, zone.max_years)
     found = registration.availability(draft, domain)
     if found.taken:
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
@@ -332,11 +323,11 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Ha
     Args:
         force: Whether to pass over the transfer lock and the name's age.
     """
-    zone = zone_of(draft.state, domain)
+    zone = zones.zone_of(draft.state, domain)
     held = _held(draft.state, domain)
     if held.account == OUTSIDE:
         raise Refused(refusals.HELD_OUTSIDE, name=to_unicode(domain))
-    price = prices.transfer(zone, prices.premium(zone, domain), 1)
+    price = zones.transfer_price(zone, zones.premium_prices(zone, domain), 1)
     wish = transfers.Wish(name=domain, code=held.auth_code, cost=price, forced=force)
     transfers.request(draft, draft.state.accounts[OUTSIDE], wish)
     return concerning(draft, "request_transfer", held)
@@ -369,7 +360,7 @@ def cancel_transfer(draft: Draft, domain: Name) -> Happening:
 
 def complete_transfer(draft: Draft, domain: Name) -> Happening:
     """Let the registry complete a pending transfer early, in or out."""
-    zone_of(draft.state, domain)
+    zones.zone_of(draft.state, domain)
     transfer = pending_transfer(draft.state, domain)
     if transfer is None:
         raise Refused(refusals.NO_TRANSFER_PENDING, name=to_unicode(domain))
@@ -402,27 +393,18 @@ ACTIONS: Mapping[str, Action] = {
 }
 
 
-@cache
 def parameters(action: str) -> tuple[Parameter, ...]:
     """Return the parameters of the action of that name."""
     return declared(ACTIONS[action])
 
 
-def read(action: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``given`` as the action takes it; None stands for nothing given.
-
-    Refuse with ``invalid_parameter``, naming every mistake.
-    """
-    return read_by(parameters(action), given)
-
-
 def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> Happening:
-    """Carry out an action now. ``given`` is what ``read`` returns; refuse as the action does."""
+    """Carry out an action now. ``given`` is what its ``parameters`` read; refuse as the action does."""
     return ACTIONS[action](draft, **given)
 
 
 def _held(state: State, name: str) -> Order:
-    zone_of(state, name)
+    zones.zone_of(state, name)
     held = held_order(state, name)
     if held is None:
         raise Refused(refusals.NOT_HELD, name=to_unicode(name))
@@ -430,7 +412,7 @@ def _held(state: State, name: str) -> Order:
 
 
 def _coming_in(state: State, name: str) -> Transfer:
-    zone_of(state, name)
+    zones.zone_of(state, name)
     transfer = pending_transfer(state, name)
     if transfer is None or transfer.gaining == OUTSIDE:
         raise Refused(refusals.NO_TRANSFER_IN, name=to_unicode(name))

@@ -26,7 +26,7 @@ def make(
 ) -> Plan:
     """Plan an action ``at`` an instant or a length of time ahead, or ``after`` the next such request.
 
-    ``given`` is what ``outside.read`` returns. Refuse with ``invalid_parameter`` when
+    ``given`` is what ``outside.parameters`` read. Refuse with ``invalid_parameter`` when
     the instant is past, and as the action does where waiting would not help.
     """
     if (at is None) is (after is None):

@@ -9,35 +9,14 @@ from typing import Any, NamedTuple
 from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.core import (
-    contacts,
-    customers,
-    hosts,
-    ledger,
-    orders,
-    patterns,
-    prices,
-    refusals,
-    texts,
-)
+from reseller_sandbox.core import contacts, customers, hosts, ledger, orders, patterns, refusals, zones
 from reseller_sandbox.core.clock import years_later
 from reseller_sandbox.core.lifecycle import enter
-from reseller_sandbox.core.model import (
-    LONGEST_TERM,
-    ROLES,
-    Account,
-    Order,
-    Premium,
-    Purpose,
-    RoleHandles,
-    Stage,
-    Zone,
-)
+from reseller_sandbox.core.model import ROLES, Account, Order, Premium, Purpose, RoleHandles, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Cost, Placed, Purchase, require_cost
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.zones import offers_privacy, require_in_service, zone_of
 
 
 class Registration(Purchase, frozen=True, kw_only=True):
@@ -65,21 +44,21 @@ class Availability(NamedTuple):
 
 def availability(draft: Draft, name: str) -> Availability:
     """Return what there is to say of ``name`` before registering it; refuse as ``zone_of`` does."""
-    zone = zone_of(draft.state, name)
-    premium = prices.premium(zone, name)
+    zone = zones.zone_of(draft.state, name)
+    premium = zones.premium_prices(zone, name)
     return Availability(
         name=name,
         zone=zone,
         taken=name in draft.state.holding_order,
         reserved=_is_reserved(draft, zone, name),
         premium=premium,
-        purchase=prices.registration(zone, premium, 1, draft.now),
-        renewal=prices.renewal(zone, premium, 1, draft.now),
+        purchase=zones.registration_price(zone, premium, 1, draft.now),
+        renewal=zones.renewal_price(zone, premium, 1, draft.now),
     )
 
 
 def _is_reserved(draft: Draft, zone: Zone, name: str) -> bool:
-    return prices.label_of(name, zone) in zone.reserved or name in draft.state.zones
+    return zones.label_of(name, zone) in zone.reserved or name in draft.state.zones
 
 
 def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
@@ -91,11 +70,11 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     ``invalid_license``, ``name_taken``, ``name_reserved``, ``premium_cost_required``,
     ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
-    zone = zone_of(draft.state, wanted.name)
-    premium = prices.premium(zone, wanted.name)
-    require_in_service(zone)
-    require_period(zone, wanted.name, wanted.years)
-    if wanted.privacy and not offers_privacy(zone, draft.assumed):
+    zone = zones.zone_of(draft.state, wanted.name)
+    premium = zones.premium_prices(zone, wanted.name)
+    zones.require_in_service(zone)
+    zones.require_period(wanted.name, wanted.years, zone.min_years, zone.max_years)
+    if wanted.privacy and not zones.offers_privacy(zone, draft.assumed):
         wanted = replace(wanted, privacy=False)
     handles = _contacts(draft, account, wanted)
     if wanted.customer_id is not None:
@@ -108,9 +87,9 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(wanted.name))
     if _is_reserved(draft, zone, wanted.name):
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(wanted.name))
-    price = prices.registration(zone, premium, wanted.years, draft.now)
+    price = zones.registration_price(zone, premium, wanted.years, draft.now)
     require_cost(draft, wanted.name, premium is not None, wanted.cost, price, always=True)
-    cost = Cost(price, prices.protection(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
+    cost = Cost(price, zones.privacy_price(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
     ledger.require_funds(account, cost.total)
     order = new_order(
         draft, account, zone, wanted, contacts=handles, nameservers=servers, license=license_number
@@ -154,15 +133,6 @@ def new_order(
     )
 
 
-def require_period(zone: Zone, name: str, years: int) -> None:
-    """Refuse with ``period_too_short`` or ``period_too_long`` a term that the zone does not sell."""
-    limit = min(zone.max_years, LONGEST_TERM)
-    if years < zone.min_years:
-        raise Refused(refusals.PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=zone.min_years)
-    if years > limit:
-        raise Refused(refusals.PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=limit)
-
-
 def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
     """Return the licence number, where the zone asks for one; elsewhere it is ignored."""
     if not zone.license:
@@ -171,6 +141,6 @@ def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
     given = wanted.requirements.get(draft.assumed.license, "")
     if not given:
         raise Refused(refusals.LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
-    if texts.has_control(given) or not patterns.matches(zone.license, given):
+    if not patterns.matches(zone.license, given):
         raise Refused(refusals.INVALID_LICENSE, field=field, given=given[:80], pattern=zone.license)
     return given

@@ -6,7 +6,7 @@ from datetime import date
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import ledger, money, prices, refusals
+from reseller_sandbox.core import ledger, money, refusals, zones
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.core.model import LONGEST_TERM, Flag, Order, Purpose, Stage
@@ -14,7 +14,6 @@ from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Agreed, Cost, Placed, require_cost, zone_and_premium
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.zones import require_in_service
 
 _TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
 
@@ -23,8 +22,8 @@ def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
     """Return what renewing ``order`` costs now, by request or by the clock."""
     zone, special = zone_and_premium(draft.state, order)
     protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
-    protection = prices.protection(zone, years, draft.assumed, wanted=bool(protected))
-    return Cost(prices.renewal(zone, special, years, draft.now), protection)
+    protection = zones.privacy_price(zone, years, draft.assumed, wanted=bool(protected))
+    return Cost(zones.renewal_price(zone, special, years, draft.now), protection)
 
 
 def renew(
@@ -45,7 +44,7 @@ def renew(
     """
     move = require(draft, order, Action.RENEW)
     zone, special = zone_and_premium(draft.state, order)
-    require_in_service(zone)
+    zones.require_in_service(zone)
     if expected not in (None, order.expires.date()):
         expires = order.expires.date()
         raise Refused(refusals.EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
@@ -100,10 +99,6 @@ def require_period(draft: Draft, order: Order, years: int, always: int = 0) -> N
 
     So many as ``always`` can be, however far ahead the name is paid for.
     """
-    zone, name = draft.state.zones[order.zone], to_unicode(order.name)
-    if years < 1:
-        raise Refused(refusals.PERIOD_TOO_SHORT, years=years, name=name, limit=1)
-    limit = max(always, min(zone.max_years, years_left(draft, order)))
-    if years > limit:
-        reason = _TOO_FAR_AHEAD if limit < zone.max_years else ""
-        raise Refused(refusals.PERIOD_TOO_LONG, years=years, name=name, limit=limit, reason=reason)
+    longest = draft.state.zones[order.zone].max_years
+    limit = max(always, min(longest, years_left(draft, order)))
+    zones.require_period(order.name, years, 1, limit, _TOO_FAR_AHEAD if limit < longest else "")

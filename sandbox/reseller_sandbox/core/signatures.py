@@ -107,7 +107,8 @@ Place = Literal["segment", "argument", "option"]
 class Parameter(Struct, frozen=True):
     """One thing that an action, a power or a record is told, or may be told.
 
-    ``default`` is what stands for nothing. ``words`` say what it is, where its annotation does.
+    ``default`` is what stands for nothing. ``words`` say what it is, where its annotation does, or the
+    docstring of its record.
     """
 
     name: str
@@ -163,42 +164,48 @@ def declared(of: Any) -> tuple[Parameter, ...]:
 def _declared(of: Any) -> tuple[Parameter, ...]:
     hints = get_type_hints(of, include_extras=True)
     if is_typeddict(of):
-        return tuple(_key(name, hint) for name, hint in hints.items())
+        return _keys(told_of(of), hints)
     if is_record(of):
         return _fields(of, hints)
     found: list[Parameter] = []
     for name, one in list(inspect.signature(of).parameters.items())[1:]:
+        hint = hints[name]
         if one.kind is not inspect.Parameter.VAR_KEYWORD:
+            required = one.default is inspect.Parameter.empty
+            default = None if required else one.default
             found.append(
-                _parameter(name, hints[name], one.default, inspect.Parameter.empty, _PLACES[one.kind])
+                Parameter(_key(name), kind_of(hint), required, _PLACES[one.kind], default, words_of(hint))
             )
         else:
-            group = next((part for part in _metadata(hints[name]) if isinstance(part, Group)), None)
-            found += group.known() if group else declared(*get_args(hints[name]))  # of Unpack
+            group = next((part for part in _metadata(hint) if isinstance(part, Group)), None)
+            found += group.known() if group else declared(*get_args(hint))  # of Unpack
     return tuple(found)
 
 
-def _parameter(name: str, hint: Any, default: Any, missing: Any, place: Place = "option") -> Parameter:
-    required = default is missing
-    default = None if required else default
-    return Parameter(name.removesuffix("_"), kind_of(hint), required, place, default, words_of(hint))
+def _key(name: str) -> str:
+    return name.removesuffix("_")
 
 
-def _key(name: str, hint: Any) -> Parameter:
-    required = get_origin(hint) is Required
-    said = get_args(hint)[0] if required else hint
-    return Parameter(name.removesuffix("_"), kind_of(said), required, words=words_of(said))
+def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    found = []
+    for name, hint in hints.items():
+        required = get_origin(hint) is Required
+        annotated = get_args(hint)[0] if required else hint
+        words = words_of(annotated) or about.get(_key(name), "")
+        found.append(Parameter(_key(name), kind_of(annotated), required, words=words))
+    return tuple(found)
 
 
 def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     bases = [base for base in of.__bases__ if is_record(base) and field_names(base)]
     inherited = {name for base in bases for name in field_names(base)}
-    usual = defaults(of)
-    own = [
-        _parameter(name, hints[name], usual.get(name, NODEFAULT), NODEFAULT)
-        for name in field_names(of)
-        if name not in inherited
-    ]
+    usual, about = defaults(of), told_of(of)
+    own = []
+    for name in field_names(of):
+        if name not in inherited:
+            words = words_of(hints[name]) or about.get(_key(name), "")
+            kind, default = kind_of(hints[name]), usual.get(name)
+            own.append(Parameter(_key(name), kind, name not in usual, default=default, words=words))
     return (*own, *(one for base in bases for one in declared(base)))
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import customers, hosts, ledger, orders, prices, refusals, renewals
+from reseller_sandbox.core import customers, hosts, ledger, orders, refusals, renewals, zones
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import assign, check
@@ -27,7 +27,6 @@ from reseller_sandbox.core.model import (
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State, held_order, pending_transfer
-from reseller_sandbox.core.zones import offers_privacy, require_in_service, zone_of
 
 
 class Wish(orders.Purchase, frozen=True, kw_only=True):
@@ -49,11 +48,11 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     ``wrong_auth_code``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
     ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
-    zone = zone_of(draft.state, wish.name)
+    zone = zones.zone_of(draft.state, wish.name)
     if not zone.transfers:
         raise Refused(refusals.TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
-    require_in_service(zone)
-    if wish.privacy and not offers_privacy(zone, draft.assumed):
+    zones.require_in_service(zone)
+    if wish.privacy and not zones.offers_privacy(zone, draft.assumed):
         wish = replace(wish, privacy=False)
     check(wish.contacts, wish.wire_names)
     servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers or (), wish.name)
@@ -63,10 +62,10 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
         raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(wish.name))
     years = _years(draft, held, wish)
-    special = prices.premium(zone, wish.name)
-    price = prices.transfer(zone, special, years)
+    special = zones.premium_prices(zone, wish.name)
+    price = zones.transfer_price(zone, special, years)
     orders.require_cost(draft, wish.name, special is not None, wish.cost, price)
-    cost = orders.Cost(price, prices.protection(zone, years, draft.assumed, wanted=wish.privacy))
+    cost = orders.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=wish.privacy))
     ledger.require_funds(account, cost.total)
     order = _arriving(draft, account, replace(wish, years=years, nameservers=servers), held)
     transfer = Transfer(

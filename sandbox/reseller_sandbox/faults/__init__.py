@@ -4,22 +4,12 @@ It may import ``core`` and the deliveries of ``server``. Begin with ``rule`` and
 has the rules of a world and lets them strike.
 """
 
-from reseller_sandbox.faults.book import FaultBook, Strike
-from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, Phase
-from reseller_sandbox.faults.kinds import KINDS
-from reseller_sandbox.faults.reading import BadFaults
-from reseller_sandbox.faults.rule import Count, FaultRule, When
-
-__all__ = [
-    "KINDS",
-    "Asked",
-    "BadFaults",
-    "Count",
-    "Effects",
-    "FaultBook",
-    "FaultKind",
-    "FaultRule",
-    "Phase",
-    "Strike",
-    "When",
-]
+from reseller_sandbox.faults.book import FaultBook as FaultBook
+from reseller_sandbox.faults.book import Strike as Strike
+from reseller_sandbox.faults.kind import Effects as Effects
+from reseller_sandbox.faults.kind import FaultKind as FaultKind
+from reseller_sandbox.faults.kind import Phase as Phase
+from reseller_sandbox.faults.kinds import KINDS as KINDS
+from reseller_sandbox.faults.reading import BadFaults as BadFaults
+from reseller_sandbox.faults.rule import Count as Count
+from reseller_sandbox.faults.rule import FaultRule as FaultRule

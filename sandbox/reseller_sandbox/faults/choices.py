@@ -9,7 +9,7 @@ from typing import Any
 from dateutil.relativedelta import relativedelta
 from msgspec.structs import replace
 
-from reseller_sandbox.core.signatures import Parameter, declared, docstring, object_shape
+from reseller_sandbox.core.signatures import Parameter, declared, object_shape, without_arguments
 from reseller_sandbox.core.texts import undecimal
 from reseller_sandbox.core.values import DURATION, Kind, choice, json_value
 from reseller_sandbox.faults.kinds import KINDS
@@ -22,7 +22,7 @@ def rule_schema() -> dict[str, Any]:
     kinds = [
         {
             "title": name,
-            "description": " ".join(docstring(kind).split()),
+            "description": " ".join(without_arguments(kind).split()),
             **object_shape((_named("kind", name), *common, *declared(kind))),
         }
         for name, kind in KINDS.items()

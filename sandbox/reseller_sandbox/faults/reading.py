@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from itertools import chain, count
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reseller_sandbox.core import refusals
 from reseller_sandbox.core.contract import Vocabulary, unknown
 from reseller_sandbox.core.matching import MATCH, Match, Matching
-from reseller_sandbox.core.refusals import (
-    INTERNAL_ERROR,
-    INVALID_PARAMETER,
-    MAINTENANCE,
-    UNAVAILABLE,
-    Refused,
-)
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written
 from reseller_sandbox.core.texts import complaint, nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, Kind, instant, whole
@@ -40,6 +35,8 @@ def _sometimes(kind: str, chance: float, **parameters: Any) -> Mapping[str, Any]
     return {"name": kind, "kind": kind, "when": {"chance": chance}, **parameters}
 
 
+_UNAVAILABLE = refusals.SERVICE_UNAVAILABLE.code
+
 PRESETS: Mapping[str, Preset] = {
     preset.name: preset
     for preset in (
@@ -47,8 +44,8 @@ PRESETS: Mapping[str, Preset] = {
             "flaky",
             "About one request in five fails, each time in another way, and one in ten is slow.",
             (
-                _sometimes("error", 0.05, error=INTERNAL_ERROR.code),
-                {**_sometimes("error", 0.05, error=UNAVAILABLE.code, retry_after=1), "name": "unavailable"},
+                _sometimes("error", 0.05, error=refusals.INTERNAL_ERROR.code),
+                _sometimes("error", 0.05, name="unavailable", error=_UNAVAILABLE, retry_after=1),
                 _sometimes("reset", 0.05),
                 _sometimes("truncate", 0.05),
                 _sometimes("latency", 0.1, min=0.2, max=1),
@@ -77,7 +74,7 @@ PRESETS: Mapping[str, Preset] = {
         Preset(
             "maintenance",
             "Everything is answered 503, with the word to come back in half an hour.",
-            ({"kind": "error", "error": MAINTENANCE.code, "retry_after": 1800},),
+            ({"kind": "error", "error": refusals.MAINTENANCE.code, "retry_after": 1800},),
         ),
     )
 }
@@ -140,12 +137,19 @@ class BadFaults(Refused):
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """Pause and counters of a rule. A rule may be sent back with its counters: they have no effect."""
+    """Pause and counters of a rule. A rule may be sent back with its counters: they have no effect.
 
-    paused: Annotated[bool, SWITCH, "Whether it strikes nothing for now, and keeps what it counted."] = False
-    matched: Annotated[int, whole(0, MANY), "The requests it has matched: shown, ignored."] = 0
-    struck: Annotated[int, whole(0, MANY), "The requests it has struck: shown, ignored."] = 0
-    spent: Annotated[bool, SWITCH, "Whether it will not strike again: shown, ignored."] = False
+    Args:
+        paused: Whether it strikes nothing for now, and keeps what it counted.
+        matched: The requests it has matched: shown, ignored.
+        struck: The requests it has struck: shown, ignored.
+        spent: Whether it will not strike again: shown, ignored.
+    """
+
+    paused: Annotated[bool, SWITCH] = False
+    matched: Annotated[int, whole(0, MANY)] = 0
+    struck: Annotated[int, whole(0, MANY)] = 0
+    spent: Annotated[bool, SWITCH] = False
 
 
 #: A match of requests to come.
@@ -155,17 +159,17 @@ _TO_COME = replace(
 
 
 class Parts(Kept, frozen=True, kw_only=True):
-    """What a rule may have beside its kind and the parameters of that."""
+    """What a rule may have beside its kind and the parameters of that.
 
-    name: Annotated[str | None, NAME, "What it is called; after its kind, unless given."] = None
-    match: Annotated[Match, _TO_COME, "Which requests it is about; all, unless given."] = Match()
-    when: Annotated[When, WHEN_STRUCK, "Which of those it strikes, and when."] = When()
+    Args:
+        name: What it is called; after its kind, unless given.
+        match: Which requests it is about; all, unless given.
+        when: Which of those it strikes, and when.
+    """
 
-
-@cache
-def _common() -> frozenset[str]:
-    """Return the names of what a rule of any kind may have."""
-    return frozenset(one.name for one in declared(Parts))
+    name: Annotated[str | None, NAME] = None
+    match: Annotated[Match, _TO_COME] = Match()
+    when: Annotated[When, WHEN_STRUCK] = When()
 
 
 class Read(NamedTuple):
@@ -223,7 +227,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     """
     before = {"name": rule.name, **given(rule)}
     if changes.get("kind") not in (None, rule.kind.name):
-        before = {key: value for key, value in before.items() if key in _common()}
+        before = {key: value for key, value in before.items() if key in names_of(Parts)}
     after = {**before, **changes}
     for section in ("match", "when"):
         if isinstance(changes.get(section), Mapping):
@@ -253,9 +257,9 @@ def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
     return rules, wrong
 
 
-def names_of(of: type) -> list[str]:
+def names_of(of: type) -> set[str]:
     """Return the names of what a kind or a part of a rule declares."""
-    return [one.name for one in declared(of)]
+    return {one.name for one in declared(of)}
 
 
 def _rule(
@@ -266,7 +270,8 @@ def _rule(
         return None, [("", "must be an object")]
     told = {str(key): value for key, value in given.items()}
     word = told.pop("kind", None)
-    own = {key: told.pop(key) for key in told.keys() - _common()}
+    common = names_of(Parts)
+    own = {key: told.pop(key) for key in list(told) if key not in common}
     found, wrong = read(declared(Parts), {**told, "when": _at_instants(told.get("when"), now)})
     parts = Parts(**by_attribute(declared(Parts), found))
     name = parts.name or _free(word if isinstance(word, str) else "rule", named)
@@ -293,11 +298,8 @@ def _split(problem: str) -> Mistake:
 
 def _free(wanted: str, named: Mapping[str, str]) -> str:
     """Return the name ``wanted``, or with a number that makes it free."""
-    number, free = 1, wanted
-    while free in named:
-        number += 1
-        free = f"{wanted}-{number}"
-    return free
+    numbered = (f"{wanted}-{number}" for number in count(2))
+    return next(name for name in chain([wanted], numbered) if name not in named)
 
 
 def _at_instants(when: Any, now: datetime | None) -> Any:

@@ -35,23 +35,25 @@ class Count(Struct, frozen=True):
 
 
 class When(Struct, frozen=True, kw_only=True):
-    """When a rule strikes among the requests that it matches, and for how long it is in force."""
+    """When a rule strikes among the requests that it matches, and for how long it is in force.
 
-    phase: Annotated[
-        Phase | None, choice("before", "after"), "Before or after the operation takes effect."
-    ] = None
-    nth: Annotated[
-        tuple[int, ...] | None, several(whole(1, MANY)), "Which of the matches are struck, counted from 1."
-    ] = None
-    every: Annotated[int | None, whole(1, MANY), "Strike each match whose number is a multiple of this."] = (
-        None
-    )
-    times: Annotated[int | None, whole(1, MANY), "After how many strikes the rule is spent."] = None
-    chance: Annotated[
-        float | None, number(0, 1), "The chance of each match to be struck, drawn from the world's seed."
-    ] = None
-    from_: Annotated[datetime | None, MOMENT, "The instant from which the rule is in force."] = None
-    until: Annotated[datetime | None, MOMENT, "The instant from which the rule is spent."] = None
+    Args:
+        phase: Before or after the operation takes effect.
+        nth: Which of the matches are struck, counted from 1.
+        every: Strike each match whose number is a multiple of this.
+        times: After how many strikes the rule is spent.
+        chance: The chance of each match to be struck, drawn from the world's seed.
+        from_: The instant from which the rule is in force.
+        until: The instant from which the rule is spent.
+    """
+
+    phase: Annotated[Phase | None, choice("before", "after")] = None
+    nth: Annotated[tuple[int, ...] | None, several(whole(1, MANY))] = None
+    every: Annotated[int | None, whole(1, MANY)] = None
+    times: Annotated[int | None, whole(1, MANY)] = None
+    chance: Annotated[float | None, number(0, 1)] = None
+    from_: Annotated[datetime | None, MOMENT] = None
+    until: Annotated[datetime | None, MOMENT] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Yield what is wrong with the parts together: a part's key and why."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.core.signatures import Group, Parameter, declared, docstring, unmarked, written
+from reseller_sandbox.core.signatures import Group, Parameter, declared, unmarked, without_arguments, written
 from reseller_sandbox.core.texts import there_are, undecimal
 from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
@@ -277,7 +277,7 @@ class Faults(Keyed[FaultRecord]):
             kinds=tuple(
                 KindRecord(
                     kind=name,
-                    about=" ".join(unmarked(docstring(kind)).split()),
+                    about=" ".join(unmarked(without_arguments(kind)).split()),
                     phases=tuple(kind.phases),
                     parameters=_parts(kind),
                 )

@@ -11,7 +11,7 @@ from decimal import Decimal
 from heapq import nsmallest
 from typing import Annotated, Any, ClassVar, TypeVar, Unpack
 
-from reseller_sandbox.core import hosts, model, prices
+from reseller_sandbox.core import hosts, model, zones
 from reseller_sandbox.core.clock import LATEST
 from reseller_sandbox.core.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.names import to_unicode, well_formed
@@ -231,7 +231,7 @@ def name_record(moment: Moment, order: Order) -> NameRecord:
     """Return a holding as people look at it."""
     state = moment.state
     zone = state.zones[order.zone]
-    special = prices.premium(zone, order.name)
+    special = zones.premium_prices(zone, order.name)
     transfer = state.transfers.get(order.name)
     return record_of(
         NameRecord,
@@ -242,7 +242,7 @@ def name_record(moment: Moment, order: Order) -> NameRecord:
         order=order.id,
         zone=to_unicode(order.zone),
         premium=special is not None,
-        renewal=prices.renewal(zone, special, 1, moment.clock.now()),
+        renewal=zones.renewal_price(zone, special, 1, moment.clock.now()),
         flags=tuple(sorted(order.flags)),
         nameservers=tuple(map(to_unicode, order.nameservers)),
         contacts=dict(zip(model.ROLES, order.contacts.handles(), strict=True)),

@@ -7,8 +7,8 @@ from typing import Any
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core import registration
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.money import NOTHING
 from reseller_sandbox.core.names import BadName, normalise
-from reseller_sandbox.core.prices import FREE
 from reseller_sandbox.core.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
@@ -99,8 +99,8 @@ def _result(name: str, status: str, found: registration.Availability | None = No
         "sdn": sdn,
         "tld": tld,
         "status": status,
-        "purchaseCost": found.purchase if found else FREE,
-        "renewalCost": found.renewal if found else FREE,
+        "purchaseCost": found.purchase if found else NOTHING,
+        "renewalCost": found.renewal if found else NOTHING,
         "premium": found is not None and found.premium is not None,
         "periodMin": str(found.zone.min_years if found else 0),
         "periodMax": str(found.zone.max_years if found else 0),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from marshmallow import ValidationError, fields, pre_load, validate
 
-from reseller_sandbox.core import prices, renewals
+from reseller_sandbox.core import renewals, zones
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
@@ -296,7 +296,7 @@ class Summary(NamedTuple):
             "autorenewEnabled": order.autorenew,
             "createDate": order.created,
             "expireDate": order.expires,
-            "premium": prices.premium(zone, order.name) is not None,
+            "premium": zones.premium_prices(zone, order.name) is not None,
         }
 
 

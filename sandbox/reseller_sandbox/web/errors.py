@@ -32,7 +32,7 @@ ANYWHERE: tuple[Rule, ...] = (
     refusals.METHOD_NOT_ALLOWED,
     refusals.INTERNAL_ERROR,
     refusals.RATE_LIMITED,
-    refusals.UNAVAILABLE,
+    refusals.SERVICE_UNAVAILABLE,
     refusals.MAINTENANCE,
 )
 
@@ -47,7 +47,7 @@ TRANSPORT: tuple[Rule, ...] = (
     refusals.UNKNOWN_PATH,
     refusals.METHOD_NOT_ALLOWED,
     refusals.RATE_LIMITED,
-    refusals.UNAVAILABLE,
+    refusals.SERVICE_UNAVAILABLE,
     refusals.MAINTENANCE,
 )
 

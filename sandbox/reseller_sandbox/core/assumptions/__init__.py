@@ -1,7 +1,8 @@
 """What the contract leaves open, each as a named assumption that can be switched.
 
-One field is one silence: its name on the outside, its default, its alternatives, the value that callers were
-seen to rely on where that differs, and what it decides. Settings, fixtures and answers use the same names.
+One field is one silence: its name on the outside, its default, its alternatives, and the value that callers
+were seen to rely on where that differs. The docstring of its class says what it decides. Settings, fixtures
+and answers use the same names.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from reseller_sandbox.core.assumptions.silence import read as read_value
 from reseller_sandbox.core.assumptions.silence import spelt as spelt
 from reseller_sandbox.core.assumptions.v2 import V2Silences
 from reseller_sandbox.core.assumptions.v3 import V3Silences
+from reseller_sandbox.core.signatures import told_of
 from reseller_sandbox.core.texts import nearest, shortened
 
 PROFILES = ("documented", "observed")
@@ -24,42 +26,28 @@ PROFILES = ("documented", "observed")
 
 @dataclass(frozen=True)
 class RegistrySilences:
-    """What the contract leaves open of the registry that both interfaces answer for."""
+    """What the contract leaves open of the registry that both interfaces answer for.
 
-    registry_hold: str = one_of(
-        "locks.registry_hold",
-        "refused, accepted",
-        "Ending one's own hold (unlock, client_hold 0) of a name that its registry holds: refused, or "
-        "accepted, and the name stays suspended.",
-    )
-    private_glue: str = one_of(
-        "hosts.private_addresses",
-        "accepted, refused",
-        "Whether a glue record may hold addresses of private networks and of documentation.",
-    )
-    unknown_keys: str = one_of(
-        "requests.unknown_keys",
-        "accepted, refused",
-        "Keys of a request that nothing reads, in either generation: told in a header of the answer, or "
-        "refused.",
-    )
-    early_delete_refunds: str = one_of(
-        "lifecycle.early_delete.refunds",
-        "all, registration",
-        "What deleting a name within its add grace period refunds: the registration and the renewals since, "
-        "or the registration alone.",
-    )
-    transfer_lock_from: str = one_of(
-        "lifecycle.transfer_lock.from",
-        "creation_or_transfer, creation",
-        "What the days count from before which a name cannot be transferred: its creation or its last "
-        "transfer, or its creation alone.",
-    )
-    autorenew_tries: str = one_of(
-        "lifecycle.autorenew.tries",
-        "once, daily",
-        "When automatic renewal is tried: once, at expiry, or again every day while the name is overdue.",
-    )
+    Args:
+        registry_hold: Ending one's own hold (unlock, client_hold 0) of a name that its registry holds:
+            refused, or accepted, and the name stays suspended.
+        private_glue: Whether a glue record may hold addresses of private networks and of documentation.
+        unknown_keys: Keys of a request that nothing reads, in either generation: told in a header of the
+            answer, or refused.
+        early_delete_refunds: What deleting a name within its add grace period refunds: the registration and
+            the renewals since, or the registration alone.
+        transfer_lock_from: What the days count from before which a name cannot be transferred: its creation
+            or its last transfer, or its creation alone.
+        autorenew_tries: When automatic renewal is tried: once, at expiry, or again every day while the name
+            is overdue.
+    """
+
+    registry_hold: str = one_of("locks.registry_hold", "refused, accepted")
+    private_glue: str = one_of("hosts.private_addresses", "accepted, refused")
+    unknown_keys: str = one_of("requests.unknown_keys", "accepted, refused")
+    early_delete_refunds: str = one_of("lifecycle.early_delete.refunds", "all, registration")
+    transfer_lock_from: str = one_of("lifecycle.transfer_lock.from", "creation_or_transfer, creation")
+    autorenew_tries: str = one_of("lifecycle.autorenew.tries", "once, daily")
 
 
 @dataclass(frozen=True)
@@ -106,6 +94,7 @@ def profile(name: str) -> Assumptions:
 
 def catalogue(values: Assumptions) -> list[dict[str, object]]:
     """Return every assumption as data: name, value, default, what it takes, observed value, meaning."""
+    about = {name: words for base in Assumptions.__bases__ for name, words in told_of(base).items()}
     return [
         {
             "name": name,
@@ -113,7 +102,7 @@ def catalogue(values: Assumptions) -> list[dict[str, object]]:
             "default": field.default,
             "takes": field.metadata["kind"].takes,
             "observed": field.metadata["observed"],
-            "about": field.metadata["about"],
+            "about": about[field.name],
         }
         for name, field in _FIELDS.items()
     ]

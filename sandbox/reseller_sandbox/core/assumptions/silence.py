@@ -1,4 +1,4 @@
-"""How a silence of the contract is declared: its name, the values that it takes, and what it decides."""
+"""How a silence of the contract is declared: its name and the values that it takes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ class BadAssumption(ValueError):
 
 
 class ValueKind(NamedTuple):
-    """A kind of value: its name, what it takes in words, and how a value is read.
+    """A kind of value: what it takes in words, and how a value is read.
 
     Values end up in bodies, in paths and in headers, so none holds what those could not.
     """
 
-    name: str
     takes: str
     #: It returns None for what the kind does not take.
     read: Callable[[Any], Any]
@@ -63,44 +62,39 @@ def spelt(value: object, between: str = ",") -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+_LIST = f"a list of up to {_MOST_LISTED}"
 WORD = ValueKind(
-    "word", "a word of letters, digits, hyphens and underscores", _like("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+    "a word of letters, digits, hyphens and underscores", _like("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 )
-SECONDS = ValueKind("seconds", "a number of seconds, or instant", _seconds)
-VERSIONS = ValueKind(
-    "versions",
-    f"a list of up to {_MOST_LISTED} versions such as V2.0",
-    _listed(r"[Vv][0-9]{1,4}\.[0-9]{1,4}"),
-)
-HEADERS = ValueKind(
-    "headers", f"a list of up to {_MOST_LISTED} names of headers", _listed("[A-Za-z][A-Za-z0-9-]{0,63}")
-)
+SECONDS = ValueKind("a number of seconds, or instant", _seconds)
+VERSIONS = ValueKind(f"{_LIST} versions such as V2.0", _listed(r"[Vv][0-9]{1,4}\.[0-9]{1,4}"))
+HEADERS = ValueKind(f"{_LIST} names of headers", _listed("[A-Za-z][A-Za-z0-9-]{0,63}"))
 
 
-def one_of(name: str, values: str, about: str, *, observed: str = "") -> Any:
+def one_of(name: str, values: str, *, observed: str = "") -> Any:
     """Declare a choice among ``values``, which commas part; the first is the default."""
     words = values.split(", ")
-    return free(name, _choice("choice", {word: word for word in words}), words[0], about, observed=observed)
+    return free(name, _choice({word: word for word in words}), words[0], observed=observed)
 
 
-def switch(name: str, default: bool, about: str, *, observed: str = "") -> Any:
+def switch(name: str, default: bool, *, observed: str = "") -> Any:
     """Declare a choice between true and false."""
     words = {str(value).lower(): value for value in (default, not default)}
-    return free(name, _choice("switch", words), str(default).lower(), about, observed=observed)
+    return free(name, _choice(words), str(default).lower(), observed=observed)
 
 
-def free(name: str, kind: ValueKind, default: str, about: str, *, observed: str = "") -> Any:
+def free(name: str, kind: ValueKind, default: str, *, observed: str = "") -> Any:
     """Declare a value of ``kind``; ``observed`` is what callers rely on, where that is not the default."""
-    told = {"name": name, "kind": kind, "observed": observed or default, "about": about}
-    return field(default=kind.read(default), metadata=told)
+    declared = {"name": name, "kind": kind, "observed": observed or default}
+    return field(default=kind.read(default), metadata=declared)
 
 
-def _choice(name: str, words: Mapping[str, Any]) -> ValueKind:
+def _choice(words: Mapping[str, Any]) -> ValueKind:
     def read(given: Any) -> Any:
         text = str(given).lower() if isinstance(given, bool) else given
         return words.get(text) if isinstance(text, str) else None
 
-    return ValueKind(name, "one of " + ", ".join(words), read, tuple(words.values()))
+    return ValueKind("one of " + ", ".join(words), read, tuple(words.values()))
 
 
 def read(silence: Mapping[str, Any], given: object) -> Any:
@@ -109,11 +103,3 @@ def read(silence: Mapping[str, Any], given: object) -> Any:
     if value is None:
         raise BadAssumption(f"{silence['name']} takes {silence['kind'].takes}, not {shortened(given)}")
     return value
-
-
-#: What each interface leaves open of the names in its answers: the values, and what they decide.
-NAME_FORM = (
-    "as_asked, unicode, ascii",
-    "How an internationalised name is written in answers: as the request wrote it (lists: in Unicode), "
-    "always in Unicode, or always in its xn-- form.",
-)

@@ -15,7 +15,15 @@ from reseller_sandbox.core.refusals.registry import *
 from reseller_sandbox.core.refusals.rule import *
 from reseller_sandbox.core.refusals.transport import *
 
-#: Every rule by its code, in the order of their declarations.
+#: Every rule by its code, in the order of their declarations. The code is the name here, in small letters.
 RULES: Mapping[str, Rule] = MappingProxyType(
-    {one.code: one for one in list(globals().values()) if isinstance(one, Rule)}
+    {name.lower(): rule for name, rule in list(globals().items()) if isinstance(rule, Rule)}
 )
+for _code, _rule in RULES.items():
+    _rule.code = _code
+
+#: The rules of requests that the server answers by itself, because it cannot read them.
+UNREAD: Mapping[str, Rule] = {
+    one.code: one
+    for one in (MALFORMED_REQUEST, INCOMPLETE_REQUEST, URI_TOO_LONG, HEADERS_TOO_LARGE, TOO_MANY_CONNECTIONS)
+}

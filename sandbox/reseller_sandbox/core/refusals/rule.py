@@ -95,24 +95,25 @@ class Category(StrEnum):
     NOT_IMPLEMENTED = "not implemented"
     UNAVAILABLE = "unavailable"
 
-    def rule(self, code: str, sentence: str, remedy: str, **usual: object) -> Rule:
+    def rule(self, sentence: str, remedy: str, **usual: object) -> Rule:
         """Return a rule of this sort."""
-        return Rule(code, self, sentence, remedy, usual)
+        return Rule(self, sentence, remedy, usual)
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # each is itself alone, so looked up quickly
+@dataclass(slots=True, eq=False)  # each is itself alone, so looked up quickly
 class Rule:
     """A reason to refuse. ``sentence`` says what is wrong, ``remedy`` what would do.
 
     Both have a place in small letters for each fact that they name, and one in capitals for each ``Term``.
-    ``usual`` are facts that may be left out, with what they are then.
+    ``usual`` are facts that may be left out, with what they are then. ``code`` is the name of the rule in
+    ``refusals``, which gives it.
     """
 
-    code: str
     category: Category
     sentence: str
     remedy: str
     usual: Mapping[str, object]
+    code: str = ""
 
 
 invalid = Category.INVALID.rule

@@ -17,77 +17,49 @@ from reseller_sandbox.core.refusals.rule import (
 _UNREAD = "The server could not take the request up: {problem}"
 
 # What never becomes a request; the server that reads the bytes answers by itself.
-MALFORMED_REQUEST = invalid("malformed_request", _UNREAD, "send a well-formed request")
-INCOMPLETE_REQUEST = invalid("incomplete_request", _UNREAD, "send a whole request")
-URI_TOO_LONG = too_large("uri_too_long", _UNREAD, "send a shorter path and query")
-HEADERS_TOO_LARGE = too_large("headers_too_large", _UNREAD, "send fewer or shorter headers")
-TOO_MANY_CONNECTIONS = unavailable("too_many_connections", _UNREAD, "close connections that are not used")
-UNREAD = {
-    rule.code: rule
-    for rule in (MALFORMED_REQUEST, INCOMPLETE_REQUEST, URI_TOO_LONG, HEADERS_TOO_LARGE, TOO_MANY_CONNECTIONS)
-}
+MALFORMED_REQUEST = invalid(_UNREAD, "send a well-formed request")
+INCOMPLETE_REQUEST = invalid(_UNREAD, "send a whole request")
+URI_TOO_LONG = too_large(_UNREAD, "send a shorter path and query")
+HEADERS_TOO_LARGE = too_large(_UNREAD, "send fewer or shorter headers")
+TOO_MANY_CONNECTIONS = unavailable(_UNREAD, "close connections that are not used")
 INVALID_HOST = invalid(
-    "invalid_host",
     "The request {problem}; it has to name one host, and perhaps a port.",
     "name the host of the service, once",
 )
-MALFORMED_BODY = invalid(
-    "malformed_body", "The body is not usable: {problem}.", "send one JSON object in UTF-8"
-)
+MALFORMED_BODY = invalid("The body is not usable: {problem}.", "send one JSON object in UTF-8")
 BODY_TOO_LARGE = too_large(
-    "body_too_large",
     "The body is larger than the {limit} bytes taken here ({setting}).",
     "send at most {limit} bytes, or raise {setting}",
 )
 UNSUPPORTED_MEDIA_TYPE = wrong_format(
-    "unsupported_media_type",
-    "The content type {given} is not JSON; {setting} would take it.",
-    "send JSON, and say so: {wanted}",
+    "The content type {given} is not JSON; {setting} would take it.", "send JSON, and say so: {wanted}"
 )
-UNKNOWN_PATH = not_found(
-    "unknown_path", "{method} {path} is no operation: {nearest}.", "use another path: {nearest}"
-)
-METHOD_NOT_ALLOWED = wrong_method(
-    "method_not_allowed", "{method} does not go with {path}; use {allowed}.", "use {allowed}"
-)
+UNKNOWN_PATH = not_found("{method} {path} is no operation: {nearest}.", "use another path: {nearest}")
+METHOD_NOT_ALLOWED = wrong_method("{method} does not go with {path}; use {allowed}.", "use {allowed}")
 UNKNOWN_WORLD = not_found(
-    "unknown_world",
     "There is no world {world!r}{elsewhere}.",
     "use the name of a world that is there, or create {world!r} first",
     elsewhere="",
 )
-VERSION_NOT_SERVED = not_implemented(
-    "version_not_served", "The version {version} is not served; {served} is.", "use {served}"
-)
+VERSION_NOT_SERVED = not_implemented("The version {version} is not served; {served} is.", "use {served}")
 INTERNAL_ERROR = internal(
-    "internal_error", "The service failed while answering{where}.", "send the request again{where}", where=""
+    "The service failed while answering{where}.", "send the request again{where}", where=""
 )
 
 # Faults: what a service that is out of order says, which a contract need not document.
 RATE_LIMITED = limit(
-    "rate_limited",
     "More than {limit} requests in {window} seconds; come back in {left} seconds.",
     "come back in {left} seconds",
 )
-UNAVAILABLE = unavailable(
-    "service_unavailable", "The service is not available; try again later.", "try again later"
-)
-MAINTENANCE = unavailable(
-    "maintenance", "The service is down for maintenance; try again later.", "try again later"
-)
+SERVICE_UNAVAILABLE = unavailable("The service is not available; try again later.", "try again later")
+MAINTENANCE = unavailable("The service is down for maintenance; try again later.", "try again later")
 
 # Shape of the request.
-MISSING_PARAMETER = invalid("missing_parameter", "{field} is missing.", "send {field}")
-INVALID_PARAMETER = invalid(
-    "invalid_parameter", "{problems}.", "mend the request: {problems}", field="", value=""
-)
+MISSING_PARAMETER = invalid("{field} is missing.", "send {field}")
+INVALID_PARAMETER = invalid("{problems}.", "mend the request: {problems}", field="", value="")
 UNKNOWN_KEYS = invalid(
-    "unknown_keys",
-    "The request has keys that nothing reads: {keys}.",
-    "leave out, or spell otherwise: {keys}",
+    "The request has keys that nothing reads: {keys}.", "leave out, or spell otherwise: {keys}"
 )
 TOO_MANY_NAMES = invalid(
-    "too_many_names",
-    "{field} holds {count} names; at most {limit} are taken.",
-    "ask for at most {limit} names at a time",
+    "{field} holds {count} names; at most {limit} are taken.", "ask for at most {limit} names at a time"
 )

@@ -86,23 +86,24 @@ class Error(FaultKind, frozen=True, kw_only=True):
     """An error comes: a documented one by its name, or a raw status and body.
 
     Before: the operation does not take effect. After: it has, although the answer says otherwise.
+
+    Args:
+        error: The error that comes.
+        facts: What fills the blanks of the error's message.
+        status: The HTTP status; the error's own, unless given.
+        body: The body that goes with a raw status: text as it is, anything else as JSON.
+        content_type: The body's type; text/html or application/json, unless given.
+        headers: Headers of the answer.
+        retry_after: Seconds for a Retry-After header.
     """
 
-    error: Annotated[
-        str | None,
-        free_text("the name of a rule, or a message as v2.0 documents it"),
-        "The error that comes.",
-    ] = None
-    facts: Annotated[dict[str, Any] | None, FACTS, "What fills the blanks of the error's message."] = None
-    status: Annotated[int | None, whole(200, 599), "The HTTP status; the error's own, unless given."] = None
-    body: Annotated[
-        Any, ANYTHING, "The body that goes with a raw status: text as it is, anything else as JSON."
-    ] = None
-    content_type: Annotated[
-        str | None, MEDIA_TYPE, "The body's type; text/html or application/json, unless given."
-    ] = None
-    headers: Annotated[dict[str, str] | None, HEADERS, "Headers of the answer."] = None
-    retry_after: Annotated[int | None, whole(0, DAY), "Seconds for a Retry-After header."] = None
+    error: Annotated[str | None, free_text("the name of a rule, or a message as v2.0 documents it")] = None
+    facts: Annotated[dict[str, Any] | None, FACTS] = None
+    status: Annotated[int | None, whole(200, 599)] = None
+    body: Annotated[Any, ANYTHING] = None
+    content_type: Annotated[str | None, MEDIA_TYPE] = None
+    headers: Annotated[dict[str, str] | None, HEADERS] = None
+    retry_after: Annotated[int | None, whole(0, DAY)] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Require a name or a status, and with each what belongs to it."""
@@ -125,18 +126,21 @@ class Error(FaultKind, frozen=True, kw_only=True):
 
 
 class Mutate(FaultKind, frozen=True, kw_only=True):
-    """Something in the JSON answer is changed, dropped, or given another type."""
+    """Something in the JSON answer is changed, dropped, or given another type.
+
+    Args:
+        path: Where in the answer.
+        value: What stands there instead.
+        drop: Whether it is taken out.
+        type: The type that it gets; what it says is kept as far as that goes.
+    """
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    path: Annotated[Path, PATH, "Where in the answer."]
-    value: Annotated[Any, ANYTHING, "What stands there instead."] = None
-    drop: Annotated[bool, SWITCH, "Whether it is taken out."] = False
-    type: Annotated[
-        str | None,
-        choice("string", "number", "boolean", "null", "array", "object"),
-        "The type that it gets; what it says is kept as far as that goes.",
-    ] = None
+    path: Annotated[Path, PATH]
+    value: Annotated[Any, ANYTHING] = None
+    drop: Annotated[bool, SWITCH] = False
+    type: Annotated[str | None, choice("string", "number", "boolean", "null", "array", "object")] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Require one of value, drop and type."""
@@ -190,16 +194,20 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
     """A number of requests is let through in a window of time; others are answered 429 with Retry-After.
 
     A window begins with the first request after the end of the one before. Refused requests do not count.
+
+    Args:
+        limit: How many requests are let through.
+        window: How long a window is.
+        time: Whose time: the world's clock or the machine's.
+        per: Whether each account has a limit of its own, or all share it.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    limit: Annotated[int, whole(0, 10**6), "How many requests are let through."]
-    window: Annotated[float, span(SHORTEST), "How long a window is."] = 60
-    time: Annotated[str, choice("world", "real"), "Whose time: the world's clock or the machine's."] = "world"
-    per: Annotated[
-        str, choice("account", "rule"), "Whether each account has a limit of its own, or all share it."
-    ] = "account"
+    limit: Annotated[int, whole(0, 10**6)]
+    window: Annotated[float, span(SHORTEST)] = 60
+    time: Annotated[str, choice("world", "real")] = "world"
+    per: Annotated[str, choice("account", "rule")] = "account"
 
     def applies(self, asked: Asked) -> bool:
         """Whether the request has an account, where each has a limit of its own."""

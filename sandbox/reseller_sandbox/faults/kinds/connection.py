@@ -27,16 +27,17 @@ class Close(FaultKind, frozen=True, kw_only=True):
 
 
 class Truncate(FaultKind, frozen=True, kw_only=True):
-    """The answer's head announces the whole body, and the connection ends in the middle of it."""
+    """The answer's head announces the whole body, and the connection ends in the middle of it.
+
+    Args:
+        keep: How many bytes of the body come, all but one at most; half of it, unless given.
+        reset: Whether the connection ends with a reset.
+    """
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    keep: Annotated[
-        int | None,
-        whole(0, 1 << 30),
-        "How many bytes of the body come, all but one at most; half of it, unless given.",
-    ] = None
-    reset: Annotated[bool, SWITCH, "Whether the connection ends with a reset."] = False
+    keep: Annotated[int | None, whole(0, 1 << 30)] = None
+    reset: Annotated[bool, SWITCH] = False
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.CutShort(self.keep, self.reset))
@@ -47,10 +48,15 @@ NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 
 
 class Garbage(FaultKind, frozen=True, kw_only=True):
-    """Bytes that are not HTTP come in place of an answer; then the connection is closed."""
+    """Bytes that are not HTTP come in place of an answer; then the connection is closed.
 
-    text: Annotated[str | None, free_text("text"), "What comes, in UTF-8."] = None
-    hex: Annotated[str | None, free_text("hexadecimal digits"), "What comes, byte by byte."] = None
+    Args:
+        text: What comes, in UTF-8.
+        hex: What comes, byte by byte.
+    """
+
+    text: Annotated[str | None, free_text("text")] = None
+    hex: Annotated[str | None, free_text("hexadecimal digits")] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Require at most one of text and hex, and hexadecimal digits there."""

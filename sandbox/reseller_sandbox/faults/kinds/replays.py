@@ -15,13 +15,14 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
 
     In the ledger and among the changes the first has the request's name for its cause (``r7``), the
     second ``r7:duplicate``.
+
+    Args:
+        answer: Which of the two answers comes.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    answer: Annotated[
-        Literal["first", "second"], choice("first", "second"), "Which of the two answers comes."
-    ] = "first"
+    answer: Annotated[Literal["first", "second"], choice("first", "second")] = "first"
 
     def applies(self, asked: Asked) -> bool:
         """Whether there is an operation to carry out."""
@@ -35,11 +36,14 @@ class Stale(FaultKind, frozen=True, kw_only=True):
     """A request that only reads is answered as it would have been before the world's last commits.
 
     A request that changes nothing makes no commit. It looks no further back than the journal does.
+
+    Args:
+        commits: How many commits to look back.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    commits: Annotated[int, whole(1, 10**6), "How many commits to look back."] = 1
+    commits: Annotated[int, whole(1, 10**6)] = 1
 
     def applies(self, asked: Asked) -> bool:
         """Whether it reaches an operation, and only reads."""

@@ -18,15 +18,22 @@ class Latency(FaultKind, frozen=True, kw_only=True):
 
     Before: the operation takes effect after the delay, too, whether the client still waits or not. After: it
     takes effect at once. Several delays add up.
+
+    Args:
+        seconds: A fixed delay.
+        min: The shortest of evenly spread delays.
+        max: The longest delay, evenly spread or lognormal.
+        median: The median of lognormal delays.
+        sigma: How far lognormal delays spread.
     """
 
     slows: ClassVar[bool] = True
 
-    seconds: Annotated[float | None, span(), "A fixed delay."] = None
-    min: Annotated[float | None, span(), "The shortest of evenly spread delays."] = None
-    max: Annotated[float | None, span(), "The longest delay, evenly spread or lognormal."] = None
-    median: Annotated[float | None, span(), "The median of lognormal delays."] = None
-    sigma: Annotated[float, number(0, 5), "How far lognormal delays spread."] = 0.5
+    seconds: Annotated[float | None, span()] = None
+    min: Annotated[float | None, span()] = None
+    max: Annotated[float | None, span()] = None
+    median: Annotated[float | None, span()] = None
+    sigma: Annotated[float, number(0, 5)] = 0.5
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Require one of the three ways to say how long, whole."""
@@ -55,13 +62,18 @@ class Latency(FaultKind, frozen=True, kw_only=True):
 
 
 class Drip(FaultKind, frozen=True, kw_only=True):
-    """The answer's body comes in small pieces, with a pause after each."""
+    """The answer's body comes in small pieces, with a pause after each.
+
+    Args:
+        size: How many bytes come at a time.
+        pause: How much time lies between them.
+    """
 
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    size: Annotated[int, whole(1, 1 << 20), "How many bytes come at a time."] = 1
-    pause: Annotated[float, span(), "How much time lies between them."] = 0.1
+    size: Annotated[int, whole(1, 1 << 20)] = 1
+    pause: Annotated[float, span()] = 0.1
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         return replace(so_far, drip=delivery.Drops(self.size, self.pause))
@@ -72,12 +84,16 @@ PIECES = 20
 
 
 class Bandwidth(FaultKind, frozen=True, kw_only=True):
-    """The answer's body comes at a limited number of bytes a second."""
+    """The answer's body comes at a limited number of bytes a second.
+
+    Args:
+        rate: How many bytes come in a second.
+    """
 
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    rate: Annotated[int, whole(1, 1 << 30), "How many bytes come in a second."]
+    rate: Annotated[int, whole(1, 1 << 30)]
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         size = max(1, self.rate // PIECES)
@@ -88,11 +104,12 @@ class Hang(FaultKind, frozen=True, kw_only=True):
     """No answer comes, and the connection stays open.
 
     Before: the operation never takes effect. After: it has.
+
+    Args:
+        seconds: After how long the connection is closed; never, unless given.
     """
 
-    seconds: Annotated[
-        float | None, span(), "After how long the connection is closed; never, unless given."
-    ] = None
+    seconds: Annotated[float | None, span()] = None
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.Silence(self.seconds))
