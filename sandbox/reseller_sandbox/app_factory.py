@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask
 
-from reseller_sandbox import fixture, v2
+from reseller_sandbox import fixture
 from reseller_sandbox.core.clock import WorldClock, instance_mark
 from reseller_sandbox.core.contract import Contract, Vocabulary
 from reseller_sandbox.core.model import DEFAULT
@@ -20,10 +20,10 @@ from reseller_sandbox.page.doorway import with_page
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
-from reseller_sandbox.web.app import UNREAD, create_app
 from reseller_sandbox.web.endpoint import BodyLimits
 from reseller_sandbox.web.gate import Gate, require_guard
-from reseller_sandbox.web.interface import Mount, below
+from reseller_sandbox.web.interface import Mount
+from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 
@@ -144,8 +144,9 @@ def mounts(
     def others() -> Sequence[Interface]:
         return [mount.interface for mount in clients]
 
-    clients = Mount(below("/v3"), of_v3), Mount(v2.owns, of_v2)
-    return (*clients, Mount(below("/_sandbox"), of_control))
+    # Some clients leave the V or the minor version of v2.0 out.
+    clients = Mount(r"/v3(/|\Z)", of_v3), Mount(r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)", of_v2)
+    return (*clients, Mount(r"/_sandbox(/|\Z)", of_control))
 
 
 def _more_rows(
@@ -211,7 +212,7 @@ def server_of(
                 authority=certificate.authority,
                 tls_port=tls.port if tls is not None else None,
                 limit_connections=settings.max_connections,
-                when_unread=app.extensions[UNREAD],
+                when_unread=app.extensions[TAKES_UNREAD],
             )
             try:
                 yield server

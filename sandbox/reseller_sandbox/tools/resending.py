@@ -16,8 +16,8 @@ from reseller_sandbox.server.delivery import ENV_TOO_LARGE
 from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.v3.signing import signed_headers, signed_url
-from reseller_sandbox.web.app import UNREAD as TAKES_UNREAD
 from reseller_sandbox.web.context import ENV_WORLD
+from reseller_sandbox.web.pipeline import TAKES_UNREAD
 from reseller_sandbox.worlds import Entry
 
 if TYPE_CHECKING:

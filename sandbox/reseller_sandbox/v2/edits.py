@@ -12,10 +12,10 @@ from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Bit, BodyAsked
+from reseller_sandbox.v2.bodies import Bit
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
 from reseller_sandbox.web.endpoint import Call, refuses, route
-from reseller_sandbox.web.fields import Shaped, Text
+from reseller_sandbox.web.fields import Shape, Shaped, Text
 
 
 class ServerChanges(fields.Field[dict[str, list[str]]]):
@@ -33,7 +33,7 @@ class ServerChanges(fields.Field[dict[str, list[str]]]):
         return {key: servers_asked(listed) for key, listed in value.items() if listed not in (None, [])}
 
 
-class Changes(BodyAsked):
+class Changes(Shape):
     """What is to change of a name; at least something."""
 
     client_delete_prohibited = Bit()

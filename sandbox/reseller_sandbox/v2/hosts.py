@@ -14,7 +14,7 @@ from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import BodyAsked, text
+from reseller_sandbox.v2.bodies import text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
 from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, Text
@@ -93,13 +93,13 @@ class AddressChanges(fields.Field[dict[str, list[TypedAddress]]]):
         return found
 
 
-class HostWanted(BodyAsked):
+class HostWanted(Shape):
     """The addresses of a new host."""
 
     ip = Addresses(required=True)
 
 
-class HostChange(BodyAsked):
+class HostChange(Shape):
     """What is to change of a host's addresses."""
 
     ip = AddressChanges(required=True)

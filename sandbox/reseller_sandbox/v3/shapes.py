@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
-from marshmallow import ValidationError, fields, pre_load, validate
+from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
 from reseller_sandbox.core import prices, renewals
 from reseller_sandbox.core.assumptions import Assumptions
@@ -23,6 +23,8 @@ from reseller_sandbox.web.fields import (
     Instant,
     Listed,
     LongAmount,
+    Remembered,
+    RememberedShown,
     Shape,
     Shaped,
     SpacedInstant,
@@ -30,7 +32,6 @@ from reseller_sandbox.web.fields import (
     TextOrWhole,
     Truth,
 )
-from reseller_sandbox.web.remembered import Remembered, RememberedShown
 
 STATUSES = ("active", "suspended", "pending")
 
@@ -231,15 +232,19 @@ class DomainWanted(Shape):
     autorenewEnabled = Truth()
 
 
-def under_one_name(found: dict[str, Any], spelt: tuple[str, str]) -> dict[str, Any]:
-    """Return a loaded request with what has two names under the first of them; it must be there."""
-    name, alias = spelt
-    value = found.pop(alias, None)
-    if name not in found and value is None:
-        raise ValidationError("is missing", name)
-    if value is not None and found.get(name, value) != value:
-        raise ValidationError(f"is said twice and differently: as {name} and as {alias}", name)
-    return {name: value, **found}
+class SpeltTwice(Shape):
+    """A request with a key that has two names."""
+
+    @post_load
+    def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Return the request with that key under its first name. The key is required."""
+        name, alias = self.spelt
+        value = found.pop(alias, None)
+        if name not in found and value is None:
+            raise ValidationError("is missing", name)
+        if value is not None and found.get(name, value) != value:
+            raise ValidationError(f"is said twice and differently: as {name} and as {alias}", name)
+        return {name: value, **found}
 
 
 def contacts_asked(
