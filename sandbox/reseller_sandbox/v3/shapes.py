@@ -23,7 +23,6 @@ from reseller_sandbox.web.fields import (
     Instant,
     Listed,
     LongAmount,
-    Remembered,
     RememberedShown,
     Shape,
     Shaped,
@@ -69,47 +68,32 @@ def _text(attribute: str) -> dict[str, Any]:
     return {"attribute": attribute, "data_key": WIRE_NAMES[attribute]}
 
 
-class V3Contact(Shape):
+def _card(kind: type[Text]) -> Any:
+    """Return a schema with the fields of a card."""
+    return Shape.from_dict({name: kind(**_text(name)) for name in WIRE_NAMES if name in CARD_FIELDS})
+
+
+def _by_role(contact: type[Shape]) -> Any:
+    """Return a schema with a contact for each role."""
+    return Shape.from_dict({role: InnerObject(contact, **_text(role)) for role in ROLES})
+
+
+class V3Contact(_card(Text)):  # type: ignore[misc]
     """Who somebody is and where to reach them."""
 
-    name = Text()
-    company = Text(**_text("company"))
-    address = Text(**_text("address"))
-    city = Text()
-    region = Text(**_text("region"))
-    zip = Text(**_text("zip"))
-    country = Text()
-    phone = Text()
-    fax = Text()
-    mail = Text(**_text("mail"))
 
-
-class V3ContactWanted(Shape):
+class V3ContactWanted(_card(CardText)):  # type: ignore[misc]
     """Who somebody is and where to reach them, as requests say it."""
 
-    name = CardText()
-    company = CardText(**_text("company"))
-    address = CardText(**_text("address"))
-    city = CardText()
-    region = CardText(**_text("region"))
     zip = TextOrWhole(**_text("zip"))
-    country = CardText()
-    phone = CardText()
-    fax = CardText()
-    mail = CardText(**_text("mail"))
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that ``v3.contacts.fields`` asks for."""
         return tuple(WIRE_NAMES[field] for field in _NEEDED[assumed.contacts_fields])
 
 
-class V3Contacts(Shape):
+class V3Contacts(_by_role(V3Contact)):  # type: ignore[misc]
     """A name's four contacts."""
-
-    registrant = InnerObject(V3Contact, **_text("registrant"))
-    admin = InnerObject(V3Contact, **_text("admin"))
-    tech = InnerObject(V3Contact, **_text("tech"))
-    billing = InnerObject(V3Contact, **_text("billing"))
 
 
 class Cards(NamedTuple):
@@ -121,13 +105,8 @@ class Cards(NamedTuple):
     billing: Card
 
 
-class ContactsWanted(Shape):
+class ContactsWanted(_by_role(V3ContactWanted)):  # type: ignore[misc]
     """Contacts by role, as requests give them; another role is a mistake."""
-
-    registrant = InnerObject(V3ContactWanted, **_text("registrant"))
-    admin = InnerObject(V3ContactWanted, **_text("admin"))
-    tech = InnerObject(V3ContactWanted, **_text("tech"))
-    billing = InnerObject(V3ContactWanted, **_text("billing"))
 
     @pre_load
     def known_roles_alone(self, given: Any, **_: Any) -> Any:
@@ -147,7 +126,7 @@ class Domain(Shape):
 
     domainName = Text()
     nameservers = Listed(Text())
-    contacts = Remembered(V3Contacts, most=1024)
+    contacts = InnerObject(V3Contacts)
     privacyEnabled = Truth()
     lockedEnabled = Truth()
     autorenewEnabled = Truth()

@@ -20,7 +20,7 @@ from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import MALFORMED_BODY, Refusal, Refused
 from reseller_sandbox.core.state import Change, order_met
 from reseller_sandbox.faults import FaultRule, Strike
-from reseller_sandbox.server.wsgi import UNMARKED, environ_key
+from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.headers import IGNORED, in_header
 from reseller_sandbox.web.strict_json import BadJson, read
@@ -44,14 +44,6 @@ _NAMED = 3
 
 #: The maximum size of a body that is searched for secrets before the next request is answered.
 _SEARCHED = 1 << 16
-
-
-class RequestHeaders(EnvironHeaders):
-    """The headers of a WSGI environment, with a quicker ``get``."""
-
-    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
-        """Return the value of a header. Case does not matter."""
-        return self.environ.get(environ_key(key), default)
 
 
 class RequestContext(Struct, dict=True):
@@ -130,7 +122,7 @@ class RequestContext(Struct, dict=True):
             environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
             request.path,
             request.scheme,
-            RequestHeaders(environ),
+            EnvironHeaders(environ),
             list(request.args.items(multi=True)) if environ.get("QUERY_STRING") else (),
             arguments,
             environ.get(ENV_PREFIX, ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
@@ -292,15 +292,6 @@ class InnerObject(fields.Nested):
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
-class Remembered(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
-    """A JSON object made of an immutable record: worked out once, with its text, and kept."""
-
-    def __init__(self, nested: type[Schema], most: int = _REMEMBERED, **kwargs: Any) -> None:
-        super().__init__(nested, **kwargs)
-        dump = nested().dump
-        self.writes = lru_cache(maxsize=most)(lambda record: Ready(dump(record)))
-
-
 class Showable(Protocol):
     """Something to be shown, which follows from an immutable record and perhaps more.
 
@@ -315,7 +306,7 @@ class Showable(Protocol):
         """Return what is shown."""
 
 
-class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # as above
+class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
     """A JSON object made of what is ``Showable``: worked out once, with its text, and kept.
 
     The text goes into that of the answer as it is.
