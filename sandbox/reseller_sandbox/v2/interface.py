@@ -98,10 +98,10 @@ class V2(Interface):
 
     def _error(self, request: RequestContext, told: errors.Worded) -> Answer:
         assumed = self.assumed(request)
-        quirk = told.message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
-        body = {"code": told.code, "msg": told.message, "status": quirk}
-        status = 200 if assumed.v2_http_status == "always_200" else told.code
-        return Answer(status, body, error=told.name)
+        code, message, name = told
+        quirk = message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
+        status = 200 if assumed.v2_http_status == "always_200" else code
+        return Answer(status, {"code": code, "msg": message, "status": quirk}, error=name)
 
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:

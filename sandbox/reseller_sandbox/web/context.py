@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.wsgi import get_input_stream
 
@@ -91,6 +90,7 @@ class RequestContext(Struct, dict=True):
     headers_out: dict[str, str] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
 
+    # Effects: ``anew`` leaves out the fields from here on.
     begun: bool = False
     cause: str = ""
     step: int = 0
@@ -132,24 +132,8 @@ class RequestContext(Struct, dict=True):
 
     def anew(self) -> RequestContext:
         """Return the context of the same request without any effects, numbers or faults."""
-        return replace(
-            self,
-            begun=False,
-            cause="",
-            step=0,
-            before=None,
-            after=None,
-            changes=(),
-            refused=None,
-            carried_out=False,
-            faults=[],
-            instead="",
-            held=None,
-            held_up=0.0,
-            status=0,
-            assumed=(),
-            noted=False,
-        )
+        names = self.__struct_fields__
+        return RequestContext(*[getattr(self, name) for name in names[: names.index("begun")]])
 
     # The request as it came
 
