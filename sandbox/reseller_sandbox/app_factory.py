@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,8 @@ from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.page.doorway import with_page
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
+from reseller_sandbox.server.server import Server
+from reseller_sandbox.server.tls import BadCertificate, Certificate, Tls, certificate_of
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
 from reseller_sandbox.web.endpoint import BodyLimits
 from reseller_sandbox.web.gate import Gate, require_guard
@@ -28,11 +30,8 @@ from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 
 if TYPE_CHECKING:
-    from reseller_sandbox.server.server import Server
-    from reseller_sandbox.server.tls import Tls
     from reseller_sandbox.v2.interface import V2
     from reseller_sandbox.v3.interface import V3
-    from reseller_sandbox.web.endpoint import Endpoint
     from reseller_sandbox.web.interface import Interface
 
 
@@ -132,6 +131,8 @@ def mounts(
 
     def of_control() -> Interface:
         from reseller_sandbox.control.interface import Control
+        from reseller_sandbox.manual.rows import ManualRows
+        from reseller_sandbox.page.rows import PageRows, ReaderRows, SessionRows, SignatureRows
 
         gate = Gate(
             token=settings.control_token,
@@ -139,7 +140,14 @@ def mounts(
             public_urls=settings.public_urls,
             names=settings.own_names,
         )
-        return Control(worlds, gate, powers, others, _more_rows(settings, gate, powers, others))
+        rows = (
+            *ManualRows().rows(),
+            *PageRows(powers, others).rows(),
+            *SessionRows(gate).rows(),
+            *ReaderRows().rows(),
+            *SignatureRows(settings.header_prefix).rows(),
+        )
+        return Control(worlds, gate, powers, others, rows)
 
     def others() -> Sequence[Interface]:
         return [mount.interface for mount in clients]
@@ -149,29 +157,8 @@ def mounts(
     return (*clients, Mount(r"/_sandbox(/|\Z)", of_control))
 
 
-def _more_rows(
-    settings: Settings,
-    gate: Gate,
-    powers: Mapping[str, type[Power]],
-    clients: Callable[[], Sequence[Interface]],
-) -> Iterable[Endpoint]:
-    """Return the rows of control that are no power's."""
-    from reseller_sandbox.manual.rows import ManualRows
-    from reseller_sandbox.page.rows import PageRows, ReaderRows, SessionRows, SignatureRows
-
-    return (
-        *ManualRows().rows(),
-        *PageRows(powers, clients).rows(),
-        *SessionRows(gate).rows(),
-        *ReaderRows().rows(),
-        *SignatureRows(settings.header_prefix).rows(),
-    )
-
-
 def tls_of(settings: ServerSettings) -> Tls | None:
     """Return what the settings want of TLS, or None; its port is the one after the plain one by itself."""
-    from reseller_sandbox.server.tls import Tls
-
     beside = settings.tls
     if beside is None:
         beside = settings.tls_port is not None or bool(settings.tls_names or settings.tls_folder)
@@ -196,9 +183,6 @@ def server_of(
     Raise ``CannotListen`` for an address that cannot be had, and ``BadSetting`` for a useless certificate
     and for an address that others can reach while nothing guards the control interface.
     """
-    from reseller_sandbox.server.server import Server  # uvicorn is loaded for those who serve
-    from reseller_sandbox.server.tls import BadCertificate, Certificate, certificate_of
-
     require_guard(host, settings.control_token, settings.control_open)
     try:
         with nullcontext(Certificate()) if tls is None else certificate_of(tls) as certificate:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
-from marshmallow import ValidationError
+from marshmallow import ValidationError, fields
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.refusals import (
@@ -57,6 +57,25 @@ class Bit(Number):
         if number not in (0, 1):
             raise ValidationError("must be 0 or 1")
         return number
+
+
+class AddAndDelete(fields.Field[dict[str, list[Any]]]):
+    """Entries to add and to take away: arrays under ``add`` and ``del``, read by ``read_array``."""
+
+    def __init__(self, read_array: Callable[[Any], list[Any]], array: Shaped, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._read_array = read_array
+        properties = {"add": array, "del": array}
+        least = {"minProperties": 1} if self.required else {}
+        self.shape = {"type": "object", "properties": properties, "additionalProperties": False, **least}
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[Any]]:  # noqa: ARG002
+        if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
+            raise ValidationError("must be an object with arrays under add and del")
+        found = {key: self._read_array(listed) for key, listed in value.items() if listed not in (None, [])}
+        if self.required and not found:
+            raise Refused(MISSING_PARAMETER, field=self.name)
+        return found
 
 
 def read(request: RequestContext, world: World) -> dict[str, Any]:
