@@ -97,11 +97,28 @@ _PLAIN: Mapping[type[fields.Field[Any]], Write | None] = {
 }
 
 
-class Shape(Schema):
-    """A JSON object. Unknown keys are passed over and a null is the same as nothing sent."""
+class QuickSchema(Schema):
+    """A JSON object that is written in a tenth of marshmallow's time. Unknown keys are ignored."""
 
     class Meta:
         unknown = EXCLUDE
+
+    #: The attribute of a record that holds further keys and values.
+    rest: ClassVar[str] = ""
+
+    @cached_property
+    def _write(self) -> Write:
+        return writer(self)
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        """Return ``obj`` as JSON values; an attribute that it lacks is left out."""
+        if self.many if many is None else many:
+            return [self._write(one) for one in obj]
+        return self._write(obj)
+
+
+class Shape(QuickSchema):
+    """A JSON object. Unknown keys are passed over and a null is the same as nothing sent."""
 
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
@@ -123,16 +140,6 @@ class Shape(Schema):
     def shown(self, assumed: Assumptions) -> Schema:
         """Return the schema of the answers there are, where the assumptions choose among several."""
         return self
-
-    @cached_property
-    def _write(self) -> Write:
-        return writer(self)
-
-    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
-        """Return ``obj`` as JSON values; an attribute that it lacks is left out."""
-        if self.many if many is None else many:
-            return [self._write(one) for one in obj]
-        return self._write(obj)
 
     @pre_load
     def without_nulls(self, given: Any, **_: Any) -> Any:
