@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask
 
-from reseller_sandbox import fixture, v2
+from reseller_sandbox import fixture
 from reseller_sandbox.core.clock import WorldClock, instance_mark
 from reseller_sandbox.core.contract import Contract, Vocabulary
 from reseller_sandbox.core.model import DEFAULT
@@ -19,17 +19,17 @@ from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.page.doorway import with_page
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
+from reseller_sandbox.server.server import Server
+from reseller_sandbox.server.tls import BadCertificate, Certificate, Tls, certificate_of
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
-from reseller_sandbox.web.app import UNREAD, create_app
 from reseller_sandbox.web.endpoint import BodyLimits, endpoints_of
 from reseller_sandbox.web.gate import Gate, require_guard
-from reseller_sandbox.web.interface import Mount, below
+from reseller_sandbox.web.interface import Mount
+from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 from reseller_sandbox.worlds.kept import KeptWorlds, Relived
 
 if TYPE_CHECKING:
-    from reseller_sandbox.server.server import Server
-    from reseller_sandbox.server.tls import Tls
     from reseller_sandbox.v2.interface import V2
     from reseller_sandbox.v3.interface import V3
     from reseller_sandbox.web.endpoint import Endpoint
@@ -142,11 +142,12 @@ def mounts(
     def others() -> Sequence[Interface]:
         return [mount.interface for mount in clients]
 
-    clients = Mount(below("/v3"), of_v3), Mount(v2.owns, of_v2)
-    return (*clients, Mount(below("/_sandbox"), of_control))
+    # Some clients leave the V or the minor version of v2.0 out.
+    clients = Mount(r"/v3(/|\Z)", of_v3), Mount(r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)", of_v2)
+    return (*clients, Mount(r"/_sandbox(/|\Z)", of_control))
 
 
-def _more_rows() -> Iterable[Endpoint]:
+def _more_rows() -> Sequence[Endpoint]:
     """Return the rows of control that are no power's."""
     from reseller_sandbox.manual import rows as manual
     from reseller_sandbox.page import reader, rows, session, signing
@@ -156,8 +157,6 @@ def _more_rows() -> Iterable[Endpoint]:
 
 def tls_of(settings: ServerSettings) -> Tls | None:
     """Return what the settings want of TLS, or None; its port is the one after the plain one by itself."""
-    from reseller_sandbox.server.tls import Tls
-
     beside = settings.tls
     if beside is None:
         beside = settings.tls_port is not None or bool(settings.tls_names or settings.tls_folder)
@@ -182,9 +181,6 @@ def server_of(
     Raise ``CannotListen`` for an address that cannot be had, and ``BadSetting`` for a useless certificate
     and for an address that others can reach while nothing guards the control interface.
     """
-    from reseller_sandbox.server.server import Server  # uvicorn is loaded for those who serve
-    from reseller_sandbox.server.tls import BadCertificate, Certificate, certificate_of
-
     require_guard(host, settings.control_token, settings.control_open)
     try:
         with nullcontext(Certificate()) if tls is None else certificate_of(tls) as certificate:
@@ -196,7 +192,7 @@ def server_of(
                 tls_port=tls.port if tls is not None else None,
                 max_body=_body_limits(settings).of,
                 limit_connections=settings.max_connections,
-                when_unread=app.extensions[UNREAD],
+                when_unread=app.extensions[TAKES_UNREAD],
             )
             try:
                 yield server

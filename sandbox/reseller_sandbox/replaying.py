@@ -40,8 +40,8 @@ from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.v3.signing import signed_headers, signed_url
-from reseller_sandbox.web.app import UNREAD as TAKES_UNREAD
 from reseller_sandbox.web.context import ENV_WORLD
+from reseller_sandbox.web.pipeline import TAKES_UNREAD
 from reseller_sandbox.worlds import Engine, Entry, Fixtures, Moment, World
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog

@@ -27,8 +27,8 @@ from reseller_sandbox.server.delivery import (
 )
 from reseller_sandbox.server.messages import Unread, WireAnswer
 from reseller_sandbox.server.wsgi import call, environment, origin_form
-from reseller_sandbox.web.app import UNREAD
 from reseller_sandbox.web.context import ENV_WORLD
+from reseller_sandbox.web.pipeline import TAKES_UNREAD
 from reseller_sandbox.worlds import Engine, World
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Caller:
 
     def refuse(self, lost: Unread) -> Reply:
         """Return the reply to a request that a server cannot read, which the journal has all the same."""
-        self._app.extensions[UNREAD](lost)
+        self._app.extensions[TAKES_UNREAD](lost)
         return Reply(lost.problem.answer().closing(), last=True)
 
 

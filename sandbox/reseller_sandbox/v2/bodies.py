@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
+from urllib.parse import parse_qsl
 
-from marshmallow import ValidationError
+from marshmallow import ValidationError, fields
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.refusals import (
     INVALID_PARAMETER,
+    MALFORMED_BODY,
     MISSING_PARAMETER,
     UNSUPPORTED_MEDIA_TYPE,
     Refused,
 )
 from reseller_sandbox.core.texts import complaint, whole
-from reseller_sandbox.v2.forms import FormText, read_form
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems
 from reseller_sandbox.worlds import World
@@ -24,10 +26,16 @@ from reseller_sandbox.worlds import World
 #: The content type of a form.
 FORM = "application/x-www-form-urlencoded"
 _LONGEST = 80
+_MOST_PAIRS = 1000
+_DEEPEST = 5
+_KEY = re.compile(r"[^\[\]]+(?:\[[^\[\]]*\])*")
+_PART = re.compile(r"\[([^\[\]]*)\]")
 
 
-class BodyAsked(Shape):
-    """The body of a request."""
+class FormText(str):
+    """Text from a form, where a number has no other way to be written."""
+
+    __slots__ = ()
 
 
 class Number(Whole):
@@ -51,6 +59,25 @@ class Bit(Number):
         return number
 
 
+class AddAndDelete(fields.Field[dict[str, list[Any]]]):
+    """Entries to add and to take away: arrays under ``add`` and ``del``, read by ``read_array``."""
+
+    def __init__(self, read_array: Callable[[Any], list[Any]], array: Shaped, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._read_array = read_array
+        properties = {"add": array, "del": array}
+        least = {"minProperties": 1} if self.required else {}
+        self.shape = {"type": "object", "properties": properties, "additionalProperties": False, **least}
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[Any]]:  # noqa: ARG002
+        if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
+            raise ValidationError("must be an object with arrays under add and del")
+        found = {key: self._read_array(listed) for key, listed in value.items() if listed not in (None, [])}
+        if self.required and not found:
+            raise Refused(MISSING_PARAMETER, field=self.name)
+        return found
+
+
 def read(request: RequestContext, world: World) -> dict[str, Any]:
     """Return the object in a request's body, which is JSON or, where the assumptions take one, a form.
 
@@ -70,7 +97,7 @@ def read(request: RequestContext, world: World) -> dict[str, Any]:
     return read_form(request.body)
 
 
-def load(schema: BodyAsked, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
+def load(schema: Shape, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
     """Return ``given`` read by ``schema``; refuse with ``missing_parameter``, then ``invalid_parameter``.
 
     The refusal's fact ``field`` is the first mistaken key in the schema's order, ``value`` what it held.
@@ -95,3 +122,55 @@ def text(value: Any) -> str:
 
 def _cut(shown: str) -> str:
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+
+
+# Forms, as PHP writes and reads them: ``ns[add][0]=ns1.example.com``
+
+
+def read_form(body: bytes) -> dict[str, Any]:
+    """Return the object that a form-encoded body stands for; keys in brackets are objects and arrays.
+
+    Refuse with ``malformed_body``.
+    """
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_PAIRS
+        )
+    except UnicodeDecodeError:
+        raise Refused(MALFORMED_BODY, problem="it is not a form in UTF-8") from None
+    except ValueError:
+        raise Refused(MALFORMED_BODY, problem=f"it has more than {_MOST_PAIRS} fields") from None
+    whole: dict[str, Any] = {}
+    for key, value in pairs:
+        _place(whole, key, FormText(value))
+    return {key: _arrays(value) for key, value in whole.items()}
+
+
+def _place(whole: dict[str, Any], key: str, value: FormText) -> None:
+    if not _KEY.fullmatch(key):
+        raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is no name with parts in brackets")
+    first, *inner = [key.partition("[")[0], *_PART.findall(key)]
+    if len(inner) > _DEEPEST:
+        raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is nested too deeply")
+    at, part = whole, first
+    for following in inner:
+        at = at.setdefault(part, {})
+        if not isinstance(at, dict):
+            raise _twice(key)
+        part = following or str(len(at))
+    if part in at:
+        raise _twice(key)
+    at[part] = value
+
+
+def _twice(key: str) -> Refused:
+    return Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} comes twice, or as both a value and more")
+
+
+def _arrays(value: Any) -> Any:
+    """Return the same with an array in place of each object whose keys are all numbers."""
+    if not isinstance(value, dict):
+        return value
+    if all(key.isascii() and key.isdigit() and len(key) < 10 for key in value):
+        return [_arrays(value[key]) for key in sorted(value, key=int)]
+    return {key: _arrays(inner) for key, inner in value.items()}

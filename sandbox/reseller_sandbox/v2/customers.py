@@ -12,7 +12,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import BodyAsked, Number
+from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import Done, Told, done
 from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound
@@ -25,7 +25,7 @@ _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter lan
 _POSITIVE = validate.Range(min=0, error="must not be negative")
 
 
-class CustomerWanted(BodyAsked):
+class CustomerWanted(Shape):
     """Who a customer is."""
 
     address = CardText()

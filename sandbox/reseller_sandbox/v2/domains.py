@@ -14,7 +14,7 @@ from reseller_sandbox.core.model import ROLES, Order, Stage
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import BodyAsked, Number, text
+from reseller_sandbox.v2.bodies import Number, text
 from reseller_sandbox.v2.shapes import (
     CONTACT_KEYS,
     FOUND,
@@ -82,7 +82,7 @@ class Delegation(fields.Field[list[str]]):
         return servers
 
 
-class NameWanted(BodyAsked):
+class NameWanted(Shape):
     """A registration. The licence stands under the key that ``v2.license`` names."""
 
     class Meta:

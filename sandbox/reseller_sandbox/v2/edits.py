@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from marshmallow import ValidationError, fields, post_load
+from marshmallow import post_load
 
 from reseller_sandbox.core import orders
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Bit, BodyAsked
+from reseller_sandbox.v2.bodies import AddAndDelete, Bit
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
 from reseller_sandbox.web.endpoint import Call, refuses, route
-from reseller_sandbox.web.fields import Shaped, Text
+from reseller_sandbox.web.fields import Shape, Text
 
 
-class ServerChanges(fields.Field[dict[str, list[str]]]):
-    """Name servers to add and to take away, each an array under ``add`` or ``del``."""
-
-    shape: ClassVar[Shaped] = {
-        "type": "object",
-        "properties": {key: {"type": "array", "items": {"type": "string"}} for key in ("add", "del")},
-        "additionalProperties": False,
-    }
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[str]]:  # noqa: ARG002
-        if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
-            raise ValidationError("must be an object with arrays under add and del")
-        return {key: servers_asked(listed) for key, listed in value.items() if listed not in (None, [])}
-
-
-class Changes(BodyAsked):
+class Changes(Shape):
     """What is to change of a name; at least something."""
 
     client_delete_prohibited = Bit()
@@ -45,7 +29,7 @@ class Changes(BodyAsked):
     contact_billing = Text()
     contact_registrant = Text()
     contact_tech = Text()
-    ns = ServerChanges()
+    ns = AddAndDelete(servers_asked, {"type": "array", "items": {"type": "string"}})
 
     @post_load
     def something(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ is documented for the operation answers. The rule and its sentence travel beside
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -61,12 +61,8 @@ class Documented(Struct, frozen=True):
         return self.message.replace("{", "{{ ").replace("}", " }}")
 
 
-class Worded(NamedTuple):
-    """An error as a client is told it: its code, its message, and the ``name`` by which faults know it."""
-
-    code: int
-    message: str
-    name: str
+#: An error as a client receives it: its code, its message, and the name by which faults know it.
+Worded: TypeAlias = tuple[int, str, str]
 
 
 class Said(Struct, frozen=True):
@@ -308,10 +304,10 @@ EXCEPTIONS: Mapping[str, Sayings] = {
 def answer(operation: str, refused: Refused) -> Worded:
     """Return how a refusal is told."""
     if refused.rule in TRANSPORT:
-        return Worded(web.status_of(refused.rule), _transport_message(refused), refused.rule.code)
+        return web.status_of(refused.rule), _transport_message(refused), refused.rule.code
     said = words_for(operation, refused)
     assert said is not None, f"{operation} has no words for {refused.rule.code}"
-    return Worded(said.error.code, said.message(refused), said.error.name)
+    return said.error.code, said.message(refused), said.error.name
 
 
 def _transport_message(refused: Refused) -> str:
@@ -382,4 +378,4 @@ def injected(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
             return answer(operation, refused)
         documented = next(all_of(operation, refused.rule), SYSTEM_ERROR)
     filling = {"info": r.UNKNOWN, "param_name": r.UNKNOWN} | {key: str(value) for key, value in facts.items()}
-    return Worded(documented.code, documented.message.format_map(filling), documented.name)
+    return documented.code, documented.message.format_map(filling), documented.name

@@ -14,7 +14,7 @@ from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import BodyAsked, text
+from reseller_sandbox.v2.bodies import AddAndDelete, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
 from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, Text
@@ -68,41 +68,16 @@ class Addresses(fields.Field[list[TypedAddress]]):
         return found
 
 
-class AddressChanges(fields.Field[dict[str, list[TypedAddress]]]):
-    """Addresses to add and to take away, each an array under ``add`` or ``del``."""
-
-    shape: ClassVar[Shaped] = {
-        "type": "object",
-        "properties": {"add": _ENTRIES, "del": _ENTRIES},
-        "additionalProperties": False,
-        "minProperties": 1,
-    }
-
-    def _deserialize(
-        self,
-        value: Any,
-        attr: Any,  # noqa: ARG002
-        data: Any,  # noqa: ARG002
-        **kwargs: Any,  # noqa: ARG002
-    ) -> dict[str, list[TypedAddress]]:
-        if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
-            raise ValidationError("must be an object with arrays under add and del")
-        found = {key: _addresses(listed) for key, listed in value.items() if listed not in (None, [])}
-        if not found:
-            raise Refused(MISSING_PARAMETER, field="ip")
-        return found
-
-
-class HostWanted(BodyAsked):
+class HostWanted(Shape):
     """The addresses of a new host."""
 
     ip = Addresses(required=True)
 
 
-class HostChange(BodyAsked):
+class HostChange(Shape):
     """What is to change of a host's addresses."""
 
-    ip = AddressChanges(required=True)
+    ip = AddAndDelete(_addresses, _ENTRIES, required=True)
 
 
 class HostShown(Shape):

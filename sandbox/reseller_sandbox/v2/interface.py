@@ -24,6 +24,7 @@ from reseller_sandbox.v2.shapes import Placeholders
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
 from reseller_sandbox.web.errors import Shown
+from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.headers import REFUSAL, SIGNATURE, TOLD, in_header
 from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.web.reading import load, note_ignored, require_consistent
@@ -73,7 +74,7 @@ class V2(Interface):
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the body, read by the endpoint's schema, and the placeholders of the path."""
         found: dict[str, Any] = {}
-        asked = endpoint.body if isinstance(endpoint.body, bodies.BodyAsked) else None
+        asked = endpoint.body if isinstance(endpoint.body, Shape) else None
         given = bodies.read(request, world) if asked is not None else request.object_if_any
         note_ignored(endpoint, request, world, given)
         if asked is not None:
@@ -97,10 +98,10 @@ class V2(Interface):
 
     def _error(self, request: RequestContext, told: errors.Worded) -> Answer:
         assumed = self.assumed(request)
-        quirk = told.message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
-        body = {"code": told.code, "msg": told.message, "status": quirk}
-        status = 200 if assumed.v2_http_status == "always_200" else told.code
-        return Answer(status, body, error=told.name)
+        code, message, name = told
+        quirk = message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
+        status = 200 if assumed.v2_http_status == "always_200" else code
+        return Answer(status, {"code": code, "msg": message, "status": quirk}, error=name)
 
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:

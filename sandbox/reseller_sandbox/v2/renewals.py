@@ -14,13 +14,13 @@ from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.texts import shortened
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import BodyAsked, Number, text
+from reseller_sandbox.v2.bodies import Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
 from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, Text, Years
 
 
-class RenewalWanted(BodyAsked):
+class RenewalWanted(Shape):
     """A renewal. ``domain`` may be there, and is the name in the path once more."""
 
     current_expiry_date = Text(required=True)

@@ -13,10 +13,10 @@ from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import BodyAsked, Number
+from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer
 from reseller_sandbox.web.endpoint import Call, Endpoint, refuses, route
-from reseller_sandbox.web.fields import Shaped, Text, TextOrNumber
+from reseller_sandbox.web.fields import Shape, Shaped, Text, TextOrNumber
 
 _ONE = f"{NAME_PATH}/transfer"
 
@@ -37,7 +37,7 @@ def _row(word: str, method: str, path: str, *more: Rule) -> Callable[..., Endpoi
     )
 
 
-class TransferWanted(BodyAsked):
+class TransferWanted(Shape):
     """The code of a name that another registrar holds, and the customer it is for."""
 
     customer_id = Number()

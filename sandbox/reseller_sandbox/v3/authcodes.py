@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import post_load
-
 from reseller_sandbox.core import orders
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import shown, under_one_name
+from reseller_sandbox.v3.shapes import SpeltTwice, shown
 from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
 
 
-class CodeWanted(Shape):
+class CodeWanted(SpeltTwice):
     """A code; the key may be spelt ``authcode`` as well."""
 
     spelt = ("authCode", "authcode")
 
     authCode = TextOrNumber()
     authcode = TextOrNumber()
-
-    @post_load
-    def as_auth_code(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the code as ``authCode``, however it was spelt."""
-        return under_one_name(found, self.spelt)
 
 
 class Code(Shape):

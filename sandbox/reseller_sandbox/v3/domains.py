@@ -35,6 +35,7 @@ from reseller_sandbox.web.fields import (
     InnerObject,
     Listed,
     Price,
+    RememberedShown,
     Shape,
     SpacedInstant,
     Text,
@@ -43,7 +44,6 @@ from reseller_sandbox.web.fields import (
     Whole,
     Years,
 )
-from reseller_sandbox.web.remembered import RememberedShown
 
 _PAGING = ("perPage", "page")
 _COUNTED = validate.Range(min=1, error="must be at least 1")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import post_load
-
 from reseller_sandbox.core import hosts
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import shown, under_one_name
+from reseller_sandbox.v3.shapes import SpeltTwice, shown
 from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Text
 
@@ -22,18 +20,13 @@ _READ = (*FOUND, r.WRONG_STATE)
 _CHANGE = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE, r.LOCKED)
 
 
-class AddressesWanted(Shape):
+class AddressesWanted(SpeltTwice):
     """The addresses of a host; the list may be called ``ip`` as well."""
 
     spelt = ("ips", "ip")
 
     ips = Listed(Text())
     ip = Listed(Text())
-
-    @post_load
-    def as_ips(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the list as ``ips``, whatever it was called."""
-        return under_one_name(found, self.spelt)
 
 
 class GlueWanted(AddressesWanted):

@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote, urlsplit
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.names import to_unicode, well_formed
 from reseller_sandbox.core.state import State
-from reseller_sandbox.v3.signing import Reading, sign, signer
+from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.context import RequestContext
 
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
@@ -32,12 +32,10 @@ _NEAR = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
 _PLACES = ("X-Forwarded-Server", "X-Original-Host", "X-Host", "Referer", "Origin")
 
 
-def otherwise_hashed(reading: Reading, account: Account, size: int) -> Iterator[tuple[bytes, str]]:
-    """Yield the signatures of ``size`` letters that were made of the right string in a wrong way."""
+def otherwise_hashed(reading: Reading, account: Account) -> Iterator[tuple[bytes, str]]:
+    """Yield the signatures that were made of the right string in a wrong way."""
     text, secret = reading.text, account.secret.encode()
     for name, called in (("sha256", "SHA-256"), ("sha1", "SHA-1"), ("md5", "MD5"), ("sha512", "SHA-512")):
-        if hashlib.new(name, usedforsecurity=False).digest_size * 2 != size:
-            continue
         if name != "sha256":
             yield _hmac(secret, text, name), f"It is an HMAC with {called}: use SHA-256."
         plain = f"It is a plain {called}: use HMAC with SHA-256, the secret being its key."
@@ -160,15 +158,13 @@ class Mistaken:
 
     def explained(self) -> str:
         """Return what is wrong, if it can be recognised; else what was expected. No secret is in it."""
-        return next(self._recognised(), None) or self._expected()
+        given = self.given.lower()
+        found = (told for made, told in self._recognisable() if hmac.compare_digest(made, given))
+        return next(found, None) or self._expected()
 
-    @property
-    def _body(self) -> bytes:
-        return self.request.body
-
-    def _recognised(self) -> Iterator[str]:
-        """Yield every mistake that would have made this signature, the likeliest first."""
-        if len(self._body) > _LONGEST_BODY:
+    def _recognisable(self) -> Iterator[tuple[bytes, str]]:
+        """Yield wrong signatures in small letters, each with its mistake, the likeliest first."""
+        if len(self.request.body) > _LONGEST_BODY:
             for reading in self.allowed[:_FEW]:
                 yield from self._in_form(reading)
             return
@@ -177,9 +173,9 @@ class Mistaken:
         likely = self._likely()
         for reading in likely:
             yield from self._by_another(reading)
-            yield from self._otherwise_hashed(reading)
-        if len(self.given) == len(sign("", b"")):
-            yield from self._over_another_string(likely)
+            yield from otherwise_hashed(reading, self.account)
+        for text, told in self._strings(likely):
+            yield sign(self.account.secret, text), told
 
     def _likely(self) -> list[Reading]:
         """Return the readings that slips start from, one of each kind of endpoint first."""
@@ -187,17 +183,8 @@ class Mistaken:
         by_kind = {one.endpoint: one for one in reversed(plain)}
         return list(dict.fromkeys([*by_kind.values(), *plain]))[:_LIKELY]
 
-    def _over_another_string(self, likely: Sequence[Reading]) -> Iterator[str]:
-        """Yield what is said of the strings near to the ``likely`` readings that have this signature."""
-        gives = signer(self.account.secret).gives
-        tried: set[bytes] = set()
-        for text, told in self._strings(likely):
-            if text not in tried:
-                tried.add(text)
-                if gives(text, self.given):
-                    yield told
-
     def _strings(self, likely: Sequence[Reading]) -> Iterator[tuple[bytes, str]]:
+        """Yield the strings near to the ``likely`` readings."""
         method = self.request.method.encode()
         for reading in likely:
             yield from otherwise_put(reading, method)
@@ -205,31 +192,24 @@ class Mistaken:
         told = "It matches the body as another serialiser would write it: sign the bytes that are sent."
         yield from ((text, told) for text in self._reserialised(likely))
 
-    def _in_form(self, reading: Reading) -> Iterator[str]:
+    def _in_form(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
         right = sign(self.account.secret, reading.text)
-        if hmac.compare_digest(right, self.given):
-            yield f"It matches a reading that the settings exclude; set {reading.settings} to take it."
-        if hmac.compare_digest(right, self.given.lower()):
-            yield "It matches but for its letters: it must be in lower-case hexadecimal."
-        if hmac.compare_digest(base64.b64encode(bytes.fromhex(right.decode())), self.given):
-            yield "It matches but for its form: it must be in hexadecimal, not in Base64."
+        if self.given == self.given.lower():
+            yield right, f"It matches a reading that the settings exclude; set {reading.settings} to take it."
+        yield right, "It matches but for its letters: it must be in lower-case hexadecimal."
+        in_base64 = base64.b64encode(bytes.fromhex(right.decode())).lower()
+        yield in_base64, "It matches but for its form: it must be in hexadecimal, not in Base64."
 
-    def _by_another(self, reading: Reading) -> Iterator[str]:
+    def _by_another(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
         for number in islice(sorted(self.state.accounts), _MOST_ACCOUNTS):
             other = self.state.accounts[number]
-            if not other.secret or other == self.account:
-                continue
-            if hmac.compare_digest(sign(other.secret, reading.text), self.given):
-                yield f"It was made with the secret of the account {other.name}, not of {self.account.name}."
-
-    def _otherwise_hashed(self, reading: Reading) -> Iterator[str]:
-        for made, told in otherwise_hashed(reading, self.account, len(self.given)):
-            if hmac.compare_digest(made, self.given.lower()):
-                yield told
+            if other.secret and other != self.account:
+                told = f"It was made with the secret of the account {other.name}, not of {self.account.name}."
+                yield sign(other.secret, reading.text), told
 
     def _reserialised(self, likely: Iterable[Reading]) -> Iterator[bytes]:
         try:
-            value = json.loads(self._body) if self._body else None
+            value = json.loads(self.request.body) if self.request.body else None
         except (ValueError, RecursionError):
             value = None
         if value is None:

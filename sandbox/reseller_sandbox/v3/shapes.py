@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
-from marshmallow import ValidationError, fields, pre_load, validate
+from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
 from reseller_sandbox.core import renewals, zones
 from reseller_sandbox.core.assumptions import Assumptions
@@ -23,6 +23,7 @@ from reseller_sandbox.web.fields import (
     Instant,
     Listed,
     LongAmount,
+    RememberedShown,
     Shape,
     Shaped,
     SpacedInstant,
@@ -30,7 +31,6 @@ from reseller_sandbox.web.fields import (
     TextOrWhole,
     Truth,
 )
-from reseller_sandbox.web.remembered import Remembered, RememberedShown
 
 STATUSES = ("active", "suspended", "pending")
 
@@ -68,47 +68,32 @@ def _text(attribute: str) -> dict[str, Any]:
     return {"attribute": attribute, "data_key": WIRE_NAMES[attribute]}
 
 
-class V3Contact(Shape):
+def _card(kind: type[Text]) -> Any:
+    """Return a schema with the fields of a card."""
+    return Shape.from_dict({name: kind(**_text(name)) for name in WIRE_NAMES if name in CARD_FIELDS})
+
+
+def _by_role(contact: type[Shape]) -> Any:
+    """Return a schema with a contact for each role."""
+    return Shape.from_dict({role: InnerObject(contact, **_text(role)) for role in ROLES})
+
+
+class V3Contact(_card(Text)):  # type: ignore[misc]
     """Who somebody is and where to reach them."""
 
-    name = Text()
-    company = Text(**_text("company"))
-    address = Text(**_text("address"))
-    city = Text()
-    region = Text(**_text("region"))
-    zip = Text(**_text("zip"))
-    country = Text()
-    phone = Text()
-    fax = Text()
-    mail = Text(**_text("mail"))
 
-
-class V3ContactWanted(Shape):
+class V3ContactWanted(_card(CardText)):  # type: ignore[misc]
     """Who somebody is and where to reach them, as requests say it."""
 
-    name = CardText()
-    company = CardText(**_text("company"))
-    address = CardText(**_text("address"))
-    city = CardText()
-    region = CardText(**_text("region"))
     zip = TextOrWhole(**_text("zip"))
-    country = CardText()
-    phone = CardText()
-    fax = CardText()
-    mail = CardText(**_text("mail"))
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that ``v3.contacts.fields`` asks for."""
         return tuple(WIRE_NAMES[field] for field in _NEEDED[assumed.contacts_fields])
 
 
-class V3Contacts(Shape):
+class V3Contacts(_by_role(V3Contact)):  # type: ignore[misc]
     """A name's four contacts."""
-
-    registrant = InnerObject(V3Contact, **_text("registrant"))
-    admin = InnerObject(V3Contact, **_text("admin"))
-    tech = InnerObject(V3Contact, **_text("tech"))
-    billing = InnerObject(V3Contact, **_text("billing"))
 
 
 class Cards(NamedTuple):
@@ -120,13 +105,8 @@ class Cards(NamedTuple):
     billing: Card
 
 
-class ContactsWanted(Shape):
+class ContactsWanted(_by_role(V3ContactWanted)):  # type: ignore[misc]
     """Contacts by role, as requests give them; another role is a mistake."""
-
-    registrant = InnerObject(V3ContactWanted, **_text("registrant"))
-    admin = InnerObject(V3ContactWanted, **_text("admin"))
-    tech = InnerObject(V3ContactWanted, **_text("tech"))
-    billing = InnerObject(V3ContactWanted, **_text("billing"))
 
     @pre_load
     def known_roles_alone(self, given: Any, **_: Any) -> Any:
@@ -146,7 +126,7 @@ class Domain(Shape):
 
     domainName = Text()
     nameservers = Listed(Text())
-    contacts = Remembered(V3Contacts, most=1024)
+    contacts = InnerObject(V3Contacts)
     privacyEnabled = Truth()
     lockedEnabled = Truth()
     autorenewEnabled = Truth()
@@ -231,15 +211,19 @@ class DomainWanted(Shape):
     autorenewEnabled = Truth()
 
 
-def under_one_name(found: dict[str, Any], spelt: tuple[str, str]) -> dict[str, Any]:
-    """Return a loaded request with what has two names under the first of them; it must be there."""
-    name, alias = spelt
-    value = found.pop(alias, None)
-    if name not in found and value is None:
-        raise ValidationError("is missing", name)
-    if value is not None and found.get(name, value) != value:
-        raise ValidationError(f"is said twice and differently: as {name} and as {alias}", name)
-    return {name: value, **found}
+class SpeltTwice(Shape):
+    """A request with a key that has two names."""
+
+    @post_load
+    def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Return the request with that key under its first name. The key is required."""
+        name, alias = self.spelt
+        value = found.pop(alias, None)
+        if name not in found and value is None:
+            raise ValidationError("is missing", name)
+        if value is not None and found.get(name, value) != value:
+            raise ValidationError(f"is said twice and differently: as {name} and as {alias}", name)
+        return {name: value, **found}
 
 
 def contacts_asked(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from reseller_sandbox.core.assumptions import Assumptions
@@ -11,7 +11,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 
 def sign(secret: str, text: bytes) -> bytes:
     """Return the signature of ``text``: HMAC-SHA256 in lower-case hexadecimal."""
-    return signer(secret).signature(text)
+    return hmac.digest(secret.encode(), text, "sha256").hex().encode()
 
 
 def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: bytes) -> dict[str, str]:
@@ -24,29 +24,6 @@ def signed_url(assumed: Assumptions, base: str, target: str) -> str:
     """Return what is signed as the URL of a request to ``target`` at ``base``: all of it, or a part."""
     parts = {"path": target, "path_no_query": target.partition("?")[0]}
     return parts.get(assumed.signature_endpoint, base + target)
-
-
-class Signer:
-    """Signs many texts with one secret, at half of what each would take by itself."""
-
-    def __init__(self, secret: str) -> None:
-        self._empty = hmac.new(secret.encode(), digestmod="sha256")
-
-    def signature(self, text: bytes) -> bytes:
-        """Return the signature of ``text``."""
-        made = self._empty.copy()
-        made.update(text)
-        return made.hexdigest().encode()
-
-    def gives(self, text: bytes, signature: bytes) -> bool:
-        """Whether ``signature`` is that of ``text``."""
-        return hmac.compare_digest(self.signature(text), signature)
-
-
-@lru_cache(maxsize=256)
-def signer(secret: str) -> Signer:
-    """Return what signs with ``secret``: most texts are signed with one that was used before."""
-    return Signer(secret)
 
 
 class Reading(NamedTuple):

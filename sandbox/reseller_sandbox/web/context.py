@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.wsgi import get_input_stream
 
@@ -20,7 +19,7 @@ from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import MALFORMED_BODY, Refusal, Refused
 from reseller_sandbox.core.state import Change, order_met
 from reseller_sandbox.faults import FaultRule, Strike
-from reseller_sandbox.server.wsgi import UNMARKED, environ_key
+from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.headers import IGNORED, in_header
 from reseller_sandbox.web.strict_json import BadJson, read
@@ -44,14 +43,6 @@ _NAMED = 3
 
 #: The maximum size of a body that is searched for secrets before the next request is answered.
 _SEARCHED = 1 << 16
-
-
-class RequestHeaders(EnvironHeaders):
-    """The headers of a WSGI environment, with a quicker ``get``."""
-
-    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
-        """Return the value of a header. Case does not matter."""
-        return self.environ.get(environ_key(key), default)
 
 
 class RequestContext(Struct, dict=True):
@@ -99,6 +90,7 @@ class RequestContext(Struct, dict=True):
     headers_out: dict[str, str] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
 
+    # Effects: ``anew`` leaves out the fields from here on.
     begun: bool = False
     cause: str = ""
     step: int = 0
@@ -130,7 +122,7 @@ class RequestContext(Struct, dict=True):
             environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
             request.path,
             request.scheme,
-            RequestHeaders(environ),
+            EnvironHeaders(environ),
             list(request.args.items(multi=True)) if environ.get("QUERY_STRING") else (),
             arguments,
             environ.get(ENV_PREFIX, ""),
@@ -140,24 +132,8 @@ class RequestContext(Struct, dict=True):
 
     def anew(self) -> RequestContext:
         """Return the context of the same request without any effects, numbers or faults."""
-        return replace(
-            self,
-            begun=False,
-            cause="",
-            step=0,
-            before=None,
-            after=None,
-            changes=(),
-            refused=None,
-            carried_out=False,
-            faults=[],
-            instead="",
-            held=None,
-            held_up=0.0,
-            status=0,
-            assumed=(),
-            noted=False,
-        )
+        names = self.__struct_fields__
+        return RequestContext(*[getattr(self, name) for name in names[: names.index("begun")]])
 
     # The request as it came
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
 from reseller_sandbox.core import customers, money, texts
-from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
+from reseller_sandbox.core.clock import wire, wire_spaced
 from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.texts import says_what_must_be, shortened, whole
 from reseller_sandbox.server.secrecy import is_secret
+from reseller_sandbox.web.strict_json import Ready
 
 if TYPE_CHECKING:
     from reseller_sandbox.core.assumptions import Assumptions
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: A field's JSON Schema, as its ``shape``: what the OpenAPI documents show for it. Where that depends on the
 #: assumptions, a method ``shape_under`` takes them.
 Shaped = dict[str, object]
+
+#: How many records a field remembers, as a rule.
+_REMEMBERED = 4096
 
 #: Writes a value as JSON.
 Write = Callable[[Any], Any]
@@ -94,11 +97,28 @@ _PLAIN: Mapping[type[fields.Field[Any]], Write | None] = {
 }
 
 
-class Shape(Schema):
-    """A JSON object. Unknown keys are passed over and a null is the same as nothing sent."""
+class QuickSchema(Schema):
+    """A JSON object that is written in a tenth of marshmallow's time. Unknown keys are ignored."""
 
     class Meta:
         unknown = EXCLUDE
+
+    #: The attribute of a record that holds further keys and values.
+    rest: ClassVar[str] = ""
+
+    @cached_property
+    def _write(self) -> Write:
+        return writer(self)
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        """Return ``obj`` as JSON values; an attribute that it lacks is left out."""
+        if self.many if many is None else many:
+            return [self._write(one) for one in obj]
+        return self._write(obj)
+
+
+class Shape(QuickSchema):
+    """A JSON object. Unknown keys are passed over and a null is the same as nothing sent."""
 
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
@@ -120,16 +140,6 @@ class Shape(Schema):
     def shown(self, assumed: Assumptions) -> Schema:
         """Return the schema of the answers there are, where the assumptions choose among several."""
         return self
-
-    @cached_property
-    def _write(self) -> Write:
-        return writer(self)
-
-    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
-        """Return ``obj`` as JSON values; an attribute that it lacks is left out."""
-        if self.many if many is None else many:
-            return [self._write(one) for one in obj]
-        return self._write(obj)
 
     @pre_load
     def without_nulls(self, given: Any, **_: Any) -> Any:
@@ -245,9 +255,6 @@ class Amount(PlainlyWritten):
 
     writes = staticmethod(money.write)
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Decimal:
-        return Decimal(value)
-
 
 class LongAmount(Amount):
     """Money on the way out, with all the fraction digits that are kept."""
@@ -270,9 +277,6 @@ class Instant(PlainlyWritten):
 
     writes = staticmethod(wire)
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> datetime:
-        return parse_instant(value)
-
 
 class SpacedInstant(Instant):
     """An instant on the way out: ``YYYY-MM-DD HH:MM:SS``."""
@@ -293,6 +297,45 @@ class InnerObject(fields.Nested):
     """A JSON object inside another."""
 
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
+
+
+class Showable(Protocol):
+    """Something to be shown, which follows from an immutable record and perhaps more.
+
+    Two of one record are equal where they show the same.
+    """
+
+    @property
+    def record(self) -> object:
+        """The record."""
+
+    def shown(self) -> Mapping[str, Any]:
+        """Return what is shown."""
+
+
+class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
+    """A JSON object made of what is ``Showable``: worked out once, with its text, and kept.
+
+    The text goes into that of the answer as it is.
+    """
+
+    def __init__(self, nested: type[Schema], most: int = _REMEMBERED, **kwargs: Any) -> None:
+        super().__init__(nested, **kwargs)
+        self._most = most
+        self._made: dict[int, tuple[Showable, Ready]] = {}
+        self._dump = nested().dump
+        self.writes = self._written
+
+    def _written(self, shown: Showable) -> Ready:
+        place = id(shown.record)  # nobody else's, as the record is kept with what is made of it
+        found = self._made.get(place)
+        if found is not None and found[0] == shown:
+            return found[1]
+        if len(self._made) >= self._most:
+            self._made.clear()
+        made = Ready(self._dump(shown.shown()))
+        self._made[place] = shown, made
+        return made
 
 
 class Texts(fields.Dict):

@@ -1,4 +1,4 @@
-"""Which requests are let in: the Host header of all of them, and the gate of the control interface.
+"""The gate of the control interface: which requests are let in.
 
 A browser on the machine of a sandbox shows pages from anywhere. A page can send requests to a server on the
 same machine, and the owner of a domain name can make that name lead there. The gate refuses both.
@@ -11,11 +11,9 @@ own script can read, so that no form on another site can forge it.
 from __future__ import annotations
 
 import hmac
-import re
 import socket
 from collections.abc import Sequence
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from werkzeug.http import parse_cookie
@@ -25,17 +23,12 @@ from reseller_sandbox.core.refusals import (
     CONTROL_TOKEN_WRONG,
     CROSS_SITE,
     FOREIGN_HOST,
-    INVALID_HOST,
     Refused,
 )
 from reseller_sandbox.core.signatures import Quiet
-from reseller_sandbox.server.delivery import ENV_HOSTS
 from reseller_sandbox.server.secrecy import host_masked, text_masked
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.web.context import RequestContext
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIEnvironment
 
 #: The header that carries the control token.
 HEADER = "X-Sandbox-Token"
@@ -61,27 +54,7 @@ CHANGE = "X-Sandbox-Change"
 
 _LOOKS = ("GET", "HEAD")
 
-_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
-
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
-
-
-def require_host(environ: WSGIEnvironment) -> None:
-    """Refuse with ``invalid_host`` what has not one Host header with a host in it; HTTP/1.0 may lack it.
-
-    A request target in absolute form names the host itself, whatever the header says (RFC 9112, 3.2.2).
-    """
-    found = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
-    hosts: list[str] = environ.get(ENV_HOSTS, found)
-    if len(hosts) > 1:
-        raise Refused(INVALID_HOST, problem=f"has {len(hosts)} Host headers")
-    if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":
-        raise Refused(INVALID_HOST, problem="has no Host header")
-    if hosts and not _HOST.fullmatch(hosts[0]):
-        raise Refused(INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")
-    named: str | None = environ.get("HTTP_HOST")
-    if named is not None and [named] != hosts and not (named and _HOST.fullmatch(named)):
-        raise Refused(INVALID_HOST, problem=f"has the host {host_masked(named)[:80]!r} in its target")
 
 
 class Pass:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -137,16 +138,11 @@ class Interface:
         raise NotImplementedError
 
 
-def below(root: str) -> Callable[[str], bool]:
-    """Return whether a path is ``root`` or below it, as a function of the path."""
-    return lambda path: path == root or path.startswith(f"{root}/")
-
-
 class Mount:
-    """An interface at the paths that it ``owns``. It is loaded when it is first used."""
+    """An interface at the paths that begin with ``pattern``. It is loaded when it is first used."""
 
-    def __init__(self, owns: Callable[[str], bool], load: Callable[[], Interface]) -> None:
-        self.owns = owns
+    def __init__(self, pattern: str, load: Callable[[], Interface]) -> None:
+        self.owns = re.compile(pattern).match
         self._load = load
 
     @cached_property

@@ -1,6 +1,6 @@
 """The one path of every request: the steps from the route to the journal, in their order.
 
-1. ``app.py`` finds the route and makes the ``RequestContext``.
+1. ``create_app``: the Flask application finds the route. ``_view`` makes the ``RequestContext``.
 2. ``_admit``: host, size, world and credentials.
 3. ``strikes.before``: faults that strike before the operation.
 4. ``_execute``: the arguments, the operation on a draft of the world, and the answer or the refusal.
@@ -12,43 +12,64 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, cast
 
-from flask import Response
+from flask import Flask, Response
+from flask import request as flask_request
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
 
 from reseller_sandbox.core.assumptions import named, spelt
-from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, UNREAD, Refused
+from reseller_sandbox.core.refusals import (
+    BODY_TOO_LARGE,
+    INTERNAL_ERROR,
+    INVALID_HOST,
+    UNKNOWN_WORLD,
+    UNREAD,
+    Refused,
+)
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
+    ENV_HOSTS,
     ENV_SAID,
     ENV_SERVED,
     ENV_STREAM,
     ENV_TOO_LARGE,
     Again,
+    delivering,
 )
 from reseller_sandbox.server.log import log_failure
 from reseller_sandbox.server.messages import Unread
+from reseller_sandbox.server.secrecy import host_masked
 from reseller_sandbox.web import headers as names
 from reseller_sandbox.web import strikes
-from reseller_sandbox.web.context import ENV_WORLD, RequestContext
-from reseller_sandbox.web.endpoint import BodyLimits
-from reseller_sandbox.web.gate import require_host
+from reseller_sandbox.web.context import ENV_PREFIX, ENV_WORLD, RequestContext
+from reseller_sandbox.web.endpoint import BodyLimits, Endpoint
 from reseller_sandbox.web.interface import Answer, Interface, Mount
-from reseller_sandbox.web.lean import WholeResponse
+from reseller_sandbox.web.lean import LeanApplication, WholeResponse
+from reseller_sandbox.web.routing import Part, Route, Views
 from reseller_sandbox.web.strikes import NO_ANSWER, Postponed
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.world import Busy, hurried
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+#: The key of an application's extensions for the function that records a request that was not read.
+TAKES_UNREAD = "reseller_sandbox.unread"
+
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
 
 #: The status for WSGI if the connection will carry no answer.
 UNANSWERED = 503
@@ -122,7 +143,7 @@ class Pipeline:
     def _receive(self, request: RequestContext) -> None:
         """Check the host and the size, find the world that the path names, and read the body."""
         environ = request.environ
-        require_host(environ)
+        _require_host(environ)
         if ENV_TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
             limit = self.limits.of(request.path)
             if environ.get(ENV_TOO_LARGE) or (get_content_length(environ) or 0) > limit:
@@ -304,3 +325,74 @@ def _http_date(instant: datetime) -> str:
 @lru_cache(maxsize=256)
 def _spelt(assumed: tuple[tuple[str, object], ...]) -> str:
     return ", ".join([f"{name}={spelt(value, '|')}" for name, value in assumed])
+
+
+def _require_host(environ: WSGIEnvironment) -> None:
+    """Refuse with ``invalid_host`` what has not one Host header with a host in it; HTTP/1.0 may lack it.
+
+    A request target in absolute form names the host itself, whatever the header says (RFC 9112, 3.2.2).
+    """
+    found = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
+    hosts: list[str] = environ.get(ENV_HOSTS, found)
+    if len(hosts) > 1:
+        raise Refused(INVALID_HOST, problem=f"has {len(hosts)} Host headers")
+    if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":
+        raise Refused(INVALID_HOST, problem="has no Host header")
+    if hosts and not _HOST.fullmatch(hosts[0]):
+        raise Refused(INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")
+    named: str | None = environ.get("HTTP_HOST")
+    if named is not None and [named] != hosts and not (named and _HOST.fullmatch(named)):
+        raise Refused(INVALID_HOST, problem=f"has the host {host_masked(named)[:80]!r} in its target")
+
+
+# The application
+
+
+def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> Flask:
+    """Return a WSGI application that serves what is mounted over ``worlds``, with bodies up to ``limits``."""
+    pipeline = Pipeline(worlds, mounts, limits)
+    app = LeanApplication(
+        "reseller_sandbox", [Part(one.owns, partial(_views, pipeline, one)) for one in mounts]
+    )
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.register_error_handler(HTTPException, lambda error: pipeline.run(_stray(pipeline), error))
+    app.register_error_handler(Exception, lambda error: pipeline.crashed(_stray(pipeline), error))
+    app.extensions[TAKES_UNREAD] = pipeline.unread
+    app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
+    return app
+
+
+def _views(pipeline: Pipeline, mount: Mount) -> Views:
+    views = dict[Route, Callable[..., Response]]()
+    for endpoint in mount.interface.endpoints:
+        view = partial(_view, pipeline, mount.interface, endpoint)
+        name = endpoint.id.replace(".", "/")  # what stands before a dot is a blueprint to Flask
+        for number, rule in enumerate(endpoint.rules()):
+            views[f"{name}#{number}", rule, endpoint.method] = view
+    return views
+
+
+def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint, /, **arguments: str) -> Response:
+    return pipeline.run(_context(interface, endpoint, arguments))
+
+
+def _stray(pipeline: Pipeline) -> RequestContext:
+    """Return the context of a request that no row takes, in the shape of the interface it looks like."""
+    return _context(pipeline.owner(flask_request.path), None, {})
+
+
+def _context(interface: Interface, endpoint: Endpoint | None, arguments: dict[str, str]) -> RequestContext:
+    return RequestContext.of(interface, endpoint, cast(Any, flask_request)._get_current_object(), arguments)
+
+
+def _through_world(
+    serve: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse
+) -> Iterable[bytes]:
+    """Take ``/_worlds/{name}`` off the front of the path: it chooses the world, the rest the operation."""
+    path: str = environ["PATH_INFO"]
+    if path.startswith("/_worlds/"):
+        name, _, rest = path.removeprefix("/_worlds/").partition("/")
+        environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")  # WSGI has bytes as latin-1
+        environ[ENV_PREFIX] = f"/_worlds/{name}"
+        environ["PATH_INFO"] = f"/{rest}"
+    return serve(environ, start_response)

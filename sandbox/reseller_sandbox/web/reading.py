@@ -186,8 +186,12 @@ def note_ignored(
         return
     if not request.query and next(_strange(endpoint.body, body, ()), None) is None:
         return  # as for most: the schema has them all
-    read = vocabulary(endpoint).read(request, body)
-    found = chain(_in_body(endpoint, world, body, read), _in_query(endpoint, request, read.union(elements)))
+    read, known = vocabulary(endpoint).read(request, body), vocabulary(endpoint).query
+    more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
+    # The contract has an error for unknown keys in the bodies of some operations.
+    in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _strange(endpoint.body, body, {*read, *more})
+    in_query = (_named(key, "", known) for key, _ in request.query if key not in {*known, *read, *elements})
+    found = chain(in_body, in_query)
     told = tuple(dict.fromkeys(islice(found, _MOST)))
     if not told:
         return
@@ -196,21 +200,6 @@ def note_ignored(
     if request.assumed_in(world).unknown_keys == "refused":
         raise Refused(UNKNOWN_KEYS, keys=", ".join(told))
     request.headers_out[IGNORED] = in_header(", ".join(told))
-
-
-def _in_body(
-    endpoint: Endpoint, world: World, body: Mapping[str, Any], read: Collection[str]
-) -> Iterator[str]:
-    if UNKNOWN_EXTRA in endpoint.refuses:  # as the contract has it
-        return
-    more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
-    yield from _strange(endpoint.body, body, {*read, *more})
-
-
-def _in_query(endpoint: Endpoint, request: RequestContext, read: Iterable[str]) -> Iterator[str]:
-    known = vocabulary(endpoint).query
-    taken = {*known, *read}
-    return (_named(key, "", known) for key, _ in request.query if key not in taken)
 
 
 def _strange(

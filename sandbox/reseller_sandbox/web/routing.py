@@ -57,7 +57,7 @@ _shared_map = lru_cache(maxsize=8)(_map)
 class Part(NamedTuple):
     """Some routes of an application: whether they own a path, and a function that makes their views."""
 
-    owns: Callable[[str], bool]
+    owns: Callable[[str], object]
     views: Callable[[], Views]
 
 
@@ -110,7 +110,7 @@ class Application(Flask):
     def _all_routes(self) -> tuple[Route, ...]:
         return tuple(chain.from_iterable(self._routes.values()))
 
-    def _make(self, wanted: Callable[[Part], bool]) -> None:
+    def _make(self, wanted: Callable[[Part], object]) -> None:
         """Make the routes of the parts that are ``wanted``, unless they exist."""
         if not any(map(wanted, self._parts)):
             return

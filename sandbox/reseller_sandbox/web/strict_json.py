@@ -8,10 +8,9 @@ it stands: NaN, a key that comes twice, bad UTF-8, half a surrogate pair.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from json import decoder, scanner
+from json import scanner
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -58,13 +57,6 @@ class Ready(dict[str, Any]):
         super().__init__(shown)
         self.text = _text(shown)
 
-
-#: Characters and whole escapes of a string, as many as are read in one call.
-_UNITS = re.compile(
-    r'(?:[^"\\\x00-\x1f]{1,64}'
-    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    r'|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,4096}'
-)
 
 #: What may be ready, or hold what is.
 _HOLDERS = (dict, list)
@@ -140,39 +132,20 @@ def _plain(value: Any) -> Any:
 
 
 _text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
-_decode = json.JSONDecoder(
-    parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each
-).decode
 
 
-_scanstring: Any = vars(decoder)["scanstring"]
+def _decoder() -> Any:
+    return json.JSONDecoder(parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each)
 
 
-def _string(text: str, start: int, strict: bool = True) -> tuple[str, int]:
-    """Return the string whose first character is at ``start``, and where it ends, as ``scanstring`` does."""
-    pieces, at = [], start
-    while (end := _UNITS.match(text, at).end()) > at:  # type: ignore[union-attr]  # it matches nothing at least
-        pieces.append(_scanstring(f'{text[at:end]}"', 0, strict)[0])
-        at = end
-    try:
-        rest, end = _scanstring(text, at, strict)
-    except json.JSONDecodeError as error:
-        raise json.JSONDecodeError(error.msg, text, start - 1 if error.pos < at else error.pos) from None
-    return "".join([*pieces, rest]), end
-
-
-def _decoder_in_pieces() -> Callable[[str], Any]:
-    """Return a decoder written in Python: ten times as slow, but other threads run meanwhile."""
-    made: Any = json.JSONDecoder(
-        parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each
-    )
-    made.parse_string = _string
+def _decoder_in_pieces() -> Any:
+    """Return a decoder whose scanner is in Python: ten times as slow, but other threads run meanwhile."""
+    made = _decoder()
     made.scan_once = vars(scanner)["py_make_scanner"](made)
-    decode: Callable[[str], Any] = made.decode
-    return decode
+    return made
 
 
-_decode_in_pieces = _decoder_in_pieces()
+_decode, _decode_in_pieces = _decoder().decode, _decoder_in_pieces().decode
 
 
 def _lower(text: str) -> str:

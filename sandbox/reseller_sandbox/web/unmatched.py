@@ -1,14 +1,11 @@
-"""Why no row takes a request, and the operations that are most like it.
-
-A word is compared with others by pairs of letters first, and letter by letter only if many pairs agree, so
-that an answer takes some hundred microseconds.
-"""
+"""Why no row takes a request, and the operations that are most like it."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
+from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import cast
 
@@ -40,11 +37,8 @@ _CONTRACT_NAMES = {"v2": "v2.0"}
 #: How many are named, and from which likeness on.
 _MOST = 3
 _CUTOFF = 0.6
-#: From which likeness on one word is another one misspelt, and where a look at their letters begins to pay.
+#: Above this likeness, one word is another one misspelt.
 _ALIKE = 0.7
-_WORTH_A_LOOK = 0.5
-#: How short words are looked at letter by letter in any case.
-_SHORT = 7
 #: How like a word another one is that it stands in.
 _WITHIN = 0.75
 #: No row is longer than this, nor has it longer words.
@@ -179,7 +173,7 @@ class Rows:
     ) -> float:
         whole = sum(self._weight[literal] for literal in row.literals)
         like = sum(self._weight[literal] * likest[literal][0] for literal in row.literals)
-        taken = {likest[literal][1] for literal in row.literals if likest[literal][0] >= _ALIKE}
+        taken = {likest[literal][1] for literal in row.literals if likest[literal][0]}
         left = [one for at, one in enumerate(segments) if at not in taken]
         numbers = min(row.numbers, sum(one.isdigit() for one in left))
         fit = numbers + min(row.texts, len(left) - numbers)
@@ -210,45 +204,22 @@ def _likest(literal: str, segments: Sequence[str]) -> tuple[float, int]:
 
 @lru_cache(maxsize=4096)
 def likeness(one: str, other: str) -> float:
-    """Return how like ``other`` the word ``one`` is: 1 for the same, 0 for another, between for a slip.
+    """Return the likeness of two words: 1 for the same, 0 for different ones, between for a misspelt one.
 
-    ``lockDomain`` has ``lock`` in it, and is something like it.
+    A word is also like another one if it contains its parts, as ``lockDomain`` contains ``lock``.
     """
     small, wanted = one.lower(), other.lower()
     if small == wanted:
         return 1.0
     if _words(other) < _words(one):
         return _WITHIN
-    longer = max(len(small), len(wanted))
-    if longer * _ALIKE > min(len(small), len(wanted)):
+    if abs(len(small) - len(wanted)) > 1:  # ``unlock`` is not ``lock`` misspelt
         return 0.0
-    if longer > _SHORT:
-        mine, theirs = _pairs(small), _pairs(wanted)
-        if 2 * len(mine & theirs) < _WORTH_A_LOOK * (len(mine) + len(theirs)):
-            return 0.0
-    like = 1 - _edits(small, wanted) / longer
-    return like if like >= _ALIKE else 0.0
-
-
-@lru_cache(maxsize=1024)
-def _pairs(word: str) -> frozenset[str]:
-    return frozenset(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+    matcher = SequenceMatcher(None, small, wanted)
+    like = matcher.ratio() if matcher.quick_ratio() > _ALIKE else 0.0
+    return like if like > _ALIKE else 0.0
 
 
 @lru_cache(maxsize=1024)
 def _words(name: str) -> Set[str]:
     return dict.fromkeys(found[0].lower() for found in _WORD.finditer(name)).keys()
-
-
-def _edits(one: str, other: str) -> int:
-    """Return how many letters are to be added, left out, changed, or swapped with the next."""
-    before, above = [0] * (len(other) + 1), list(range(len(other) + 1))
-    for row, letter in enumerate(one, 1):
-        line = [row]
-        for column, wanted in enumerate(other, 1):
-            cost = min(above[column] + 1, line[-1] + 1, above[column - 1] + (letter != wanted))
-            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == wanted:
-                cost = min(cost, before[column - 2] + 1)
-            line.append(cost)
-        before, above = above, line
-    return above[-1]

@@ -8,17 +8,26 @@ schemas are JSON Schema as any validator reads it. Begin with ``describe``.
 from __future__ import annotations
 
 import json
+import re
 import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
+from marshmallow import Schema, fields
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.refusals import UNKNOWN_PATH, Rule
+from reseller_sandbox.core.signatures import docstring
+from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.errors import ANY_OPERATION, Shown
+from reseller_sandbox.web.fields import Digits, Shape
+from reseller_sandbox.web.headers import TOLD
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.openapi.glossary import Examples, Glossary
-from reseller_sandbox.web.openapi.operations import Operations, operation_id
-from reseller_sandbox.web.openapi.schemas import Converter, asked, name_of, resources
+from reseller_sandbox.web.openapi.schemas import Converter, asked, name_of, resource, resources
 
 #: What a reader looks for first.
 _FIRST = ("openapi", "info", "servers", "security", "tags", "paths")
@@ -58,4 +67,177 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
     return {key: document[key] for key in (*_FIRST, *document)}
 
 
-__all__ = ["describe", "operation_id"]
+_JSON = "application/json"
+
+#: Which name an operation has among its interface's own, for those who know the sandbox by that.
+OWN_ID = "x-sandbox-operation"
+
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+def operation_id(endpoint: Endpoint, path: str) -> str:
+    """Return the id of an operation under one of its paths, in one word: ``createDomain``, ``clockAdvance``.
+
+    Under a further path it says by what that goes: ``renewDomainByDomainName``.
+    """
+    first, *rest = re.split(r"[._]", endpoint.id.partition(".")[2])
+    word = first + "".join(part[:1].upper() + part[1:] for part in rest)
+    if path == endpoint.paths[0]:
+        return word
+    places, usual = _PLACE.findall(path), _PLACE.findall(endpoint.paths[0])
+    if places == usual:
+        return f"{word}Also"
+    own = [place for place in places if place not in _everywhere(endpoint)]
+    return f"{word}By{'And'.join(map(_titled, own))}" if own else f"{word}All"
+
+
+def _everywhere(endpoint: Endpoint) -> set[str]:
+    """Return the placeholders that all the paths of an operation have."""
+    return set.intersection(*(set(_PLACE.findall(path)) for path in endpoint.paths))
+
+
+def _titled(place: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in place.split("_"))
+
+
+class Operations:
+    """Draws the operations of an interface; the schemas of their errors become components of ``spec``."""
+
+    def __init__(
+        self, interface: Interface, assumed: Assumptions, spec: APISpec, converter: Converter
+    ) -> None:
+        self._interface = interface
+        self._assumed = assumed
+        self._spec = spec
+        self._converter = converter
+        for name in interface.headers:
+            spec.components.header(name, {"description": TOLD[name], "schema": {"type": "string"}})
+
+    def drawn(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
+        """Return the operation of a row under one of its paths."""
+        summary, _, rest = docstring(endpoint.handle).replace("``", "`").partition("\n")
+        told: dict[str, Any] = {
+            "operationId": operation_id(endpoint, path),
+            OWN_ID: endpoint.id,
+            "tags": [resource(endpoint)],
+            "summary": summary,
+            "description": rest.strip() or summary,
+        }
+        told["parameters"] = self._parameters(endpoint, path)
+        if endpoint.body is not None:
+            told["requestBody"] = self._body(endpoint.body)
+        told["responses"] = self._responses(endpoint, told["operationId"], _narrow(endpoint, path))
+        return told
+
+    def _body(self, schema: Schema) -> dict[str, Any]:
+        needed = schema.needs(self._assumed) if isinstance(schema, Shape) else _needed(schema)
+        kinds = self._interface.takes(self._assumed)
+        return {"required": bool(needed), "content": {kind: {"schema": schema} for kind in kinds}}
+
+    def _responses(self, endpoint: Endpoint, operation: str, narrow: bool) -> dict[str, Any]:
+        refuses = (*endpoint.refuses, *((UNKNOWN_PATH,) if narrow else ()))
+        by_status: defaultdict[int, list[Shown]] = defaultdict(list)
+        for one in self._shown(endpoint, (*self._interface.common, *refuses, *ANY_OPERATION)):
+            by_status[one.status].append(one)
+        own = {one.status for one in self._shown(endpoint, refuses)}
+        responses = {str(endpoint.status): self._answer(endpoint)}
+        resolve: Callable[[Any], Any] = self._converter.resolve_nested_schema
+        for status, errors in sorted(by_status.items()):
+            lines = "\n".join(dict.fromkeys(f"* {one.line}" for one in errors))
+            whose = f"{operation[:1].upper()}{operation[1:]}" if status in own else ""
+            schema = self._error(f"{whose}Error{status}", errors)
+            known = responses.get(str(status))
+            if known is None:
+                responses[str(status)] = _content(lines, _JSON, schema)
+            else:  # every answer has the status of a success
+                known["description"] += f" Or one of these errors:\n\n{lines}"
+                held = known["content"][_JSON]
+                held["schema"] = {"anyOf": [resolve(held["schema"]), schema]}
+        for told in responses.values():
+            told["headers"] = {
+                name: {"$ref": f"#/components/headers/{name}"} for name in self._interface.headers
+            }
+        return responses
+
+    def _answer(self, endpoint: Endpoint) -> dict[str, Any]:
+        if endpoint.streams:
+            words = "Events that go on, each with such data; heartbeats in between."
+            return _content(words, "text/event-stream", endpoint.answer)
+        answer = endpoint.answer
+        shown = answer.shown(self._assumed) if isinstance(answer, Shape) else answer
+        told = _content("Done.", _JSON, shown)
+        told["content"] |= {form: {"schema": {"type": "string"}} for form in endpoint.forms if form != _JSON}
+        return told
+
+    def _shown(self, endpoint: Endpoint, rules: Iterable[Rule]) -> Iterator[Shown]:
+        for rule in rules:
+            yield from self._interface.shown(endpoint, rule, self._assumed)
+
+    def _error(self, name: str, errors: list[Shown]) -> dict[str, Any]:
+        """Return a reference to the schema of these errors, which is a component under that name."""
+        if name not in self._spec.components.schemas:
+            self._spec.components.schema(name, _narrowed(self._interface.error_shape, errors))
+        return {"$ref": f"#/components/schemas/{name}"}
+
+    def _parameters(self, endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
+        in_path = _PLACE.findall(path)
+        queried = _on_the_wire(endpoint.query)
+        known = _on_the_wire(self._interface.placeholders) | queried | _on_the_wire(endpoint.path)
+        needed = endpoint.query.needs(self._assumed) if isinstance(endpoint.query, Shape) else ()
+        found = [self._parameter(name, "path", known.get(name), True) for name in in_path]
+        return found + [
+            self._parameter(name, "query", field, name in needed or field.required)
+            for name, field in queried.items()
+            if name not in in_path
+        ]
+
+    def _parameter(self, name: str, place: str, field: Any, required: bool) -> dict[str, Any]:
+        shape = {"type": "string"} if field is None else self._converter.field2property(field)
+        about = shape.pop("description", "")
+        told = {"name": name, "in": place, "schema": shape}
+        return {
+            **told,
+            **({"description": about} if about else {}),
+            **({"required": True} if required else {}),
+        }
+
+
+def _narrow(endpoint: Endpoint, path: str) -> bool:
+    """Whether a path has a placeholder that takes digits alone, so that no operation is found for others."""
+    known = _on_the_wire(endpoint.query) | _on_the_wire(endpoint.path)
+    return any(isinstance(known.get(name), Digits) for name in _PLACE.findall(path))
+
+
+def _needed(schema: Schema) -> list[str]:
+    needed = [name for name, field in schema.fields.items() if field.required]
+    return [*needed, *getattr(schema, "one_of", ())]
+
+
+def _narrowed(shape: Mapping[str, Any], errors: list[Shown]) -> dict[str, Any]:
+    """Return the schema of errors with what these have in their bodies."""
+    properties = dict(shape["properties"])
+    for key in errors[0].body:
+        values = list(dict.fromkeys(one.body[key] for one in errors))
+        properties[key] = {**properties[key], **_one_of(values)}
+    return {**shape, "properties": properties}
+
+
+def _one_of(values: list[Any]) -> dict[str, Any]:
+    """Return what allows these values alone; a text may have places to be filled."""
+    if not any(isinstance(value, str) and "{" in value for value in values):
+        return {"enum": values}
+    told = (_PLACE_LEFT.sub(r"[\\s\\S]*", re.escape(value).replace("\\ ", " ")) for value in values)
+    return {"pattern": f"^({'|'.join(told)})$"}
+
+
+#: A place in a text that is escaped.
+_PLACE_LEFT = re.compile(r"\\\{\w+\\\}")
+
+
+def _content(description: str, form: str, schema: Any) -> dict[str, Any]:
+    return {"description": description, "content": {form: {"schema": schema}}}
+
+
+def _on_the_wire(schema: Schema | None) -> dict[str, fields.Field[Any]]:
+    known = schema.fields if schema is not None else {}
+    return {field.data_key or name: field for name, field in known.items()}
