@@ -21,7 +21,7 @@ from msgspec import NODEFAULT, Struct
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.texts import complaint, nearest, plain
-from reseller_sandbox.core.values import Kind, Mistake, Within, mapping, mistakes
+from reseller_sandbox.core.values import MOST_MISTAKES, Kind, Mistake, Within, mapping, mistakes
 
 
 class Quiet(Struct, frozen=True):
@@ -233,9 +233,9 @@ def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str
 def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[Mistake]:
     """Return a complaint about each name that is not known: with the nearest, or once with those that are."""
     listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
-    wrong = []
+    wrong: list[Mistake] = []
     for name in given:
-        if name not in named:
+        if name not in named and len(wrong) <= MOST_MISTAKES:
             near = nearest(name, named)
             wrong.append(Mistake((name[:80],), f"is not known here{near or listed}", True))
             listed = listed if near else ""

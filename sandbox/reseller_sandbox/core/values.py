@@ -39,6 +39,9 @@ _MOST_DIGITS = 100
 #: The largest number that a limit takes; past it nothing is limited any more.
 MOST = 10**9
 
+#: The number of mistakes in one value after which a kind stops to look for more, which takes long.
+MOST_MISTAKES = 1000
+
 #: A day in seconds.
 DAY = 86_400
 
@@ -320,6 +323,8 @@ def listed(kind: Kind[T]) -> Kind[list[T]]:
         found: list[T] = []
         wrong: list[Mistake] = []
         for at, one in enumerate(given):
+            if len(wrong) > MOST_MISTAKES:
+                break
             try:
                 found.append(kind.read(one))
             except ValueError as problem:
