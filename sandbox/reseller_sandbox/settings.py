@@ -28,18 +28,7 @@ from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.shards import NAME as SHARD_NAME
 from reseller_sandbox.core.signatures import declared, read, told_of
 from reseller_sandbox.core.texts import complaint, nearest
-from reseller_sandbox.core.values import (
-    ANYTHING,
-    MOST,
-    Instant,
-    Kind,
-    Switch,
-    Text,
-    choice,
-    listed,
-    mapping,
-    whole,
-)
+from reseller_sandbox.core.values import MOST, Instant, Kind, Switch, Text, choice, json_value, mapping, whole
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -155,13 +144,20 @@ def _tls_name(given: Any) -> str:
     return f"*.{bare}" if given.startswith("*.") else bare
 
 
+def _items(given: Any) -> list[Any]:
+    items = [given] if isinstance(given, str | Mapping) else json_value(given)
+    if isinstance(items, list):
+        return items
+    raise ValueError("must be an array")
+
+
 def _each(read_one: Callable[[Any], T]) -> Kind[tuple[T, ...]]:
     """Return the kind of one or several of what ``read_one`` takes."""
-    return Kind({"type": "array"}, lambda given: tuple(map(read_one, listed(ANYTHING).read(given))))
+    return Kind({"type": "array"}, lambda given: tuple(map(read_one, _items(given))))
 
 
 def _token_headers(given: Any) -> tuple[str, ...]:
-    names = tuple(listed(ANYTHING).read(given))
+    names = tuple(_items(given))
     if names:
         _assumed({TOKEN_HEADERS: names})
     return names

@@ -10,8 +10,8 @@ from typing import Any
 from reseller_sandbox.core.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
 from reseller_sandbox.core.patterns import Glob, any_matches
 from reseller_sandbox.core.refusals import RULES, Rule, Wording
-from reseller_sandbox.core.signatures import Within
 from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.core.values import Mistake, Within
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,7 +93,7 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]
 def read_match(given: Any, words: Vocabulary | None) -> Match:
     """Return the match that is written so; raise ``Within``, naming every mistake."""
     match = MATCH.read(given)
-    wrong = [f"{part} {problem}" for part, problem in unknown(match, words)]
+    wrong = [Mistake((part,), problem) for part, problem in unknown(match, words)]
     if wrong:
         raise Within(wrong)
     return match

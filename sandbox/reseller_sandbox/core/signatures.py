@@ -20,8 +20,8 @@ from typing import Any, Literal, Required, get_args, get_origin, get_type_hints,
 from msgspec import NODEFAULT, Struct
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.texts import complaint, nearest, plain, says_what_must_be, shortened
-from reseller_sandbox.core.values import Kind, mapping
+from reseller_sandbox.core.texts import complaint, nearest, plain
+from reseller_sandbox.core.values import MOST_MISTAKES, Kind, Mistake, Within, mapping, mistakes
 
 
 class Quiet(Struct, frozen=True):
@@ -216,51 +216,43 @@ def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, A
     """
     found, wrong = read(known, given)
     if wrong:
-        raise Within(wrong).refused()
+        raise refused(wrong)
     return found
 
 
-def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
     """Return what can be read of ``given``, and every mistake in it."""
     named = {one.name: one for one in known}
     wrong = _strange(named, given)
     told = {name: plain(value) for name, value in given.items() if value is not None and name in named}
-    wrong += [f"{one.name} is missing" for one in known if one.required and one.name not in told]
+    wrong += [Mistake((one.name,), "is missing") for one in known if one.required and one.name not in told]
     found = {}
     for name, value in told.items():
         try:
             found[name] = named[name].kind.read(value)
-        except Within as inner:
-            wrong += [f"{name}.{problem}" for problem in inner.problems]
         except ValueError as problem:
-            given_as = f", not {shortened(value)}" if says_what_must_be(problem) else ""
-            wrong.append(f"{name} {problem}{given_as}")
+            wrong += mistakes(name, value, problem)
+            if isinstance(problem, Within) and problem.valid is not None:
+                found[name] = problem.valid
     return found, wrong
 
 
-def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[str]:
+def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[Mistake]:
     """Return a complaint about each name that is not known: with the nearest, or once with those that are."""
     listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
-    wrong = []
+    wrong: list[Mistake] = []
     for name in given:
-        if name not in named:
+        if name not in named and len(wrong) <= MOST_MISTAKES:
             near = nearest(name, named)
-            wrong.append(f"{name[:80]} is not known here{near or listed}")
+            wrong.append(Mistake((name[:80],), f"is not known here{near or listed}", True))
             listed = listed if near else ""
     return wrong
 
 
-class Within(ValueError):
-    """Mistakes within an object; each reads on after the object's name and a dot."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = problems
-
-    def refused(self, place: str = "") -> Refused:
-        """Return the refusal with ``invalid_parameter`` that names every mistake, each with its place."""
-        placed = [f"{place}.{problem}" if place else problem for problem in self.problems]
-        return Refused(INVALID_PARAMETER, problems=complaint(placed))
+def refused(problems: Sequence[str], place: str = "") -> Refused:
+    """Return the refusal with ``invalid_parameter`` that names every mistake, each with its place."""
+    placed = [f"{place}.{problem}" if place else problem for problem in problems]
+    return Refused(INVALID_PARAMETER, problems=complaint(placed))
 
 
 def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:

@@ -27,7 +27,7 @@ from reseller_sandbox.core.clock import (
     parse_instant,
     wire,
 )
-from reseller_sandbox.core.texts import nearest, plain, require_whole_letters, says_what_must_be
+from reseller_sandbox.core.texts import nearest, plain, require_whole_letters, says_what_must_be, shortened
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11
@@ -38,6 +38,9 @@ _MOST_DIGITS = 100
 
 #: The largest number that a limit takes; past it nothing is limited any more.
 MOST = 10**9
+
+#: The number of mistakes in one value after which a kind stops to look for more, which takes long.
+MOST_MISTAKES = 1000
 
 #: A day in seconds.
 DAY = 86_400
@@ -70,6 +73,44 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
     def __call__(self, given: Any) -> T:
         """Read ``given``."""
         return self.read(given)
+
+
+class Mistake(str):
+    """A mistake in a value, as a text: its path, and a message that continues the sentence.
+
+    ``about_key`` is whether the mistake is in the last key of the path instead of in the value there.
+    """
+
+    def __new__(cls, path: tuple[object, ...], message: str, about_key: bool = False) -> Mistake:
+        """Return the mistake ``message`` at ``path``."""
+        made = super().__new__(cls, f"{'.'.join(map(str, path))} {message}")
+        made.path, made.message, made.about_key = path, message, about_key
+        return made
+
+    path: tuple[object, ...]
+    message: str
+    about_key: bool
+
+    def under(self, key: object) -> Mistake:
+        """Return this mistake in the value under ``key``."""
+        return Mistake((key, *self.path), self.message, self.about_key)
+
+
+class Within(ValueError):
+    """Mistakes within an object or a list. ``valid`` has its valid part, if that is of use."""
+
+    def __init__(self, problems: Sequence[Mistake], valid: Any = None) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+        self.valid = valid
+
+
+def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
+    """Return the mistakes in ``value``, which stands under ``name``: each of ``Within``, or one."""
+    if isinstance(problem, Within):
+        return [one.under(name) for one in problem.problems]
+    given_as = f", not {shortened(value)}" if says_what_must_be(problem) else ""
+    return [Mistake((name,), f"{problem}{given_as}")]
 
 
 def _text(given: Any) -> str:
@@ -275,9 +316,22 @@ def listed(kind: Kind[T]) -> Kind[list[T]]:
     def read(given: Any) -> list[T]:
         if isinstance(given, str | Mapping):
             given = [given]
+        if isinstance(given, set | frozenset):
+            given = sorted(given, key=str)
         if not isinstance(given, Sequence):
             raise ValueError("must be an array")
-        return [kind.read(one) for one in given]
+        found: list[T] = []
+        wrong: list[Mistake] = []
+        for at, one in enumerate(given):
+            if len(wrong) > MOST_MISTAKES:
+                break
+            try:
+                found.append(kind.read(one))
+            except ValueError as problem:
+                wrong += mistakes(at, one, problem)
+        if wrong:
+            raise Within(wrong)
+        return found
 
     def write(value: Any) -> Any:
         return [kind.write(one) for one in value]

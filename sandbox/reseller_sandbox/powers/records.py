@@ -20,9 +20,9 @@ from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.refusals.rule import Category
-from reseller_sandbox.core.signatures import Within, field_names
+from reseller_sandbox.core.signatures import field_names, refused
 from reseller_sandbox.core.state import Change, State
-from reseller_sandbox.core.values import Kind, whole
+from reseller_sandbox.core.values import Kind, Within, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, Retold
 from reseller_sandbox.worlds import redact
@@ -220,4 +220,4 @@ def match_of(power: Power, told: Matching, place: str = "") -> Match:
     try:
         return read_match(told, here(power).words)
     except Within as wrong:
-        raise wrong.refused(place) from None
+        raise refused(wrong.problems, place) from None
