@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import pickletools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from time import sleep
+from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.app_factory import open_worlds
@@ -24,8 +29,13 @@ BEGIN = len(file.MAGIC) + 2
 
 def written(path: Path, blocks: list[bytes]) -> list[tuple[int, bytes]]:
     """Write a file of version 7; return where each block begins, and its content."""
-    file.write(path, 7, lambda put: [put(block) for block in blocks], Path.replace)
+    file.write(path, 7, partial(puts, blocks), Path.replace)
     return list(file.read(path, 7))
+
+
+def puts(blocks: list[bytes], put: file.Put) -> None:
+    for block in blocks:
+        put(block)
 
 
 def test_blocks_are_read_where_they_begin(tmp_path: Path) -> None:
@@ -81,7 +91,11 @@ def test_a_failed_write_leaves_the_file_and_no_other(tmp_path: Path) -> None:
     assert written(path, BLOCKS[:1]) == [(BEGIN, b"one")]
 
 
-def test_a_lock_goes_over_to_the_new_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", ["posix", "nt"])
+def test_a_lock_goes_over_to_the_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    monkeypatch.setattr(file, "os", SimpleNamespace(**{**vars(os), "name": system}))
     path, new = tmp_path / "kept", tmp_path / "new"
     lock = file.FileLock(path)
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"", 0o600)
@@ -96,6 +110,28 @@ def test_a_lock_goes_over_to_the_new_file(tmp_path: Path) -> None:
     file.FileLock(path).close()
     with pytest.raises(FileNotFoundError):
         file.FileLock(tmp_path / "no" / "file")
+
+
+def test_objects_of_other_kinds_are_not_written_and_not_read(tmp_path: Path) -> None:
+    kept, path = Sandbox(REGISTRY).engine.kept(), tmp_path / "worlds"
+    for foreign, kind in (
+        (tmp_path, type(tmp_path).__name__),
+        (object(), "object"),
+        (os.getcwd, "builtin_function_or_method"),
+    ):
+        with pytest.raises(TypeError, match=f"{kind} is no kind of object that can be kept"):
+            save(path, replace(kept, departed=foreign), Path.replace)
+        assert [*tmp_path.iterdir()] == []
+    save(path, kept, Path.replace)
+    shapes = next(file.read(path, 4))[1]
+    for value, words in (
+        (tmp_path, "the content of the block is damaged"),
+        (["kept"], "it holds no worlds"),
+        (None, "it holds no worlds"),
+    ):
+        file.write(path, 4, partial(puts, [shapes, pickle.dumps(value)]), Path.replace)
+        with pytest.raises(file.BadFile, match=words):
+            opened(path)
 
 
 def reopened(path: Path, sandbox: Sandbox) -> Sandbox:
@@ -173,7 +209,9 @@ class Times:
             sleep(0.0005)
 
     def change(self) -> None:
+        """Change the world, and wait until the keeper has noticed that."""
         self.sandbox.clock.advance("1s")
+        self.pass_to(self._now)
 
 
 @pytest.fixture
@@ -186,17 +224,17 @@ def test_worlds_are_saved_a_second_after_the_last_change(times: Times) -> None:
         times.pass_to(150)
         assert times.saves == []
         times.change()
-        for now in (150.5, 151.25):
+        for now in (150.5, 150.75):
             times.pass_to(now)
         times.change()
-        for now in (151.75, 152.5):
+        for now in (151.25, 151.5):
             times.pass_to(now)
         assert times.saves == []
-        for now in (152.75, 160, 200):
+        for now in (151.75, 160, 200):
             times.pass_to(now)
-        assert times.saves == [152.75]
+        assert times.saves == [151.75]
         times.change()
-    assert times.saves == [152.75, 200]
+    assert times.saves == [151.75, 200]
     assert "now: " in reopened(times.path, times.sandbox).export()
 
 
