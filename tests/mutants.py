@@ -38,6 +38,7 @@ TESTS = {
     "v2": ["contract"],
     "v3": ["contract"],
     "faults": ["powers", "control"],
+    "keeping": ["units"],
     "worlds": ["control", "journal", "fixture"],
     "powers": ["control", "worlds", "journal"],
 }

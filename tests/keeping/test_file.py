@@ -9,14 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.keeping.conftest import Kept
-from tests.keeping.serving import refusal, serving, wait_until
+from tests.keeping.serving import refusal, serving
 from tests.outfit import program
-from tests.thorough import tries
 
 SIZES = struct.Struct("<II")
 
@@ -33,19 +28,6 @@ def blocks(content: bytes) -> Iterator[tuple[int, int]]:
 def correct_checksum(content: bytearray, begin: int, end: int) -> None:
     size = content[begin - SIZES.size : begin - 4]
     struct.pack_into("<I", content, begin - 4, zlib.crc32(content[begin:end], zlib.crc32(size)))
-
-
-@settings(max_examples=tries(10))
-@given(data=st.data())
-def test_damage_anywhere_is_refused_with_its_place(kept: Kept, data: st.DataObject) -> None:
-    """A wrong byte, a missing end, and bytes after the end."""
-    content, path = bytearray(kept.path.read_bytes()), kept.path.with_name("damaged")
-    at = data.draw(st.integers(0, len(content) - 1))
-    wrong = content.copy()
-    wrong[at] ^= data.draw(st.integers(1, 255))
-    for damaged in (wrong, content[:at], content + data.draw(st.binary(min_size=1, max_size=40))):
-        path.write_bytes(damaged)
-        assert damaged == b"" or "byte " in refusal(path)
 
 
 def test_damage_with_a_correct_checksum_is_refused_without_the_name_of_an_exception(
@@ -101,18 +83,3 @@ def test_a_full_disk_leaves_the_last_save(kept: Kept, tmp_path: Path) -> None:
         served.sandbox.names.add("lost.com")
     assert path.read_bytes() == kept.path.read_bytes()
     assert [file.name for file in tmp_path.iterdir()] == ["worlds"]
-
-
-@pytest.mark.slow
-def test_a_failed_save_is_repeated(tmp_path: Path) -> None:
-    path, blocker = tmp_path / "worlds", tmp_path / "worlds.new"
-    blocker.mkdir()
-    with serving("--keep", path) as served:
-        served.sandbox.names.add("kept.com")
-        assert served.process.stderr is not None
-        assert "could not be saved" in served.process.stderr.readline()
-        assert path.stat().st_size == 0
-        blocker.rmdir()
-        wait_until(lambda: path.stat().st_size)
-    with serving("--keep", path) as served:
-        assert "kept.com" in served.sandbox.names
