@@ -1,9 +1,10 @@
-"""The sentences of the list of commands are those of the powers."""
+"""Sentences: of the list of commands, and of lists that are cut."""
 
 from __future__ import annotations
 
 import inspect
 
+from reseller_sandbox.core.texts import complaint, there_are
 from reseller_sandbox.powers import SUMMARIES
 from reseller_sandbox.powers.catalogue import POWERS
 
@@ -11,3 +12,14 @@ from reseller_sandbox.powers.catalogue import POWERS
 def test_each_power_has_its_first_sentence_as_summary() -> None:
     first = {name: (inspect.getdoc(power) or "").partition("\n\n")[0] for name, power in POWERS.items()}
     assert {name: " ".join(sentence.split()) for name, sentence in first.items()} == dict(SUMMARIES)
+
+
+def test_many_names_and_problems_are_cut_with_the_count_of_the_rest() -> None:
+    names = [f"n{number}" for number in range(40)]
+    shown = complaint(names).split("; ")
+    assert shown[-1] == f"and {40 - len(shown[:-1])} more"
+    assert shown[:-1] == names[: len(shown) - 1]
+    assert there_are(names, "x") == f"there are {', '.join(shown[:-1])} {shown[-1]}"
+    assert complaint(names[: len(shown) - 1]) == "; ".join(shown[:-1])
+    assert there_are(["a"], "x") == "there is a"
+    assert there_are([], "names") == "there are no names"
