@@ -57,7 +57,11 @@ def serving(
                 yield Served(server, url, sandbox)
             finally:
                 server.send_signal(end)
-                server.wait(60)
+                try:
+                    server.wait(30)
+                except subprocess.TimeoutExpired:
+                    server.kill()
+                    raise
 
 
 def refusal(path: Path) -> str:

@@ -7,12 +7,11 @@ import zlib
 from pathlib import Path
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.keeping.conftest import Kept
-from tests.keeping.serving import refusal, serving, wait_until
+from tests.keeping.serving import refusal, serving
 from tests.outfit import program
 from tests.thorough import tries
 
@@ -83,18 +82,3 @@ def test_a_full_disk_leaves_the_last_save(kept: Kept, tmp_path: Path) -> None:
         served.sandbox.names.add("lost.com")
     assert path.read_bytes() == kept.path.read_bytes()
     assert [file.name for file in tmp_path.iterdir()] == ["worlds"]
-
-
-@pytest.mark.slow
-def test_a_failed_save_is_repeated(tmp_path: Path) -> None:
-    path, blocker = tmp_path / "worlds", tmp_path / "worlds.new"
-    blocker.mkdir()
-    with serving("--keep", path) as served:
-        served.sandbox.names.add("kept.com")
-        assert served.process.stderr is not None
-        assert "could not be saved" in served.process.stderr.readline()
-        assert path.stat().st_size == 0
-        blocker.rmdir()
-        wait_until(lambda: path.stat().st_size)
-    with serving("--keep", path) as served:
-        assert "kept.com" in served.sandbox.names

@@ -54,7 +54,7 @@ def explored(tests: str) -> dict[str, Any]:
 
 def test_findings_name_an_order_that_goes_wrong(subtests: pytest.Subtests) -> None:
     found = explored("test")
-    assert found.keys() == FOUND.keys()
+    assert found.keys() == FOUND.keys(), found
     for name, (orders, kind, words) in FOUND.items():
         findings = found[name]["findings"]
         with subtests.test(name):

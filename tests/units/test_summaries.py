@@ -1,4 +1,4 @@
-"""The sentences of the list of commands are those of the powers and of the commands."""
+"""Sentences: of the list of commands, and of lists that are cut."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from reseller_sandbox.cli import main as command_line
+from reseller_sandbox.core.texts import complaint, there_are
 from reseller_sandbox.powers import SUMMARIES
 from reseller_sandbox.powers.catalogue import POWERS
 
@@ -27,3 +28,14 @@ def test_each_other_command_has_the_first_sentence_of_its_help_as_summary() -> N
         if name not in SUMMARIES:
             text = " ".join((command.help or "").split())
             assert text.startswith(summary.removesuffix(".")), name
+
+
+def test_many_names_and_problems_are_cut_with_the_count_of_the_rest() -> None:
+    names = [f"n{number}" for number in range(40)]
+    shown = complaint(names).split("; ")
+    assert shown[-1] == f"and {40 - len(shown[:-1])} more"
+    assert shown[:-1] == names[: len(shown) - 1]
+    assert there_are(names, "x") == f"there are {', '.join(shown[:-1])} {shown[-1]}"
+    assert complaint(names[: len(shown) - 1]) == "; ".join(shown[:-1])
+    assert there_are(["a"], "x") == "there is a"
+    assert there_are([], "names") == "there are no names"
