@@ -70,7 +70,7 @@ def refusal(path: Path) -> str:
     done = run("serve", "--port", "0", "--keep", str(path))
     assert done.status == 2, done
     assert "Traceback" not in done.err
-    assert str(path.resolve()) in done.err.replace("\n", "")
+    assert str(path.resolve()) in done.err.replace("\n", ""), done
     assert (path.read_bytes() if path.is_file() else None) == content
     return " ".join(done.err.split())
 

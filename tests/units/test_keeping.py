@@ -1,10 +1,9 @@
-"""The state file: its blocks and its lock, the records in it, and the times of its saves."""
+"""The state file: its checksum and its lock, the records in it, and the times of its saves."""
 
 from __future__ import annotations
 
 import os
 import pickle
-import pickletools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -23,72 +22,64 @@ from reseller_sandbox.keeping.worlds import opened, save
 from tests.keeping.conftest import describe
 from tests.registry import REGISTRY, connect, edit
 
-BLOCKS = [b"one", b"x" * 40, b"three"]
+CONTENT = b"one, " + b"x" * 40
 BEGIN = len(file.MAGIC) + 2
 
 
-def written(path: Path, blocks: list[bytes]) -> list[tuple[int, bytes]]:
-    """Write a file of version 7; return where each block begins, and its content."""
-    file.write(path, 7, partial(puts, blocks), Path.replace)
-    return list(file.read(path, 7))
+def written(path: Path, content: bytes) -> bytes:
+    """Write a file of version 7; return the content that is read from it."""
+    file.write(path, 7, partial(puts, content), Path.replace)
+    return file.read(path, 7).read()[:-4]
 
 
-def puts(blocks: list[bytes], put: file.Put) -> None:
-    for block in blocks:
-        put(block)
+def puts(content: bytes, to: file.Checked) -> None:
+    to.write(content)
 
 
-def test_blocks_are_read_where_they_begin(tmp_path: Path) -> None:
-    path = tmp_path / "blocks"
-    assert written(path, BLOCKS) == [(BEGIN, b"one"), (BEGIN + 11, b"x" * 40), (BEGIN + 59, b"three")]
-    assert written(path, []) == []
+def test_the_content_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "content"
+    assert [written(path, content) for content in (CONTENT, b"")] == [CONTENT, b""]
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.read_bytes().startswith(file.MAGIC + b"7\n")
 
 
-def test_a_shorter_longer_or_changed_file_is_refused_with_the_place(tmp_path: Path) -> None:
-    path, begins = tmp_path / "blocks", [BEGIN, BEGIN + 11, BEGIN + 59, BEGIN + 72]
-    written(path, BLOCKS)
+def test_a_shorter_longer_or_changed_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "content"
+    written(path, CONTENT)
     content = path.read_bytes()
-    assert len(content) == begins[-1] + 8
 
     def problem(changed: bytes, version: int = 7) -> str:
         path.write_bytes(changed)
         with pytest.raises(file.BadFile) as refused:
-            list(file.read(path, version))
-        return str(refused.value).removeprefix(f"{path}: byte ")
+            file.read(path, version)
+        return str(refused.value)
 
-    for size in range(len(content)):
-        at = max((begin for begin in begins if begin <= size), default=0)
-        words = "no file that worlds are kept in"
-        if size >= BEGIN:
-            words = "ends before its last block" if size < at + 8 else "ends within a block"
-        found = problem(content[:size])
-        assert found.startswith(f"{at}: "), size
-        assert words in found, size
-    for at in range(BEGIN, len(content)):
-        begin = max(begin for begin in begins if begin <= at)
-        assert problem(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]).startswith(
-            f"{begin}: "
-        ), at
-    assert problem(content + b"!") == f"{len(content)}: something follows the end"
+    changes = {size: content[:size] for size in range(len(content))}
+    flips = {
+        at: content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in range(BEGIN, len(content))
+    }
+    for size, changed in changes.items():
+        assert ("no file that worlds" if size < BEGIN else "its checksum is wrong") in problem(changed), size
+    for at, changed in flips.items():
+        assert at < BEGIN or "its checksum is wrong" in problem(changed), at
+    assert "its checksum is wrong" in problem(content + b"!")
     assert "it is of version 7 of the format; this program reads 8" in problem(content, 8)
     assert "no file that worlds are kept in" in problem(content.replace(b" 7\n", b" x\n"))
 
 
 def test_a_failed_write_leaves_the_file_and_no_other(tmp_path: Path) -> None:
-    path = tmp_path / "blocks"
-    written(path, BLOCKS)
+    path = tmp_path / "content"
+    written(path, CONTENT)
     before = path.read_bytes()
 
-    def failing(_put: file.Put) -> None:
+    def failing(_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         file.write(path, 7, failing, Path.replace)
     assert (path.read_bytes(), [*tmp_path.iterdir()]) == (before, [path])
-    (tmp_path / "blocks.new").write_bytes(b"y" * 9999)
-    assert written(path, BLOCKS[:1]) == [(BEGIN, b"one")]
+    (tmp_path / "content.new").write_bytes(b"y" * 9999)
+    assert written(path, b"one") == b"one"
 
 
 @pytest.mark.parametrize("system", ["posix", "nt"])
@@ -123,14 +114,11 @@ def test_objects_of_other_kinds_are_not_written_and_not_read(tmp_path: Path) -> 
             save(path, replace(kept, departed=foreign), Path.replace)
         assert [*tmp_path.iterdir()] == []
     save(path, kept, Path.replace)
-    shapes = next(file.read(path, 4))[1]
-    for value, words in (
-        (tmp_path, "the content of the block is damaged"),
-        (["kept"], "it holds no worlds"),
-        (None, "it holds no worlds"),
-    ):
-        file.write(path, 4, partial(puts, [shapes, pickle.dumps(value)]), Path.replace)
-        with pytest.raises(file.BadFile, match=words):
+    shapes = pickle.dumps(worlds._shape())
+    for foreign in (tmp_path, ["kept"], None):
+        content = shapes + pickle.dumps(foreign)
+        file.write(path, worlds.VERSION, partial(puts, content), Path.replace)
+        with pytest.raises(file.BadFile, match="its content is damaged"):
             opened(path)
 
 
@@ -139,7 +127,6 @@ def reopened(path: Path, sandbox: Sandbox) -> Sandbox:
 
 
 def test_worlds_share_their_records_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each block is a single pickle of limited size. A request adds the records that it changed."""
     monkeypatch.setattr(worlds, "PIECE", 100)
     sandbox, path, sizes = Sandbox(REGISTRY), tmp_path / "worlds", list[int]()
     edit(sandbox, {"domains": {f"name{number}.com": {} for number in range(600)}})
@@ -167,11 +154,6 @@ def test_worlds_share_their_records_in_a_file(tmp_path: Path, monkeypatch: pytes
     assert sizes[0] > 100_000
     grown = [after - before for before, after in pairwise(sizes)]
     assert max(grown) < 50_000, grown
-    blocks = [block for _, block in file.read(path, 4)]
-    assert max(map(len, blocks)) < sizes[0] / 2
-    for block in blocks:
-        *_, (_, _, end) = pickletools.genops(block)
-        assert end == len(block) - 1
 
 
 class Times:
