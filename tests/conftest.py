@@ -20,7 +20,7 @@ from tests.rendered import entries
 thorough.load()
 
 #: The folders in whose tests every journal entry is validated.
-RENDERED = ("journal", "security", "powers")
+RENDERED = ("journal", "security", "resources")
 
 #: Projects of their own: they are tried with the wheel.
 collect_ignore = ["examples"]

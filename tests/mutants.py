@@ -37,10 +37,10 @@ TESTS = {
     "core": ["units", "model", "time", "outside", "v3", "v2"],
     "v2": ["contract"],
     "v3": ["contract"],
-    "faults": ["powers", "control"],
+    "faults": ["control", "control"],
     "keeping": ["units"],
     "worlds": ["control", "journal", "fixture"],
-    "powers": ["control", "worlds", "journal"],
+    "control": ["control", "worlds", "journal"],
 }
 
 #: Tests of files around the program.
@@ -65,7 +65,7 @@ class StatementRemover(Operator):  # type: ignore[misc,unused-ignore]
         if node.type == "simple_stmt":
             first = node.children[0]
             target = first.children[0] if first.type == "expr_stmt" else first
-            if target.type in ("atom_expr", "power"):
+            if target.type in ("atom_expr", "resource"):
                 yield node.start_pos, node.end_pos
 
     def mutate(self, node: Any, _index: int) -> Any:

@@ -7,8 +7,8 @@ import re
 import sys
 
 from manual_reference.pages import REFERENCE
+from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.manual.pages import FOLDER, INDEX, LISTED, Page
-from reseller_sandbox.powers.catalogue import POWERS
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     check = parser.parse_args().check
     stale = []
     for page in REFERENCE:
-        file, text = FOLDER / "reference" / f"{page.name}.md", page.text(POWERS)
+        file, text = FOLDER / "reference" / f"{page.name}.md", page.text(RESOURCES)
         if check and (not file.exists() or file.read_text("utf-8") != text):
             stale.append(page.name)
         elif not check:

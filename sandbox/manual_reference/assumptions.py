@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import code, prose, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
 from reseller_sandbox.core.assumptions import Assumptions, catalogue, profile, spelt
 
 
-def page(_: Powers) -> Iterator[str]:
+def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield (
         "[Assumptions explained](../explanation/assumptions.md) says how to set them and why they are there; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import code, prose, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.refusals import RULES, Category, Rule
 from reseller_sandbox.v2 import errors as v2
@@ -19,7 +19,7 @@ def documented() -> Sequence[v2.Documented]:
     return list(dict.fromkeys(one for one in vars(v2).values() if isinstance(one, v2.Documented)))
 
 
-def page(_: Powers) -> Iterator[str]:
+def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield (
         "Words in {braces} stand for the facts of the case. v3 and the control interface answer the code as "

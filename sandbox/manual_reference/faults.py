@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
+from reseller_sandbox.control.faults import KindRecord, PartRecord, PresetRecord
 from reseller_sandbox.core.signatures import without_arguments
 from reseller_sandbox.faults import KINDS
-from reseller_sandbox.powers.faults import KindRecord, PartRecord, PresetRecord
 from reseller_sandbox.sandbox import Sandbox
 
 _HEADINGS = ("part", "takes", "default", "what it is")
 
 
-def page(_: Powers) -> Iterator[str]:
+def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     faults = Sandbox("empty").faults
     known = faults.kinds()

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from manual_reference.markdown import block, code, prose, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
 from reseller_sandbox.fixture.schema import example, json_schema
 
 
-def page(_: Powers) -> Iterator[str]:
+def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield (
         "A fixture is a YAML file. Every key may be left out, except those marked *. `reseller-sandbox "

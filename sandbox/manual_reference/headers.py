@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from manual_reference.markdown import code, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
 from reseller_sandbox.web.headers import TOLD
 
 
-def page(_: Powers) -> Iterator[str]:
+def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield "A header that has nothing to say is left out. No real service has any of them."
     yield table(("header", "says"), ((code(name), told) for name, told in TOLD.items()))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
 from reseller_sandbox.core.lifecycle import MOVES, STAGES, TIMED, Move, Passage, permits
 from reseller_sandbox.core.state import State
 from reseller_sandbox.manual.diagram import mermaid, when
 
 
-def page(_: Powers) -> Iterator[str]:
+def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield "One table decides it for both generations. The periods are each zone's own, in days."
     yield "## What time does"

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from manual_reference.markdown import code, prose, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import STATUS
 
 
-def page(_: Powers) -> Iterator[str]:
+def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     from reseller_sandbox.sandbox import Sandbox  # its documents are those that a server serves
 

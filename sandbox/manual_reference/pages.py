@@ -7,9 +7,9 @@ from importlib import import_module
 
 from msgspec import Struct
 
-from reseller_sandbox.powers.power import Power
+from reseller_sandbox.control.resource import Resource
 
-Powers = Mapping[str, type[Power]]
+Resources = Mapping[str, type[Resource]]
 
 
 class Made(Struct, frozen=True):
@@ -19,9 +19,9 @@ class Made(Struct, frozen=True):
     title: str
     summary: str
 
-    def text(self, powers: Powers) -> str:
+    def text(self, resources: Resources) -> str:
         """Return the page as Markdown."""
-        parts = import_module(f"manual_reference.{self.name}").page(powers)
+        parts = import_module(f"manual_reference.{self.name}").page(resources)
         return "\n\n".join([f"# {self.title}", self.summary, *filter(None, parts)]) + "\n"
 
 
@@ -60,9 +60,9 @@ REFERENCE = (
     ),
     Made("commands", "Commands", "Every command, with what `--help` says of it."),
     Made(
-        "powers",
-        "Powers",
-        "Everything that can be done to a world, through every door: Python, HTTP and the command line.",
+        "control",
+        "Resources",
+        "Everything that can be done to a world, through every interface: Python, HTTP and the command line.",
     ),
     Made(
         "faults",

@@ -1,4 +1,4 @@
-"""What the powers return, in words: each record with its fields, from their annotations."""
+"""What the resources return, in words: each record with its fields, from their annotations."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
 from reseller_sandbox.config_sources import option, variable
 from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.settings import ServerSettings, Settings, help_of
@@ -18,7 +18,7 @@ assume = { "v3.ids" = "integer" }
 """
 
 
-def page(_: Powers) -> Iterator[str]:
+def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield (
         "A setting is an option of `reseller-sandbox serve`, a variable of the environment, and a key of a "

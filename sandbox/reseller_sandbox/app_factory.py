@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from flask import Flask
 
 from reseller_sandbox import fixture
+from reseller_sandbox.control.catalogue import RESOURCES
+from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.core.clock import WorldClock, instance_mark
 from reseller_sandbox.core.contract import Contract, Vocabulary
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.shards import ALONE, Shard
 from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.page.doorway import with_page
-from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.powers.power import Power
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import BadCertificate, Certificate, Tls, certificate_of
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
@@ -105,17 +105,19 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(operations, lambda: {one.name: one.known_errors for one in of_clients()})
 
 
-def assemble(worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS) -> Flask:
-    """Return the application that serves every interface over ``worlds``, and these ``powers``."""
-    app = create_app(worlds, mounts(worlds, settings, powers), _body_limits(settings))
+def assemble(
+    worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
+) -> Flask:
+    """Return the application that serves every interface over ``worlds``, and these ``resources``."""
+    app = create_app(worlds, mounts(worlds, settings, resources), _body_limits(settings))
     app.wsgi_app = with_page(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
 
 
 def mounts(
-    worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS
+    worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
 ) -> tuple[Mount, ...]:
-    """Return every interface over ``worlds`` in its place: v3, v2.0, and control with these ``powers``."""
+    """Return every interface over ``worlds`` in its place: v3, v2.0, and control with these ``resources``."""
 
     def of_v3() -> Interface:
         from reseller_sandbox.v3.auth import Signatures
@@ -129,7 +131,7 @@ def mounts(
         return V2(worlds)
 
     def of_control() -> Interface:
-        from reseller_sandbox.control.interface import Control
+        from reseller_sandbox.control_http.interface import Control
 
         gate = Gate(
             token=settings.control_token,
@@ -137,7 +139,7 @@ def mounts(
             public_urls=settings.public_urls,
             names=settings.own_names,
         )
-        return Control(worlds, gate, powers, others, _more_rows(), settings.header_prefix)
+        return Control(worlds, gate, resources, others, _more_rows(), settings.header_prefix)
 
     def others() -> Sequence[Interface]:
         return [mount.interface for mount in clients]
@@ -148,7 +150,7 @@ def mounts(
 
 
 def _more_rows() -> Sequence[Endpoint]:
-    """Return the rows of control that are no power's."""
+    """Return the rows of control that are no resource's."""
     from reseller_sandbox.manual import rows as manual
     from reseller_sandbox.page import reader, rows, session, signing
 

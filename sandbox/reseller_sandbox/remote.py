@@ -1,4 +1,4 @@
-"""The door over HTTP: the powers of a server that runs elsewhere, with the same results and refusals."""
+"""The door over HTTP: the resources of a server that runs elsewhere, with the same results and refusals."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
+from reseller_sandbox.control.parameter_text import spoken
+from reseller_sandbox.control.resource import Operation, ReceivedRefusal, Subscription
 from reseller_sandbox.core.clock import parse_instant, stopwatch
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.refusals import RULES
 from reseller_sandbox.core.signatures import Parameter, field_names, is_record
 from reseller_sandbox.core.texts import require_whole_letters
-from reseller_sandbox.powers.power import Following, Operation, Retold
-from reseller_sandbox.powers.words import spoken
 from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.settings import BadSetting, read_url
 
@@ -45,7 +45,7 @@ class Unreachable(ConnectionError):
     """No sandbox answers at the address; the message is one line that says what to do."""
 
 
-class There:
+class HttpTransport:
     """Acts on one world of the server at ``url``: the ``world`` of that name, or the default one.
 
     A ``url`` may also be a world's own, with ``/_worlds/NAME`` at its end.
@@ -97,14 +97,14 @@ class There:
         """Return what the path of a request to its world begins with: nothing for the default one."""
         return f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
 
-    def entering(self, world: str) -> There:
+    def entering(self, world: str) -> HttpTransport:
         """Return the door to another world of the same server."""
-        return There(self.url, world, self.token, self._timeout, self.authority)
+        return HttpTransport(self.url, world, self.token, self._timeout, self.authority)
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return the record that ``operation`` answers there."""
         if operation.sort == "stream":
-            return FollowedThere(self, operation, given)
+            return HttpSubscription(self, operation, given)
         return read_record(operation.result, self.answer(operation, given))
 
     def answer(self, operation: Operation, given: Mapping[str, Any]) -> Any:
@@ -164,7 +164,7 @@ class There:
         rule = RULES.get(str(said.get("error"))) if isinstance(said, dict) else None
         if rule is None:
             raise Unreachable(f"what answers at {self.url} is no sandbox of this version: {said!r:.200}")
-        raise Retold(rule, str(said["message"]), str(said.get("remedy", "")))
+        raise ReceivedRefusal(rule, str(said["message"]), str(said.get("remedy", "")))
 
     def connection(self) -> HTTPConnection:
         """Return a connection to the server, which its user closes."""
@@ -182,24 +182,24 @@ class There:
             self._connection.close()
 
 
-class FollowedThere(Following[Any]):
+class HttpSubscription(Subscription[Any]):
     """What happens in a world of a server elsewhere.
 
     Raise ``Unreachable`` when the connection breaks. With the mark of the last record as ``since`` the
     method goes on after it.
     """
 
-    def __init__(self, door: There, operation: Operation, given: Mapping[str, Any]) -> None:
-        self._url = door.url
+    def __init__(self, transport: HttpTransport, operation: Operation, given: Mapping[str, Any]) -> None:
+        self._url = transport.url
         self._result = operation.result
-        asked = door.asked(operation, given)
-        self._connection = door.connection()
-        self._response, content = door.sent(self._connection, *asked, streams=True)
+        asked = transport.asked(operation, given)
+        self._connection = transport.connection()
+        self._response, content = transport.sent(self._connection, *asked, streams=True)
         self._socket = self._connection.sock
         self._closed = False
         if content:
             self.close()
-            door.read(self._response.status, content)
+            transport.read(self._response.status, content)
 
     def __next__(self) -> Any:
         """Return the next record; raise StopIteration when the server says that it was the last."""

@@ -31,10 +31,10 @@ from reseller_sandbox.capsule.steps import (
 )
 from reseller_sandbox.capsule.writing import program_version, state_digest
 from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
+from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
 from reseller_sandbox.core.signatures import Quiet, declared
-from reseller_sandbox.powers.power import Power
 from reseller_sandbox.server.delivery import ENV_TOO_LARGE
 from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.server.wsgi import environ_key
@@ -90,8 +90,8 @@ class Replayable(AnySandbox, Protocol):
 
     settings: Settings
 
-    def powers(self) -> Mapping[str, type[Power]]:
-        """Return its powers by name."""
+    def resources(self) -> Mapping[str, type[Resource]]:
+        """Return its resources by name."""
 
 
 S = TypeVar("S", bound=Replayable)
@@ -182,7 +182,7 @@ class _Replaying(Generic[S]):
         self.sandbox = over(_engine(head, _moment(Fixtures(), first), settings), settings)
         self._send = Resending(self.sandbox, head.default)
         self._operations = {
-            one.id: one for power in self.sandbox.powers().values() for one in power.operations()
+            one.id: one for resource in self.sandbox.resources().values() for one in resource.operations()
         }
         self._log = self._world.moment.log
         self._expected: list[FiredStep] = []
@@ -301,7 +301,7 @@ class _Replaying(Generic[S]):
             self._note(step.number, step.call, "call", "was carried out", "there is no such call")
             return
         try:
-            self.sandbox.door.carry_out(operation, step.given)
+            self.sandbox.transport.carry_out(operation, step.given)
         except Refused as refused:
             self._note(step.number, step.call, "call", "was carried out", f"was refused: {refused.message}")
 

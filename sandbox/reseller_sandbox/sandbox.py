@@ -1,4 +1,4 @@
-"""A sandbox: the powers over one world put together, in this process or of a server elsewhere."""
+"""A sandbox: the resources over one world put together, in this process or of a server elsewhere."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from reseller_sandbox.app_factory import assemble, open_worlds, server_of
 from reseller_sandbox.capsule.steps import Recording
 from reseller_sandbox.clients.interception import Others, intercepting
 from reseller_sandbox.clients.with_flask import SignedClient
-from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
-from reseller_sandbox.core.texts import nearest
-from reseller_sandbox.powers.catalogue import Powers
-from reseller_sandbox.powers.failure_report import failure_report
-from reseller_sandbox.powers.here import Here
-from reseller_sandbox.powers.power import Door
-from reseller_sandbox.powers.worlds import (
+from reseller_sandbox.control.catalogue import Resources
+from reseller_sandbox.control.failure_report import failure_report
+from reseller_sandbox.control.local_transport import LocalTransport
+from reseller_sandbox.control.resource import Transport
+from reseller_sandbox.control.worlds import (
     CheckpointRecord,
     Difference,
     ForkOptions,
@@ -30,7 +28,9 @@ from reseller_sandbox.powers.worlds import (
     WorldStanding,
     forked,
 )
-from reseller_sandbox.remote import There
+from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
+from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
@@ -38,7 +38,7 @@ from reseller_sandbox.worlds.kept import KeptWorld, Relived
 from reseller_sandbox.worlds.timeline import AT
 
 if TYPE_CHECKING:
-    from reseller_sandbox.powers.registry import AccountRecord
+    from reseller_sandbox.control.records import AccountRecord
     from reseller_sandbox.server.server import Server
 
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _OWN = ("app", "settings", "world", "engine")
 
 
-class Sandbox(Powers):
+class Sandbox(Resources):
     """The reseller API in this process, with a world of its own.
 
     >>> sandbox = Sandbox()
@@ -72,8 +72,8 @@ class Sandbox(Powers):
         self.settings = settings
         self.header_prefix = settings.header_prefix
         self.engine = worlds
-        self.app: Flask = assemble(worlds, settings, self.powers())
-        self._enter(Here(worlds, worlds.default))
+        self.app: Flask = assemble(worlds, settings, self.resources())
+        self._enter(LocalTransport(worlds, worlds.default))
 
     @classmethod
     def over(cls, worlds: Engine, settings: Settings) -> Self:
@@ -83,16 +83,16 @@ class Sandbox(Powers):
         return made
 
     @classmethod
-    def through(cls, door: Door, header_prefix: str = header_prefix) -> Self:
-        """Return the sandbox of the world that ``door`` leads to."""
+    def through(cls, transport: Transport, header_prefix: str = header_prefix) -> Self:
+        """Return the sandbox of the world that ``transport`` leads to."""
         made = cls.__new__(cls)
         made.header_prefix = header_prefix
-        made._enter(door)
+        made._enter(transport)
         return made
 
     def __repr__(self) -> str:
         """Return the world's name, and the address of its server if it has one."""
-        return f"<Sandbox: {self.door}>"
+        return f"<Sandbox: {self.transport}>"
 
     if not TYPE_CHECKING:  # a checker would take any name for one that is there
 
@@ -105,14 +105,14 @@ class Sandbox(Powers):
                 )
             if name.startswith("__"):  # what Python itself asks for, as at each copy: nobody has misspelt it
                 raise AttributeError(name)
-            raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.powers(), *_OWN))}")
+            raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.resources(), *_OWN))}")
 
-    def _enter(self, door: Door) -> None:
-        """Make every power over the world that ``door`` leads to."""
-        self.door = door
-        self.reach(door)
-        if isinstance(door, Here):
-            self.world: World = door.world
+    def _enter(self, transport: Transport) -> None:
+        """Make every resource over the world that ``transport`` leads to."""
+        self.transport = transport
+        self.reach(transport)
+        if isinstance(transport, LocalTransport):
+            self.world: World = transport.world
 
     def fork(self, **wanted: Unpack[ForkOptions]) -> Self:
         """Return a sandbox of a new world beside this one, with credentials of its own.
@@ -121,13 +121,13 @@ class Sandbox(Powers):
         ``close``, or at the end of a ``with``.
         """
         __tracebackhide__ = True
-        if isinstance(self.door, Here):  # the same, without an account of the new world
-            door: Door = forked(self.door, wanted)
+        if isinstance(self.transport, LocalTransport):  # the same, without an account of the new world
+            transport: Transport = forked(self.transport, wanted)
         else:
-            door = self.door.entering(self.worlds.fork(**wanted).name)
+            transport = self.transport.entering(self.worlds.fork(**wanted).name)
         made = copy(self)
-        made._enter(door)
-        made._fork = door.name
+        made._enter(transport)
+        made._fork = transport.name
         return made
 
     def at(self, point: str) -> Self:
@@ -138,23 +138,23 @@ class Sandbox(Powers):
         """
         past = copy(self)
         past._fork = ""
-        past._enter(self.door.entering(f"{self.door.name}{AT}{point}"))
+        past._enter(self.transport.entering(f"{self.transport.name}{AT}{point}"))
         return past
 
     def close(self) -> None:
         """Delete this world, if it is a fork that is still there; give up the connection to a server."""
         forked, self._fork = self._fork, ""
         try:
-            if forked and isinstance(self.door, Here):
-                if not self.door.is_outdated:
-                    self.door.worlds.drop(forked)  # the same, without an account of every other world
+            if forked and isinstance(self.transport, LocalTransport):
+                if not self.transport.is_outdated:
+                    self.transport.worlds.drop(forked)  # the same, without an account of every other world
             elif forked:
                 self.worlds.remove(forked)
         except Refused as refused:
             if refused.rule is not UNKNOWN_WORLD:
                 raise
         finally:
-            self.door.close()
+            self.transport.close()
 
     def snapshot(self, name: str) -> CheckpointRecord:
         """Keep this moment under a name, so that ``restore`` can go back to it."""
@@ -196,8 +196,8 @@ class Sandbox(Powers):
 
     def _tell(self, error: Exception) -> None:
         """Add to what ends a ``with`` what happened in this world, if that is in this process."""
-        if isinstance(self.door, Here) and not self.door.is_outdated:
-            error.add_note(f"reseller sandbox: {self.door}\n{failure_report(self, self.door.name)}")
+        if isinstance(self.transport, LocalTransport) and not self.transport.is_outdated:
+            error.add_note(f"reseller sandbox: {self.transport}\n{failure_report(self, self.transport.name)}")
 
     def account(self, name: str = "main") -> AccountRecord:
         """Return an account with its credentials and its money, as ``accounts[name]``."""
@@ -264,7 +264,8 @@ def connect(
     authority: str | None = None,
     header_prefix: str = Settings.header_prefix,
 ) -> Sandbox:
-    """Return the sandbox that a server at ``url`` holds, with every power and the same answers and refusals.
+    """Return the sandbox that a server at ``url`` holds, with every resource and the same answers and
+    refusals.
 
     It acts on the ``world`` of that name, or on the default one. ``control_token`` is what the server wants
     of requests to its control interface, if anything; ``timeout`` is in seconds. ``authority`` is the file
@@ -272,7 +273,7 @@ def connect(
     not name it; refuse with ``BadSetting`` where it cannot be used. ``header_prefix`` is what the server
     was told of v3's headers; ``client`` needs it.
     """
-    return Sandbox.through(There(url, world, control_token, timeout, authority), header_prefix)
+    return Sandbox.through(HttpTransport(url, world, control_token, timeout, authority), header_prefix)
 
 
 def replay(capsule: Recording | bytes | Path | str) -> replaying.Replay[Sandbox]:

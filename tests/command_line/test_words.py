@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.command import PROGRAM, printed, run
-from tests.powers.doors import OPERATIONS
+from tests.control.interfaces import OPERATIONS
 
 #: Words of a command, and the parameters that the server gets.
 CASES: tuple[tuple[str | list[str], dict[str, Any]], ...] = (

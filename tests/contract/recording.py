@@ -19,9 +19,9 @@ import reseller_sandbox
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, Headers, InProcess, Transport, encoded
 from tests.contract.v2_pairs import PAIRS
+from tests.control.examples import EXAMPLES, REQUEST
+from tests.control.interfaces import over_http
 from tests.documented import document
-from tests.powers.doors import over_http
-from tests.powers.examples import EXAMPLES, REQUEST
 from tests.registry import BASE, REGISTRY
 from tests.script import MEASURED
 from tests.v2 import client as v2
@@ -168,7 +168,9 @@ def _control(through: Through) -> Iterator[object]:
 
 def file_of(name: str) -> Path:
     """The file that the examples of a document are kept in."""
-    return Path(reseller_sandbox.__file__).parent / name / "examples.json"
+    return (
+        Path(reseller_sandbox.__file__).parent / {"control": "control_http"}.get(name, name) / "examples.json"
+    )
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def test_a_page_is_html_or_markdown_and_may_do_nothing_in_a_browser(wire: Api, m
 def declared() -> Iterator[tuple[str, Any]]:
     """Yield the words that each page of the reference has to contain."""
     without_a_resource = re.compile("/_sandbox/(openapi|manual|page|reader|session|sign)")
-    for interface, page in {"v3": "operations", "v2": "operations", "control": "powers"}.items():
+    for interface, page in {"v3": "operations", "v2": "operations", "control": "control"}.items():
         document = Sandbox().client().get(f"/_sandbox/openapi/{interface}.json").json
         for path, row in document["paths"].items():
             if not without_a_resource.match(path):
@@ -164,8 +164,8 @@ def declared() -> Iterator[tuple[str, Any]]:
     yield from (("commands", f"## reseller-sandbox {name}\n") for name in commands)
     schema = printed("fixture", "schema")
     yield from (("fixture", f"## {name}\n") for name in re.findall(r'(?m)^    "(\w+)": \{$', schema))
-    yield from (("powers", words) for words in ("### Moved\n", "| `fired` | a list of [`Fired`](#fired) |"))
-    yield from (("powers", words) for words in ("### Fired\n", "| `at` | an instant |"))
+    yield from (("control", words) for words in ("### Moved\n", "| `fired` | a list of [`Fired`](#fired) |"))
+    yield from (("control", words) for words in ("### Fired\n", "| `at` | an instant |"))
 
 
 def test_the_reference_pages_are_current() -> None:

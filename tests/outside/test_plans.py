@@ -8,9 +8,9 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
+from tests.control.examples import ACTIONS
 from tests.documented import document
 from tests.outside.player import Player
-from tests.powers.examples import ACTIONS
 from tests.registry import connect
 from tests.soundness import assert_consistent
 

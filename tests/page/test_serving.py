@@ -65,7 +65,7 @@ def test_the_page_loads_only_its_own_small_files() -> None:
 
 def test_each_operation_has_a_form() -> None:
     client = Sandbox("empty").app.test_client()
-    for name, row in json.loads(client.get(f"{PAGE}/powers.json").data).items():
+    for name, row in json.loads(client.get(f"{PAGE}/operations.json").data).items():
         assert row["about"], name
         assert all("shape" in parameter for parameter in row["parameters"])
 

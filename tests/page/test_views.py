@@ -21,7 +21,7 @@ MORE = (
     "/#/outside/active.com?when=at&on=P3D",
     "/#/worlds?from=default&to=default",
 )
-PAGES = ("/_sandbox/manual", "/_sandbox/manual/tutorial", "/_sandbox/manual/reference/powers")
+PAGES = ("/_sandbox/manual", "/_sandbox/manual/tutorial", "/_sandbox/manual/reference/control")
 
 
 #: Texts that would run, or leave their place, in a page that took text for markup.

@@ -8,15 +8,17 @@ from typing import Any
 import click
 
 from reseller_sandbox.cli import main as command_line
+from reseller_sandbox.control import SUMMARIES
+from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.core.texts import complaint, there_are
-from reseller_sandbox.powers import SUMMARIES
-from reseller_sandbox.powers.catalogue import POWERS
 
 main: Any = command_line.main
 
 
 def test_each_power_has_its_first_sentence_as_summary() -> None:
-    first = {name: (inspect.getdoc(power) or "").partition("\n\n")[0] for name, power in POWERS.items()}
+    first = {
+        name: (inspect.getdoc(resource) or "").partition("\n\n")[0] for name, resource in RESOURCES.items()
+    }
     assert {name: " ".join(sentence.split()) for name, sentence in first.items()} == dict(SUMMARIES)
 
 

@@ -121,7 +121,7 @@ class RequestStep(_Step, frozen=True, kw_only=True):
 
 
 class CallStep(_Step, frozen=True, kw_only=True):
-    """A power was used; ``at`` is what the clock showed after that. ``past`` is whether it only led here.
+    """A resource was used; ``at`` is what the clock showed after that. ``past`` is whether it only led here.
 
     A rewind, for one, is not done again: what it left behind is not told.
     """

@@ -7,23 +7,23 @@ from pathlib import Path
 import click
 
 from reseller_sandbox.cli.base import say, say_json, write
-from reseller_sandbox.cli.operations import PowerCommand
+from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.cli.server_options import calling
-from reseller_sandbox.remote import There
+from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.page import page
 from reseller_sandbox.reports.report import Report
 from reseller_sandbox.sandbox import Sandbox
 
 
-@click.command(cls=PowerCommand)
+@click.command(cls=ResourceCommand)
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file for a page to look at in a browser.",
 )
 @click.option("--operation", help="A pattern of the operations to look at, such as v3.*.")
-def coverage(as_json: bool, html: Path | None, operation: str | None, server: There) -> None:
+def coverage(as_json: bool, html: Path | None, operation: str | None, server: HttpTransport) -> None:
     """Print how much of the contract a server has been asked for: in all its worlds, or in --world."""
     with calling(server):
         found = Sandbox.through(server).coverage.items(

@@ -60,20 +60,20 @@ def _brief(summary: str, width: int) -> str:
     return sentence if len(sentence) <= width else re.split("[:;] ", sentence, maxsplit=1)[0]
 
 
-class PowerCommands(Listing):
-    """The commands of a power. Without one of them, ``alone`` runs, or the only one that there is."""
+class ResourceCommands(Listing):
+    """The commands of a resource. Without one of them, ``alone`` runs, or the only one that there is."""
 
     def __init__(self, name: str, alone: click.Command | None = None) -> None:
-        # Powers take longer to load than all other commands together.
+        # Resources take longer to load than all other commands together.
         from reseller_sandbox.cli.operations import commands_of
-        from reseller_sandbox.powers.catalogue import POWERS
+        from reseller_sandbox.control.catalogue import RESOURCES
 
-        commands = dict(commands_of(POWERS[name]))
+        commands = dict(commands_of(RESOURCES[name]))
         if alone is None and len(commands) == 1:
             (alone,) = commands.values()
         by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
         # An example in Python is for those who write that.
-        about = unmarked(docstring(POWERS[name]).partition("\n\n>>>")[0])
+        about = unmarked(docstring(RESOURCES[name]).partition("\n\n>>>")[0])
         super().__init__(
             name,
             commands=commands,

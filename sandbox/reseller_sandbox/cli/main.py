@@ -1,4 +1,4 @@
-"""The command line: the list of all commands, and the module that has each; the powers bring more."""
+"""The command line: the list of all commands, and the module that has each; the resources bring more."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from reseller_sandbox.cli.base import PROGRAM, UNUSABLE, Command, give_up, say, unwritten
-from reseller_sandbox.cli.lazy_groups import Listing, PowerCommands
-from reseller_sandbox.powers import SUMMARIES
+from reseller_sandbox.cli.lazy_groups import Listing, ResourceCommands
+from reseller_sandbox.control import SUMMARIES
 
 _FIRST = """\
 A stateful sandbox for a domain-registration reseller API.
@@ -24,7 +24,7 @@ A stateful sandbox for a domain-registration reseller API.
   reseller-sandbox manual                         read on
   reseller-sandbox --help                         all commands"""
 
-#: The commands as the help shows them; those of the powers stand together.
+#: The commands as the help shows them; those of the resources stand together.
 _SECTIONS = {
     "Begin": ("serve", "request", "sign", "wait"),
     "Look at a world of the server, and act on it": (),
@@ -73,7 +73,7 @@ _COMMANDS = {
     ),
 }
 
-#: The commands that run when a power is named without one of its commands, and their modules.
+#: The commands that run when a resource is named without one of its commands, and their modules.
 _OF_POWERS = {"assumptions": "documents", "capsule": "recording", "coverage": "coverage"}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -113,16 +113,16 @@ class Commands(Command, Listing):
             unwritten(problem)
 
     def summaries(self) -> Mapping[str, str]:
-        """Return the summaries of the powers and of the other commands."""
+        """Return the summaries of the resources and of the other commands."""
         return {**SUMMARIES, **{name: summary for name, (_, summary) in _COMMANDS.items()}}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of that name; that of a power has its operations."""
+        """Return the command of that name; that of a resource has its operations."""
         module = _OF_POWERS.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
         own: click.Command | None = (
             getattr(import_module(f"reseller_sandbox.cli.{module}"), cmd_name) if module else None
         )
-        return PowerCommands(cmd_name, own) if cmd_name in SUMMARIES else own
+        return ResourceCommands(cmd_name, own) if cmd_name in SUMMARIES else own
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings=_CONTEXT)
@@ -149,7 +149,8 @@ def _said(problem: click.ClickException) -> str:
 
 
 def _arguments(context: click.Context) -> set[str]:
-    """Return what the arguments of a command are called; those of powers have another name within click."""
+    """Return what the arguments of a command are called; those of resources have another name within
+    click."""
     params = context.command.params
     return {getattr(one, "called", one.name) for one in params if isinstance(one, click.Argument)}
 

@@ -1,6 +1,6 @@
-"""The commands that follow from the powers: ``reseller-sandbox clock advance P30D``, and all the others.
+"""The commands that follow from the resources: ``reseller-sandbox clock advance P30D``, and all the others.
 
-Each calls a running server. Its parameters and its help follow from the power's own declaration.
+Each calls a running server. Its parameters and its help follow from the resource's own declaration.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ import click
 from reseller_sandbox.cli.base import JSON, say, say_json
 from reseller_sandbox.cli.options import PAIRS, completing, flagged
 from reseller_sandbox.cli.server_options import Reaching, calling
+from reseller_sandbox.control.parameter_text import alternatives, sorts_of, spoken
+from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.core.signatures import Parameter, unmarked
 from reseller_sandbox.core.texts import printable
-from reseller_sandbox.powers.power import Operation, Power
-from reseller_sandbox.powers.words import alternatives, sorts_of, spoken
-from reseller_sandbox.remote import FollowedThere, There
+from reseller_sandbox.remote import HttpSubscription, HttpTransport
 
 
-def commands_of(power: type[Power]) -> Mapping[str, click.Command]:
-    """Return the commands of a power, by their names."""
-    return {_spelt(one.name): _command(one) for one in power.operations()}
+def commands_of(resource: type[Resource]) -> Mapping[str, click.Command]:
+    """Return the commands of a resource, by their names."""
+    return {_spelt(one.name): _command(one) for one in resource.operations()}
 
 
 def _command(operation: Operation) -> click.Command:
-    def run(as_json: bool, server: There, **words: Any) -> None:
+    def run(as_json: bool, server: HttpTransport, **words: Any) -> None:
         with calling(server):
             if operation.sort == "stream":
                 _follow(server.carry_out(operation, _given(operation, words)), as_json)
             else:
                 _print(server.answer(operation, _given(operation, words)), as_json)
 
-    return PowerCommand(
+    return ResourceCommand(
         _spelt(operation.name),
         callback=run,
         params=[_parameter(one, _about(operation, one)) for one in operation.parameters],
@@ -44,7 +44,7 @@ def _command(operation: Operation) -> click.Command:
     )
 
 
-class PowerArgument(click.Argument):
+class ResourceArgument(click.Argument):
     """An argument that tells in the help what it is, and completes the words there are for it."""
 
     def __init__(self, one: Parameter, about: str, pairs: bool) -> None:
@@ -63,7 +63,7 @@ class PowerArgument(click.Argument):
         )
 
 
-class PowerCommand(Reaching):
+class ResourceCommand(Reaching):
     """A command over a world of a server; its help describes its arguments, and it may print JSON."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -72,7 +72,7 @@ class PowerCommand(Reaching):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each argument is above the options."""
-        told = [(one.shown, one.about) for one in self.get_params(ctx) if isinstance(one, PowerArgument)]
+        told = [(one.shown, one.about) for one in self.get_params(ctx) if isinstance(one, ResourceArgument)]
         if told:
             with formatter.section("Arguments"):
                 formatter.write_dl(told)
@@ -84,7 +84,7 @@ def _parameter(one: Parameter, about: str) -> click.Parameter:
         pairs = not _is_document(one) and any(
             shape.get("type") == "object" for shape in alternatives(one.kind.shape)
         )
-        return PowerArgument(one, about, pairs)
+        return ResourceArgument(one, about, pairs)
     return flagged(one, f"--{_spelt(one.name)}", _key(one), about)
 
 
@@ -156,7 +156,7 @@ def _file(one: Parameter, path: str) -> str:
         raise click.UsageError(f"{path} cannot be read: it is not UTF-8") from None
 
 
-def _follow(following: FollowedThere, as_json: bool) -> None:
+def _follow(following: HttpSubscription, as_json: bool) -> None:
     """Print each thing on a line of its own as it comes, until the server or the keyboard ends it."""
     missed = 0
     with following, suppress(KeyboardInterrupt, StopIteration):

@@ -10,10 +10,10 @@ import click
 from reseller_sandbox.advice.words import plural
 from reseller_sandbox.capsule.document import BadCapsule
 from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say, say_json
-from reseller_sandbox.cli.operations import PowerCommand
+from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.core.texts import printable
-from reseller_sandbox.remote import There, Unreachable
+from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.replaying import FirstDifference, Replay, told
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.sandbox import replay as replay_file
@@ -22,7 +22,7 @@ from reseller_sandbox.sandbox import replay as replay_file
 _SHOWN, _BEFORE = 300, 60
 
 
-@click.command(cls=PowerCommand)
+@click.command(cls=ResourceCommand)
 @click.option(
     "-o",
     "--output",
@@ -31,7 +31,7 @@ _SHOWN, _BEFORE = 300, 60
     show_default=True,
     help="The file to write.",
 )
-def capsule(output: Path, as_json: bool, server: There) -> None:
+def capsule(output: Path, as_json: bool, server: HttpTransport) -> None:
     """Write the past of a server's world to a file, which replay and open take."""
     with calling(server):
         try:

@@ -23,7 +23,7 @@ from reseller_sandbox.cli.server_options import Reaching, ReachingConfigured, ca
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.remote import There, Unreachable, reason_of
+from reseller_sandbox.remote import HttpTransport, Unreachable, reason_of
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.web.endpoint import is_control
@@ -57,7 +57,7 @@ _WHOLE = _require(r"[^\ud800-\udfff]*", "UTF-8")
 @click.option("--account", default="main", show_default=True, help="An account of the world.")
 @click.option("--curl", "whole", is_flag=True, help="Print the whole command, not its options alone.")
 def sign(
-    method: str, path: str, data: str, account: str, whole: bool, server: There, given: dict[str, Any]
+    method: str, path: str, data: str, account: str, whole: bool, server: HttpTransport, given: dict[str, Any]
 ) -> None:
     """Print what signs a v3 request: options for curl, or with --curl the command.
 
@@ -89,7 +89,7 @@ def request(
     account: str,
     with_head: bool,
     as_it_came: bool,
-    server: There,
+    server: HttpTransport,
     given: dict[str, Any],
 ) -> None:
     """Send a request as an account, signed (v3) or with its token (v2.0), and print the answer.
@@ -115,7 +115,7 @@ def request(
     "--ready-file", type=click.Path(path_type=Path), help="The file that serve --ready-file writes."
 )
 @click.option("--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="In seconds.")
-def wait(ready_file: Path | None, timeout: float, server: There) -> None:
+def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None:
     """Wait until a server answers, and print its address; end with 3 when none does in time."""
     try:
         say(await_server(lambda: told_in(ready_file) if ready_file is not None else server, timeout))
@@ -123,7 +123,7 @@ def wait(ready_file: Path | None, timeout: float, server: There) -> None:
         give_up(str(problem), UNREACHABLE)
 
 
-def _credentials(server: There, account: str, fixture: str) -> Any:
+def _credentials(server: HttpTransport, account: str, fixture: str) -> Any:
     """Return what signs for an account: of the server, or of the fixture where that is all there is."""
     source = click.get_current_context().get_parameter_source("fixture")
     if source is ParameterSource.COMMANDLINE:
@@ -204,7 +204,7 @@ def is_v2(path: str) -> bool:
     return _V2.match(path) is not None
 
 
-def credentials(server: There, account: str) -> Credentials:
+def credentials(server: HttpTransport, account: str) -> Credentials:
     """Return those of an account, by its name or its client id; raise ``Refused`` and ``Unreachable``."""
     told = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
     return Credentials(told["key"], told["secret"], told["token"])
@@ -233,7 +233,7 @@ class Received(Struct, frozen=True):
             return self.body.decode("utf-8", "replace")
 
 
-def _sent(server: There, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
+def _sent(server: HttpTransport, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
     """Send a request as ``account`` and return the answer; raise ``Refused`` and ``Unreachable``.
 
     ``path`` may also be a URL of the server. What no request line can hold is percent-encoded in it.
@@ -264,12 +264,12 @@ def _sent(server: There, method: str, path: str, body: bytes, account: str, pref
         connection.close()
 
 
-def _token_header(server: There) -> str:
+def _token_header(server: HttpTransport) -> str:
     found = server.ask("GET", "/_sandbox/assumptions")["assumptions"]
     return str(next(one["value"][0] for one in found if one["name"] == "v2.token_headers"))
 
 
-def await_server(find: Callable[[], There], timeout: float) -> str:
+def await_server(find: Callable[[], HttpTransport], timeout: float) -> str:
     """Return the address of the server that ``find`` finds, once it answers.
 
     Raise ``Unreachable`` when that takes longer than ``timeout`` seconds.
@@ -291,11 +291,11 @@ def await_server(find: Callable[[], There], timeout: float) -> str:
         time.sleep(PAUSE)
 
 
-def told_in(file: Path) -> There:
+def told_in(file: Path) -> HttpTransport:
     """Return the server of a ready file; raise ``Unreachable`` while there is no such file."""
     try:
         told: Mapping[str, Any] = json.loads(file.read_bytes())
-        return There(told["url"], authority=told.get("authority"), timeout=5.0)
+        return HttpTransport(told["url"], authority=told.get("authority"), timeout=5.0)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         reason = getattr(problem, "strerror", None) or "it is no ready file"
         raise Unreachable(f"no server is told in {file}: {reason}") from None

@@ -17,7 +17,7 @@ from reseller_sandbox.core.refusals import (
     INVALID_PARAMETER,
     Refused,
 )
-from reseller_sandbox.remote import AUTHORITY, URL, WORLD, There, Unreachable
+from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, Unreachable
 from reseller_sandbox.settings import USUAL_URL, BadSetting, ServerSettings
 
 #: The settings of the server that say how to reach it.
@@ -56,7 +56,7 @@ class Reaching(Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it with the way to the server."""
-        ctx.params["server"] = _door(ctx.params)
+        ctx.params["server"] = _transport(ctx.params)
         return super().invoke(ctx)
 
 
@@ -64,7 +64,7 @@ class ReachingConfigured(Reaching, Configured):
     """A command that calls a server and takes settings."""
 
 
-def _door(words: dict[str, Any]) -> There:
+def _transport(words: dict[str, Any]) -> HttpTransport:
     """Return the way to the server that the ``words`` of a command name, and take those words out.
 
     End the program where one of them is wrong.
@@ -77,19 +77,21 @@ def _door(words: dict[str, Any]) -> There:
     server = _SERVER.settled(words)
     where = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
     try:
-        return There(where, world or "", server.get("control_token"), authority=ca)
+        return HttpTransport(where, world or "", server.get("control_token"), authority=ca)
     except BadSetting as problem:
         give_up(str(problem))
 
 
 @contextmanager
-def calling(server: There) -> Iterator[There]:
+def calling(server: HttpTransport) -> Iterator[HttpTransport]:
     """End the program with one line, and the status that says why, where ``server`` refuses or is away."""
     try:
         yield server
     except Refused as refused:
-        here = " Here: --control-token TOKEN." if refused.rule in _ABOUT_THE_TOKEN else ""
-        give_up(f"{refused.message}{here}", UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED)
+        local_transport = " Here: --control-token TOKEN." if refused.rule in _ABOUT_THE_TOKEN else ""
+        give_up(
+            f"{refused.message}{local_transport}", UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED
+        )
     except Unreachable as problem:
         give_up(str(problem), UNREACHABLE)
     finally:

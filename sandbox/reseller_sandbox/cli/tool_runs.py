@@ -18,7 +18,7 @@ from rich.progress import Progress
 from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say, say_json
 from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.core.texts import printable
-from reseller_sandbox.remote import There
+from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.tables import in_lines, show
 from reseller_sandbox.server.server import CannotListen
 from reseller_sandbox.settings import BadSetting
@@ -111,7 +111,7 @@ def _running(
                 ground = stack.enter_context(own_ground(settings))
                 around = said  # so that a pytest makes worlds for its tests like this one
             else:
-                there = There(url, world or "", settings.get("control_token"), authority=ca)
+                there = HttpTransport(url, world or "", settings.get("control_token"), authority=ca)
                 ground = stack.enter_context(ground_at(stack.enter_context(calling(there))))
                 around = {variable(MODE): ground.address(ground.prepared)}
             program = stack.enter_context(CommandProgram(words, ground, account, timeout, around))

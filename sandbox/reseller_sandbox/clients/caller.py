@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 from flask import Flask
 from msgspec.structs import replace
 
-from reseller_sandbox.powers.contract import Assumptions
-from reseller_sandbox.powers.power import Door
-from reseller_sandbox.powers.registry import Accounts
-from reseller_sandbox.remote import There
+from reseller_sandbox.control.contract import Assumptions
+from reseller_sandbox.control.records import Accounts
+from reseller_sandbox.control.resource import Transport
+from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
@@ -69,7 +69,7 @@ class AnySandbox(Protocol):
     app: Flask
     world: World
     engine: Engine
-    door: Door
+    transport: Transport
     header_prefix: str
     accounts: Accounts
     assumptions: Assumptions
@@ -140,6 +140,6 @@ def described(
     return environ
 
 
-def server_of(sandbox: AnySandbox) -> There | None:
+def server_of(sandbox: AnySandbox) -> HttpTransport | None:
     """Return the way to the server that holds a sandbox; None for a sandbox in this process."""
-    return sandbox.door if isinstance(sandbox.door, There) else None
+    return sandbox.transport if isinstance(sandbox.transport, HttpTransport) else None

@@ -19,15 +19,15 @@ from werkzeug.datastructures import EnvironHeaders, Headers
 
 from reseller_sandbox.clients.caller import AnySandbox, Caller
 from reseller_sandbox.clients.line import Line, LineFile, transmission
-from reseller_sandbox.powers.here import Here
-from reseller_sandbox.remote import There
+from reseller_sandbox.control.local_transport import LocalTransport
+from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.v3.signing import signed_headers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-    from reseller_sandbox.powers.registry import AccountRecord
+    from reseller_sandbox.control.records import AccountRecord
 
 Parts = tuple[Iterable[bytes], str, Headers]
 
@@ -39,7 +39,7 @@ class SignedClient(FlaskClient):
         __tracebackhide__ = True
         self._way: _Within | _Over
         self.account: AccountRecord = sandbox.accounts[account]
-        if isinstance(sandbox.door, Here):
+        if isinstance(sandbox.transport, LocalTransport):
             self._way, app = _Within(sandbox, real_time), sandbox.app
             self._token_header = sandbox.world.assumptions.token_headers[0]
         else:
@@ -117,8 +117,8 @@ class _Over:
     """The way over a socket to the sandbox that a server holds, by default with its timeout."""
 
     def __init__(self, sandbox: AnySandbox) -> None:
-        assert isinstance(sandbox.door, There)
-        self._door = sandbox.door
+        assert isinstance(sandbox.transport, HttpTransport)
+        self._transport = sandbox.transport
 
     def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
         """Return the answer; an error within its body is raised where the body is read."""
@@ -126,10 +126,10 @@ class _Over:
         headers = Headers(EnvironHeaders(environ))
         if body and "Transfer-Encoding" not in headers:
             headers["Content-Length"] = str(len(body))
-        connection = self._door.connection()
+        connection = self._transport.connection()
         connection.timeout = connection.timeout if timeout is None else timeout
         try:
-            method, path = environ["REQUEST_METHOD"], self._door.prefix + target
+            method, path = environ["REQUEST_METHOD"], self._transport.prefix + target
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in headers:
                 connection.putheader(name, value)

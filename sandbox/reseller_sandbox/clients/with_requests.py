@@ -19,7 +19,7 @@ from urllib3.util import parse_url
 from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, server_of
 from reseller_sandbox.clients.line import LineFile
 from reseller_sandbox.clients.socket import Socket
-from reseller_sandbox.remote import There, trust
+from reseller_sandbox.remote import HttpTransport, trust
 
 
 class SandboxAdapter(HTTPAdapter):
@@ -80,7 +80,9 @@ def _pool_here(
     return pool
 
 
-def _pool_there(server: There, scheme: str, host: str, port: int, **options: Any) -> HTTPConnectionPool:
+def _pool_there(
+    server: HttpTransport, scheme: str, host: str, port: int, **options: Any
+) -> HTTPConnectionPool:
     """Return connections over sockets to the server that holds the sandbox."""
     at = parse_url(server.url)
     kind: Any = HTTPConnection

@@ -109,10 +109,10 @@ def _retry(draft: Draft, number: int) -> list[Happening]:
 
 def _transfer(draft: Draft, name: str) -> list[Happening]:
     transfer = draft.state.transfers[name]
-    here = transfers.party_here(draft.state, transfer)
+    local_transport = transfers.party_here(draft.state, transfer)
     row = lifecycle.passages(Stage.ARRIVING)[0]
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED, row.target)
-    return [concerning(draft, row.event, here)]
+    return [concerning(draft, row.event, local_transport)]
 
 
 def _promotion(term: str) -> Callable[[Draft, str], list[Happening]]:

@@ -105,7 +105,7 @@ Place = Literal["segment", "argument", "option"]
 
 
 class Parameter(Struct, frozen=True):
-    """One thing that an action, a power or a record is told, or may be told.
+    """One thing that an action, a resource or a record is told, or may be told.
 
     ``default`` is what stands for nothing. ``words`` say what it is, where its annotation does, or the
     docstring of its record.

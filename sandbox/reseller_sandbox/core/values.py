@@ -1,4 +1,4 @@
-"""The vocabulary of values: what can be told to an action or a power, read alike through every door.
+"""The vocabulary of values: what can be told to an action or a resource, read alike through every interface.
 
 A parameter of a function is annotated with one of the kinds below; the signature is the declaration. A
 kind reads what JSON, YAML and Python give for a value, and what stands for it in a query string or on a

@@ -17,7 +17,7 @@ NAME, CODE, EXPIRES = "to-cover.com", "Code-To-Cover", "2030-06-01"
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """Something to ask of a power first: its operation (``names.add``) and what that is told."""
+    """Something to ask of a resource first: its operation (``names.add``) and what that is told."""
 
     call: str
     given: Mapping[str, Any]

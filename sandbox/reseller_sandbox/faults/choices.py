@@ -53,7 +53,8 @@ def _named(key: str, *names: str) -> Parameter:
 
 
 def as_json(given: Any) -> Any:
-    """Return what was given for a rule, or for several, as JSON has it, so that every door reads the same.
+    """Return what was given for a rule, or for several, as JSON has it, so that every interface reads the
+    same.
 
     Raise ValueError for what JSON has nothing for.
     """

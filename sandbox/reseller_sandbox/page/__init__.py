@@ -1,12 +1,12 @@
 """The page at ``/``: the registry to look at in a browser, and to travel in.
 
-It does nothing that a power does not, and calls the powers over ``/_sandbox`` as any program does. Here are
-the rows that serve it; what a browser loads is in ``files/``, plain modules without a build step:
+It does nothing that a resource does not, and calls the resources over ``/_sandbox`` as any program does.
+Here are the rows that serve it; what a browser loads is in ``files/``, plain modules without a build step:
 
 * ``files/page.js`` begins: the address, the head, the view that is shown.
-* ``files/parts/`` is what views are made of: ``api.js`` calls a power, ``address.js`` is what the address
-  bar says, ``dom.js`` makes elements (of text alone), ``doors.js`` tells the command and the calls that do
-  the same, ``action.js`` is a button that carries an operation out, with a form from its declaration, and
+* ``files/parts/`` is what views are made of: ``api.js`` calls a resource, ``address.js`` is what the address
+  bar says, ``dom.js`` makes elements (of text alone), ``interfaces.js`` tells the command and the calls that
+  do the same, ``action.js`` is a button that carries an operation out, with a form from its declaration, and
   ``live.js`` follows what happens.
 * ``files/views/`` has a file for each view.
 

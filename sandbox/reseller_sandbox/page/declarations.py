@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.core.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.core.state import State
-from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.openapi.glossary import Examples
@@ -45,7 +45,7 @@ def recorded() -> Mapping[str, Any]:
     }
 
 
-def operations(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
+def operations(resources: Iterable[type[Resource]]) -> Mapping[str, Any]:
     """Return the declaration of each operation: what it takes to call it, and what a form shows."""
     return {
         one.id: {
@@ -54,8 +54,8 @@ def operations(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
             "about": one.description,
             "parameters": [_parameter(one, parameter) for parameter in one.parameters],
         }
-        for power in powers
-        for one in power.operations()
+        for resource in resources
+        for one in resource.operations()
     }
 
 

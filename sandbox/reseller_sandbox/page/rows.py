@@ -1,4 +1,4 @@
-"""The rows that serve the page: itself, its files, and what it knows of the powers.
+"""The rows that serve the page: itself, its files, and what it knows of the resources.
 
 Others let it in to a server that wants a control token (``session.py``), sign its requests (``signing.py``),
 and show the documents (``reader.py``).
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from reseller_sandbox.control.rows import ControlCall, PathName, about, extra_row
+from reseller_sandbox.control.resource import Resource
+from reseller_sandbox.control_http.rows import ControlCall, PathName, about, extra_row
 from reseller_sandbox.core.refusals import UNKNOWN_PAGE, Refused
-from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.gate import PAGE
 from reseller_sandbox.web.interface import Answer
@@ -37,8 +37,8 @@ class _FileAsked(Shape):
 
 
 @cache
-def _files(powers: tuple[type[Power], ...]) -> Mapping[str, Answer]:
-    """Return every file of the page, and what the powers declare, as answers."""
+def _files(resources: tuple[type[Resource], ...]) -> Mapping[str, Answer]:
+    """Return every file of the page, and what the resources declare, as answers."""
     from reseller_sandbox.page.declarations import lifecycle, operations, recorded
 
     found = {
@@ -46,7 +46,7 @@ def _files(powers: tuple[type[Power], ...]) -> Mapping[str, Answer]:
         for path in sorted(FOLDER.rglob("*.*"))
         if path.suffix in TYPES
     }
-    told = {"lifecycle": lifecycle(), "powers": operations(powers), "requests": recorded()}
+    told = {"lifecycle": lifecycle(), "resources": operations(resources), "requests": recorded()}
     return {**found, **{f"{name}.json": Answer(200, write(one), _JSON) for name, one in told.items()}}
 
 
@@ -70,7 +70,7 @@ def page(call: ControlCall) -> Answer:
 def file(call: ControlCall) -> Answer:
     """Return a file of the page."""
     name = call.arguments["file"]
-    files = _files(tuple(call.control.powers.values()))
+    files = _files(tuple(call.control.resources.values()))
     if name not in files:
         raise Refused(UNKNOWN_PAGE, problem=f"the page has no file {name[:80]!r}")
     return sent(call, files[name])

@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from reseller_sandbox.control.rows import ControlCall, about, extra_row
+from reseller_sandbox.control_http.rows import ControlCall, about, extra_row
 from reseller_sandbox.web.fields import Shape
 
 

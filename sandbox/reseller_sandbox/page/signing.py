@@ -10,7 +10,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from reseller_sandbox.control.rows import ControlCall, Nothing, about, extra_row
+from reseller_sandbox.control_http.rows import ControlCall, Nothing, about, extra_row
 from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.v3.signing import signed_headers, signed_url
@@ -51,7 +51,7 @@ def sign(call: ControlCall) -> dict[str, Any]:
 
     Nothing is sent, and the secret stays here.
     """
-    given, world = call.arguments, call.door.world
+    given, world = call.arguments, call.transport.world
     assumed, account = world.assumptions, account_called(world.present().state, given["account"])
     if given["interface"] == "v2":
         return {"headers": {assumed.token_headers[0]: account.token}, "signed": []}

@@ -6,10 +6,10 @@ import json
 import shlex
 from typing import Any
 
+from reseller_sandbox.control.catalogue import RESOURCES
+from reseller_sandbox.control.resource import Operation
 from reseller_sandbox.coverage.gaps import Gap, RequestToMake
 from reseller_sandbox.coverage.samples import Step
-from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.settings import ServerSettings
 
 #: The sandbox and the token that the lines are for, where nothing else is told.
@@ -39,8 +39,8 @@ def injection(gap: Gap) -> str:
 
 
 def _operation(step: Step) -> Operation:
-    power, _, verb = step.call.partition(".")
-    return next(one for one in POWERS[power].operations() if one.name == verb)
+    resource, _, verb = step.call.partition(".")
+    return next(one for one in RESOURCES[resource].operations() if one.name == verb)
 
 
 def _placed(step: Step, *places: str) -> tuple[list[Any], dict[str, Any]]:

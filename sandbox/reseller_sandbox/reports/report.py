@@ -10,12 +10,12 @@ from typing import Any, Literal
 from msgspec import to_builtins
 
 from reseller_sandbox.app_factory import contract
+from reseller_sandbox.control.contract import items_of
 from reseller_sandbox.coverage import figures, gaps
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import COUNTS
 from reseller_sandbox.coverage.marks import Key, Mark
-from reseller_sandbox.powers.contract import items_of
 
 #: Of the JSON; a form that is not read as this one is gets another.
 VERSION = 1

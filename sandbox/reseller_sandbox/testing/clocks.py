@@ -15,8 +15,8 @@ from reseller_sandbox.core.clock import instant_given
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
+    from reseller_sandbox.control.clock import Clock, Moved, Until
     from reseller_sandbox.core.values import Length
-    from reseller_sandbox.powers.clock import Clock, Moved, Until
 
 
 class BothClocks:

@@ -49,7 +49,7 @@ class SandboxContainer(DockerContainer):
         return f"http://{self.get_container_host_ip()}:{self.get_exposed_port(ServerSettings.port)}"
 
     def connect(self) -> Sandbox:
-        """Return the sandbox in it, with every power."""
+        """Return the sandbox in it, with every resource."""
         return connect(self.url, control_token=self.control_token)
 
 

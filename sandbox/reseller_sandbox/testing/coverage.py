@@ -14,11 +14,11 @@ import pytest
 from msgspec import to_builtins
 
 from reseller_sandbox.app_factory import contract
+from reseller_sandbox.control.contract import items_of
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.texts import nearest
 from reseller_sandbox.coverage.items import AREAS
 from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
-from reseller_sandbox.powers.contract import items_of
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report

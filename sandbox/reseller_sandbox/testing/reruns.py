@@ -12,8 +12,8 @@ from _pytest.runner import runtestprotocol
 from msgspec import json, to_builtins
 from msgspec.structs import replace
 
+from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.powers.here import Here
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.defaults import QUIET_HERE, is_heard, say_to_tool
 from reseller_sandbox.tools.explore import Explorer
@@ -144,7 +144,7 @@ class ExploringTests(Reruns):
 
         try:
             with run.apart(item) as prepared:
-                if not isinstance(prepared.door, Here):
+                if not isinstance(prepared.transport, LocalTransport):
                     raise BadSetting("it needs worlds in this process, not those of a server")
                 positional, marked = (mark.args, mark.kwargs) if mark is not None else ((), {})
                 found = Explorer(

@@ -14,12 +14,12 @@ import pytest
 from msgspec import Struct
 
 from reseller_sandbox.config_sources import around, over
+from reseller_sandbox.control.failure_report import advice_lines, failure_report, fault_line, plan_line
+from reseller_sandbox.control.worlds import ForkOptions
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.core.texts import complaint, nearest
-from reseller_sandbox.powers.failure_report import advice_lines, failure_report, fault_line, plan_line
-from reseller_sandbox.powers.worlds import ForkOptions
-from reseller_sandbox.remote import There, Unreachable
+from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 
@@ -199,9 +199,9 @@ def _own_server(
     """Return the default world of a server that runs on a port of its own as long as the tests do."""
     sandbox = Watched(**around)
     server = stack.enter_context(sandbox.serve())
-    door = There(server.url, token=sandbox.settings.control_token)
-    stack.callback(door.close)
-    return Watched.through(door, sandbox.header_prefix).by(watcher)
+    transport = HttpTransport(server.url, token=sandbox.settings.control_token)
+    stack.callback(transport.close)
+    return Watched.through(transport, sandbox.header_prefix).by(watcher)
 
 
 def _running(
@@ -215,9 +215,9 @@ def _running(
             "has started; take the mode process or server"
         )
     prefix = Settings(**around).header_prefix
-    door = There(url, token=around.get("control_token"))
-    stack.callback(door.close)
-    theirs = Watched.through(door, prefix).by(watcher)
+    transport = HttpTransport(url, token=around.get("control_token"))
+    stack.callback(transport.close)
+    theirs = Watched.through(transport, prefix).by(watcher)
     told = {name: value for name, value in around.items() if name not in OF_A_SERVER}
     wanted = _as_told(told) if told else {"point": "start", "frozen": True}
     return stack.enter_context(theirs.fork(**wanted))
@@ -327,10 +327,10 @@ class Sandboxes:
             name = _file_name(node) + (f"-{number + 1}" if number else "")
             file = self._kept / f"{name}.capsule" if self._kept is not None else None
             try:
-                told = failure_report(one, one.door.name, file)
+                told = failure_report(one, one.transport.name, file)
             except Unreachable as problem:
                 told = f"nothing can be told of this world: {problem}"
-            yield f"reseller sandbox: world {one.door.name}", told
+            yield f"reseller sandbox: world {one.transport.name}", told
 
     def folder_for(self, node: pytest.Item) -> Path | None:
         """Return where the capsules of a swept test are left."""

@@ -17,8 +17,8 @@ from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 
 if TYPE_CHECKING:
-    from reseller_sandbox.powers.worlds import ForkOptions
-    from reseller_sandbox.remote import There
+    from reseller_sandbox.control.worlds import ForkOptions
+    from reseller_sandbox.remote import HttpTransport
 
 #: The variables with the credentials of an account; with ``_NAME`` behind, of the account of that name.
 KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
@@ -37,19 +37,19 @@ class Ground(Struct, frozen=True):
 
     def address(self, world: Sandbox) -> str:
         """Return the address of a world of this server for clients."""
-        return f"{self.url}/_worlds/{world.door.name}"
+        return f"{self.url}/_worlds/{world.transport.name}"
 
     @contextmanager
     def world(self, **wanted: Unpack[ForkOptions]) -> Iterator[Sandbox]:
         """Provide a fork of the prepared world for one run; it draws the same codes as every other fork."""
-        seed = self.prepared.worlds.get(self.prepared.door.name).seed
+        seed = self.prepared.worlds.get(self.prepared.transport.name).seed
         given: ForkOptions = {"seed": seed, **wanted}
         with closing(self.prepared.fork(**given)) as made:
             yield made
 
     def environment(self, world: Sandbox, account: str, view: Path) -> dict[str, str]:
         """Return the variables for a run in ``world``; raise ``BadSetting`` if it has no such account."""
-        found = {URL: self.address(world), WORLD: world.door.name, VIEW: str(view)}
+        found = {URL: self.address(world), WORLD: world.transport.name, VIEW: str(view)}
         try:
             own = world.accounts.get(account)
         except Refused as refused:
@@ -78,7 +78,7 @@ def own_ground(settings: Mapping[str, Any]) -> Iterator[Ground]:
 
 
 @contextmanager
-def ground_at(server: There) -> Iterator[Ground]:
+def ground_at(server: HttpTransport) -> Iterator[Ground]:
     """Provide the world of a running server as it is now; later changes of that world have no effect.
 
     Raise ``Unreachable`` and ``Refused``.

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from reseller_sandbox.advice.finding import Finding, Severity
+from reseller_sandbox.control.journal import RequestRecord
+from reseller_sandbox.control.records import NameRecord
 from reseller_sandbox.core.model import (
     CARD_FIELDS,
     OUTSIDE,
@@ -30,8 +32,6 @@ from reseller_sandbox.core.orders import drawn_at
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import State
-from reseller_sandbox.powers.journal import RequestRecord
-from reseller_sandbox.powers.registry import NameRecord
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended

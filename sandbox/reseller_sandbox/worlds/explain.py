@@ -210,8 +210,8 @@ def _taken(case: Explanation) -> Allowed | None:
 
 def _not_found(case: Explanation) -> Allowed | None:
     if case.about is not None and case.about.holder is not None:
-        here = case.order is not None and case.order.account != OUTSIDE
-        credentials = "use that account's credentials, or " if here else ""
+        local_transport = case.order is not None and case.order.account != OUTSIDE
+        credentials = "use that account's credentials, or " if local_transport else ""
         return Allowed(f"{case.about.holder} holds it: {credentials}ask for a transfer")
     return Allowed("nobody holds it: register it first")
 

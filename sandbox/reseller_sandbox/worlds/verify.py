@@ -80,14 +80,14 @@ def in_order(world: World, matches: Sequence[Match]) -> Verdict:
     found: list[Entry] = []
     at = 0
     for number, match in enumerate(matches):
-        here = next((place for place in range(at, len(entries)) if match(entries[place])), None)
-        if here is None:
+        local_transport = next((place for place in range(at, len(entries)) if match(entries[place])), None)
+        if local_transport is None:
             after = f" after {found[-1].id}" if found else ""
             message = f"the expected request number {number + 1} did not come{after}"
             message += _forgotten(world, verified=False)
             return Verdict(False, message, tuple(found), nearest(match, entries[at:]))
-        found.append(entries[here])
-        at = here + 1
+        found.append(entries[local_transport])
+        at = local_transport + 1
     return Verdict(True, f"all {len(found)} came in this order", tuple(found))
 
 

@@ -199,9 +199,9 @@ def _explaining(guess: Guess, one: ObservedExchange, made: _CameTo, strict: bool
     if any(each.hard and (strict or each.made is not LACKING) for each in differences(told, answer)):
         return
     owed = guess.owed
-    here, there = _balance(answer), _balance(told)
-    if here is not None and there is not None:
-        owed = there - here
+    local_transport, there = _balance(answer), _balance(told)
+    if local_transport is not None and there is not None:
+        owed = there - local_transport
         if guess.owed not in (None, owed):
             return
     yield Guess(made.after, made.values, owed)
@@ -215,9 +215,9 @@ def _same_facts(told: Any, made: Any) -> bool:
 def _is_same(told: Any, made: Any) -> bool:
     if not isinstance(told, str) or not isinstance(made, str):
         return True
-    here, there = instant(made), instant(told)
-    if here is not None and there is not None:
-        return abs(here - there) <= _SAME
+    local_transport, there = instant(made), instant(told)
+    if local_transport is not None and there is not None:
+        return abs(local_transport - there) <= _SAME
     return bool(told) == bool(made)
 
 

@@ -18,9 +18,9 @@ from threading import Condition, Thread, current_thread
 from threading import enumerate as threads
 from typing import TYPE_CHECKING, Any
 
+from reseller_sandbox.control.resource import ROOT
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.powers.power import ROOT
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.server.wsgi import environ_key
@@ -171,13 +171,13 @@ class Turnstile:
         content = body.getvalue() if isinstance(body, BytesIO) else b""
         target = _WORLD.sub("", environ.get("RAW_URI") or environ["PATH_INFO"], count=1)
         port = environ.get("REMOTE_PORT", "0")
-        here = current_thread() if port == "0" else None
+        local_transport = current_thread() if port == "0" else None
         return HeldRequest(
             named=re.sub(r"\s+", "_", environ.get(_ACTOR, "").strip())[:40],
             account=self._account(environ),
-            line=here or (environ["REMOTE_ADDR"], port),
+            line=local_transport or (environ["REMOTE_ADDR"], port),
             # Threads are in the order of their start, and so are, nearly always, the ports of connections.
-            rank=threads().index(here) if here is not None else int(port),
+            rank=threads().index(local_transport) if local_transport is not None else int(port),
             asked=f"{environ['REQUEST_METHOD']} {masked(target)}",
             content=sha256(content).hexdigest()[:16] if content else "",
         )

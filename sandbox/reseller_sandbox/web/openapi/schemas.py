@@ -114,7 +114,7 @@ def _within(schema: Schema | None) -> Iterator[type[Schema]]:
 
 
 def resource(endpoint: Endpoint) -> str:
-    """Return the name of what an operation is about: that of its power, or of its module."""
+    """Return the name of what an operation is about: that of its resource, or of its module."""
     if endpoint.subject is not None:
         return str(endpoint.subject.name)
     *_, package, module = endpoint.handle.__module__.split(".")

@@ -2,13 +2,13 @@
 
 import { onward } from "./address.js";
 import { ask, operations } from "./api.js";
-import { doors } from "./doors.js";
+import { interfaces } from "./interfaces.js";
 import { h, render } from "./dom.js";
 import { fields, plain, values } from "./form.js";
 import { notice } from "./notices.js";
 
 /**
- * Return a button for an operation, with what it is `given`, and beside it one that shows the form and the doors.
+ * Return a button for an operation, with what it is `given`, and beside it one that shows the form and the interfaces.
  * What depends on more than the button's own view shows is a function, which is asked when the button is pressed.
  *
  * `where` is the address that it acts at. With `asks` the button opens the form first: a list of the parameters
@@ -24,7 +24,7 @@ export function action({ label, operation, given = {}, where, asks = false, tone
 }
 
 /** Return a button that shows an operation's form, with the command and the calls that do the same. */
-export const doorway = (all) => h("button.doors", {
+export const doorway = (all) => h("button.interfaces", {
   type: "button", title: "The form, the command and the calls that do the same",
   "aria-label": `${all.label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
 }, "›_");
@@ -53,7 +53,7 @@ const asOf = (given) => (typeof given === "function" ? given() : given);
 const present = (where) => (where ? { ...where, at: undefined } : where);
 
 /**
- * Show an operation's form, with its doors below, which follow what is filled in.
+ * Show an operation's form, with its interfaces below, which follow what is filled in.
  *
  * `abouts` are what is told of parameters in place of what the declaration says, by their names.
  */
@@ -68,7 +68,7 @@ export function sheet(all) {
   const told = () => ({ ...kept, ...values(form) });
   const ways = h("div.ways");
   const wrong = h("div", { role: "alert" });
-  const follow = () => render(ways, doorsShown(operation, told(), present(where)));
+  const follow = () => render(ways, interfacesShown(operation, told(), present(where)));
   const form = h("form", { method: "dialog", oninput: follow, onsubmit: async (event) => {
     event.preventDefault();
     render(wrong);
@@ -82,7 +82,7 @@ export function sheet(all) {
     h("h2", label), about.split("\n\n").map((part) => h("p.about", plain(part))), fields(asked, given), wrong,
     h("p.buttons", h("button.do.first", { type: "submit" }, label),
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
-    h("h3", "The same by other doors"), ways);
+    h("h3", "The same by other interfaces"), ways);
   const dialog = h("dialog.sheet", { "aria-label": label, onclose: () => dialog.remove() }, form);
   document.body.append(dialog);
   follow();
@@ -90,8 +90,8 @@ export function sheet(all) {
 }
 
 /** Return the command and the calls that do the same, each to be copied. */
-const doorsShown = (operation, given, where) =>
-  Object.entries(doors(operation, given, where)).map(([name, text]) => copied(name, text));
+const interfacesShown = (operation, given, where) =>
+  Object.entries(interfaces(operation, given, where)).map(([name, text]) => copied(name, text));
 
 /** Return a text to be copied, under its name. */
 export const copied = (name, text) => h("div.copied", { key: name },

@@ -1,4 +1,4 @@
-// Calls powers over HTTP, as any program does. Everything that the page shows or does goes through here.
+// Calls resources over HTTP, as any program does. Everything that the page shows or does goes through here.
 
 const here = new URL("../", import.meta.url);
 
@@ -22,7 +22,7 @@ export class Refusal extends Error {
 
 /** Learn what there is to call, and what to send with changes; raises a Refusal where a token is wanted. */
 export async function begin() {
-  [operations, { change }] = await Promise.all([told("powers.json"), sent("GET", "_sandbox/session")]);
+  [operations, { change }] = await Promise.all([told("operations.json"), sent("GET", "_sandbox/session")]);
 }
 
 /** Show the control token; the browser keeps a cookie for it. */

@@ -2,7 +2,7 @@
 
 import { copied } from "./action.js";
 import { root, signed } from "./api.js";
-import { literal, shell } from "./doors.js";
+import { literal, shell } from "./interfaces.js";
 import { h, render } from "./dom.js";
 
 class Copies extends HTMLElement {

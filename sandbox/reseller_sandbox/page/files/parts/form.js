@@ -68,7 +68,7 @@ function read(input) {
   if (!text) return undefined;
   const types = (input.dataset.types ?? "string").split(" ");
   if (types.includes("string") || types[0] === "") return text;
-  return parsed(text); // the power says what is wrong with it
+  return parsed(text); // the resource says what is wrong with it
 }
 
 function alternatives(shape) {

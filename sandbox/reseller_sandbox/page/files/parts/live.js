@@ -1,4 +1,4 @@
-// What happens, as it happens: streams of powers, told in bundles, a few times a second.
+// What happens, as it happens: streams of resources, told in bundles, a few times a second.
 
 import { request, root } from "./api.js";
 

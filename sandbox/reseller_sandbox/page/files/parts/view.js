@@ -29,7 +29,7 @@ export class View extends HTMLElement {
     this.#left = true;
   }
 
-  /** Ask a power, in the world and at the moment of the address. */
+  /** Ask a resource, in the world and at the moment of the address. */
   ask(operation, given) {
     return ask(operation, given, this.address);
   }

@@ -7,14 +7,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from reseller_sandbox.control.catalogue import Resources
+from reseller_sandbox.control.faults import FaultRecord
+from reseller_sandbox.control.journal import RequestRecord
+from reseller_sandbox.control.simulate import PlanRecord
+from reseller_sandbox.control.worlds import WorldRecord
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.powers.catalogue import Powers
-from reseller_sandbox.powers.faults import FaultRecord
-from reseller_sandbox.powers.journal import RequestRecord
-from reseller_sandbox.powers.outside import PlanRecord
-from reseller_sandbox.powers.worlds import WorldRecord
 
 #: How many of the last requests are told.
 LAST = 5
@@ -23,7 +23,7 @@ LAST = 5
 _LONGEST = 300
 
 
-def failure_report(sandbox: Powers, world: str, file: Path | None = None) -> str:
+def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> str:
     """Return a report on a world for the reader of a failed test; write the world's capsule to ``file``."""
     try:
         return "\n".join(_lines(sandbox, sandbox.worlds.get(world), file))
@@ -31,7 +31,7 @@ def failure_report(sandbox: Powers, world: str, file: Path | None = None) -> str
         return f"nothing can be told of this world: {problem}"
 
 
-def _lines(sandbox: Powers, world: WorldRecord, file: Path | None) -> Iterator[str]:
+def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterator[str]:
     clock = "standing still" if world.frozen else "running"
     yield f"clock     {wire(world.now)}, {clock}"
     yield f"seed      {world.seed}"
@@ -92,7 +92,7 @@ def _matching(match: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in match.items())
 
 
-def advice_lines(sandbox: Powers) -> list[str]:
+def advice_lines(sandbox: Resources) -> list[str]:
     return [
         f"{one.rule} ({one.severity}): {one.summary} [{', '.join(one.entries)}]"
         for one in sandbox.advice.list().findings

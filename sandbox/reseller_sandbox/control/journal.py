@@ -12,17 +12,11 @@ from typing import Annotated, Any, Unpack
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import money
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.matching import MATCH, OK, Matching, Miss
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
-from reseller_sandbox.core.state import account_named
-from reseller_sandbox.core.values import Text, listed, whole
-from reseller_sandbox.powers.events import Followed
-from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.ledger import Movement, movement
-from reseller_sandbox.powers.power import Following, act, look, stream
-from reseller_sandbox.powers.records import (
+from reseller_sandbox.control.events import LocalSubscription
+from reseller_sandbox.control.ledger import Movement, movement
+from reseller_sandbox.control.local_transport import local_transport
+from reseller_sandbox.control.resource import Subscription, act, look, stream
+from reseller_sandbox.control.results import (
     Keyed,
     PerSecond,
     RecordChange,
@@ -33,6 +27,12 @@ from reseller_sandbox.powers.records import (
     record_change,
     record_of,
 )
+from reseller_sandbox.core import money
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.matching import MATCH, OK, Matching, Miss
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
+from reseller_sandbox.core.state import account_named
+from reseller_sandbox.core.values import Text, listed, whole
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.worlds import Entry, redact, verify
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
@@ -238,7 +238,7 @@ class Journal(Keyed[RequestRecord]):
         Args:
             limit: How many of the latest to list.
         """
-        world = here(self).world
+        world = local_transport(self).world
         found = verify.find(world, match_of(self, match))
         return RequestsFound(
             requests=tuple(map(request_record, latest(found, limit))),
@@ -254,7 +254,7 @@ class Journal(Keyed[RequestRecord]):
         Args:
             request: The request's name, such as ``r12``.
         """
-        return request_record(here(self).world.journal.get(request))
+        return request_record(local_transport(self).world.journal.get(request))
 
     def __iter__(self) -> Iterator[RequestRecord]:
         """Yield every request that is kept, the oldest first."""
@@ -263,16 +263,16 @@ class Journal(Keyed[RequestRecord]):
     @stream()
     def follow(
         self, *, per_second: PerSecond | None = None, **match: Unpack[Matching]
-    ) -> Following[RequestLine]:
+    ) -> Subscription[RequestLine]:
         """Yield each matching request, in one line, as it comes.
 
         With ``since`` those that came after that go first, as far as the journal still has them.
         """
         wanted = match_of(self, match)
         live = replace(wanted, since=None)
-        follower, entries = here(self).world.journal.follow()
+        follower, entries = local_transport(self).world.journal.follow()
         follower.begin(filter(wanted, entries) if "since" in match else ())
-        return Followed(
+        return LocalSubscription(
             f"journal {live}",
             follower,
             lambda one: isinstance(one, Entry) and live(one),
@@ -283,7 +283,7 @@ class Journal(Keyed[RequestRecord]):
     @act()
     def clear(self) -> Cleared:
         """Forget every request. What they changed stays, but rewinding to them is no longer possible."""
-        return Cleared(cleared=here(self).world.forget_requests())
+        return Cleared(cleared=local_transport(self).world.forget_requests())
 
     @look(long=True)
     def verify(
@@ -306,7 +306,7 @@ class Journal(Keyed[RequestRecord]):
             at_most: How many at the most.
             in_order: Which requests are expected one after another, whatever comes between.
         """
-        world = here(self).world
+        world = local_transport(self).world
         if (match is None) is (in_order is None):
             raise Refused(INVALID_PARAMETER, problems="takes either match or in_order")
         if match is not None:

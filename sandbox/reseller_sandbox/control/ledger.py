@@ -7,6 +7,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
+from reseller_sandbox.control.local_transport import local_transport
+from reseller_sandbox.control.records import as_kept
+from reseller_sandbox.control.resource import Resource, look
+from reseller_sandbox.control.results import Number, Result, latest, record_of
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.money import NOTHING
@@ -16,10 +20,6 @@ from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.core.state import State, own_accounts
 from reseller_sandbox.core.stepwise import keys_in_order
 from reseller_sandbox.core.values import TEXT, Instant, choice, whole
-from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import Power, look
-from reseller_sandbox.powers.records import Number, Result, latest, record_of
-from reseller_sandbox.powers.registry import as_kept
 
 #: How many movements are listed at the most, and by default; totals are of all of them.
 MOST, LISTED = 10_000, 1000
@@ -102,7 +102,7 @@ class MovementFilter(TypedDict, total=False):
     since: Annotated[Instant, "The instant at which it was made at the earliest."]
 
 
-class Ledger(Power):
+class Ledger(Resource):
     """Every movement of money, its cause, and the totals."""
 
     @look(UNKNOWN_ACCOUNT, long=True)
@@ -120,7 +120,7 @@ class Ledger(Power):
                 only those by order change.
             limit: How many of the latest to list.
         """
-        state = here(self).world.present().state
+        state = local_transport(self).world.present().state
         found = _found(state, sought)
         listed = latest([entry for entry in found if before is None or entry.id < before], limit)
         orders = {entry.order for entry in listed}

@@ -8,6 +8,11 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec.structs import replace
 
+from reseller_sandbox.control.events import followed
+from reseller_sandbox.control.local_transport import local_transport
+from reseller_sandbox.control.records import client_of
+from reseller_sandbox.control.resource import Resource, Subscription, act, look, stream
+from reseller_sandbox.control.results import Fired, PerSecond, Result, Since, fired, record_of
 from reseller_sandbox.core import events, refusals
 from reseller_sandbox.core.clock import later, real_now, wire
 from reseller_sandbox.core.happenings import Happening
@@ -19,11 +24,6 @@ from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, choice, either, whole
 from reseller_sandbox.core.zones import parse_name
-from reseller_sandbox.powers.events import followed
-from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import Following, Power, act, look, stream
-from reseller_sandbox.powers.records import Fired, PerSecond, Result, Since, fired, record_of
-from reseller_sandbox.powers.registry import client_of
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, to_next_due, until_event, until_stage
@@ -105,7 +105,7 @@ class Tick(Shows, frozen=True, kw_only=True):
         return f"{wire(self.now)} {'frozen' if self.frozen else 'running'} {self.name}{about}"
 
 
-class Clock(Power):
+class Clock(Resource):
     """Time in this world: look at it, move it, see what is coming."""
 
     @property
@@ -121,19 +121,19 @@ class Clock(Power):
     @look()
     def show(self) -> Shows:
         """Return what the clock shows, and whether it stands still."""
-        return _shows(here(self).world)
+        return _shows(local_transport(self).world)
 
     @act()
     def freeze(self) -> Shows:
         """Stop the clock; it then moves only when told."""
-        here(self).world.freeze()
-        return _shows(here(self).world)
+        local_transport(self).world.freeze()
+        return _shows(local_transport(self).world)
 
     @act()
     def run(self) -> Shows:
         """Let the clock run on with the machine's."""
-        here(self).world.run()
-        return _shows(here(self).world)
+        local_transport(self).world.run()
+        return _shows(local_transport(self).world)
 
     @act(SET_BACK, long=True)
     def set(self, to: Instant, *, limit: Listed = 1000) -> Moved:
@@ -142,7 +142,9 @@ class Clock(Power):
         Args:
             to: ISO 8601, in UTC where it names no zone.
         """
-        return _moved(here(self).world, _journey(here(self).world.state, None, to, None), limit)
+        return _moved(
+            local_transport(self).world, _journey(local_transport(self).world.state, None, to, None), limit
+        )
 
     def follow(self) -> Moved:
         """Go to the time of this process, a test's own where that is frozen or shifted, and run on with it.
@@ -180,7 +182,7 @@ class Clock(Power):
                 one is named.
             dry_run: Only say what would happen, and change nothing.
         """
-        world = here(self).world
+        world = local_transport(self).world
         return _moved(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
 
     @look(INVALID_NAME, long=True)
@@ -191,7 +193,7 @@ class Clock(Power):
             limit: How many events to list.
             domain: The name whose events alone are listed.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         known = moment.state.calendar if domain is None else events.about(moment.state, parse_name(domain))
 
         def foreseen(due: events.Due) -> list[Happening]:  # on a draft that is not committed
@@ -202,9 +204,9 @@ class Clock(Power):
         return Coming(now=moment.clock.now(), total=len(moment.state.calendar), due=shown)
 
     @stream()
-    def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Following[Tick]:
+    def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Subscription[Tick]:
         """Yield what the clock shows when it is moved, stopped or let run, and when something comes due."""
-        world = here(self).world
+        world = local_transport(self).world
         return followed("clock", world, _ticks, lambda event: _tick(world, event), since, per_second)
 
 
@@ -267,11 +269,11 @@ def _order(state: State, name: str, account: str | None) -> Order:
     """Return the account's order for a name; else that of the only account which has one, or a stranger's."""
     numbers = sorted(state.accounts) if account is None else [account_called(state, account).client_id]
     found = {owner: state.own_order[owner, name] for owner in numbers if (owner, name) in state.own_order}
-    here = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
-    if not here:
+    local_transport = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
+    if not local_transport:
         raise Refused(refusals.NOT_HELD, name=to_unicode(name))
-    if len(here) > 1:
-        owners = ", ".join(state.accounts[owner].name for owner in here)
+    if len(local_transport) > 1:
+        owners = ", ".join(state.accounts[owner].name for owner in local_transport)
         problem = f"until.account is missing: {to_unicode(name)} has orders of {owners}"
         raise Refused(INVALID_PARAMETER, problems=problem)
-    return state.orders[next(iter(here.values()))]
+    return state.orders[next(iter(local_transport.values()))]

@@ -1,9 +1,9 @@
-// The same operation through the other doors: a command, Python, HTTP. They follow from its declaration.
+// The same operation through the other interfaces: a command, Python, HTTP. They follow from its declaration.
 
 import { operations, prefix, request, root } from "./api.js";
 
 /** Return the command, the call in Python and the curl command that do what a button does. */
-export function doors(operation, given = {}, where = {}) {
+export function interfaces(operation, given = {}, where = {}) {
   const told = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
   return {
     Shell: command(operation, told, where),
@@ -13,9 +13,9 @@ export function doors(operation, given = {}, where = {}) {
 }
 
 function command(operation, told, where) {
-  const [power, name] = operation.split(".").map((word) => word.replaceAll("_", "-"));
+  const [resource, name] = operation.split(".").map((word) => word.replaceAll("_", "-"));
   const world = worldOf(where);
-  const words = ["reseller-sandbox", power, name, ...(world ? ["--world", shell(world)] : [])];
+  const words = ["reseller-sandbox", resource, name, ...(world ? ["--world", shell(world)] : [])];
   for (const { name: key, place } of operations[operation].parameters) {
     if (!(key in told)) continue;
     const option = `--${key.replaceAll("_", "-")}`;

@@ -7,13 +7,13 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
-from reseller_sandbox.control import documents, rows
+from reseller_sandbox.control.events import LocalSubscription
+from reseller_sandbox.control.local_transport import LocalTransport
+from reseller_sandbox.control.resource import Resource
+from reseller_sandbox.control_http import documents, rows
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.refusals import PLAIN, UNKNOWN_DOCUMENT, Refused, Rule
-from reseller_sandbox.powers.events import Followed
-from reseller_sandbox.powers.here import Here
-from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
@@ -45,7 +45,7 @@ class EventStream:
 
     content_type = "text/event-stream"
 
-    def __init__(self, followed: Followed[Any]) -> None:
+    def __init__(self, followed: LocalSubscription[Any]) -> None:
         self._followed = followed
         self._missed = 0
 
@@ -83,7 +83,7 @@ class EventStream:
 
 
 class Control(Interface):
-    """What the powers can do to the worlds of one server, the interfaces' documents, and ``more`` rows.
+    """What the resources can do to the worlds of one server, the interfaces' documents, and ``more`` rows.
 
     ``clients`` returns the interfaces that clients call, for their documents. The headers of v3 begin with
     ``header_prefix``.
@@ -109,19 +109,19 @@ class Control(Interface):
         self,
         worlds: Engine,
         gate: Gate,
-        powers: Mapping[str, type[Power]],
+        resources: Mapping[str, type[Resource]],
         clients: Callable[[], Sequence[Interface]],
         more: Iterable[Endpoint],
         header_prefix: str,
     ) -> None:
         super().__init__(worlds)
         self.gate = gate
-        self.powers = powers
+        self.resources = resources
         self.header_prefix = header_prefix
         self._clients = clients
         self.document = lru_cache(maxsize=_MOST_KEPT)(self._document)
         self.endpoints: tuple[Endpoint, ...] = (
-            *rows.endpoints(powers.values()),
+            *rows.endpoints(resources.values()),
             *endpoints_of(documents),
             *more,
         )
@@ -150,8 +150,8 @@ class Control(Interface):
         return request.path_arguments | found
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
-        """Do at once what is asked, as an operation of a power is no transaction of its own."""
-        call = rows.ControlCall(Here(self.worlds, world), request.arguments, request, self)
+        """Do at once what is asked, as an operation of a resource is no transaction of its own."""
+        call = rows.ControlCall(LocalTransport(self.worlds, world), request.arguments, request, self)
         return Outcome(endpoint.handle(call))
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:

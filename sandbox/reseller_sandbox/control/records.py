@@ -11,6 +11,9 @@ from decimal import Decimal
 from heapq import nsmallest
 from typing import Annotated, Any, ClassVar, TypeVar, Unpack
 
+from reseller_sandbox.control.local_transport import local_transport
+from reseller_sandbox.control.resource import act, look
+from reseller_sandbox.control.results import Keyed, Limit, Result, Start, page, record_of
 from reseller_sandbox.core import hosts, model, zones
 from reseller_sandbox.core.clock import LATEST
 from reseller_sandbox.core.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
@@ -25,9 +28,6 @@ from reseller_sandbox.fixture.domains import DomainEntry, HostEntry
 from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.fixture.people import AccountEntry, ContactEntry, CustomerEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
-from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import act, look
-from reseller_sandbox.powers.records import Keyed, Limit, Result, Start, page, record_of
 from reseller_sandbox.worlds import Moment
 
 R = TypeVar("R")
@@ -205,9 +205,9 @@ class Registered(Keyed[R]):
 
     def _add(self, key: object, entry: Mapping[str, Any]) -> None:
         """Add an entry of a fixture's section to the world; refuse with ``invalid_entry``."""
-        door = here(self)
+        transport = local_transport(self)
         told = {name.removesuffix("_"): value for name, value in entry.items()}
-        door.worlds.add(door.world, self.section, key, told)
+        transport.worlds.add(transport.world, self.section, key, told)
 
 
 def host_record(_: Moment, host: model.Host) -> HostRecord:
@@ -305,7 +305,7 @@ class Names(Registered[NameRecord]):
             like: A pattern of their names, with ``*`` and ``?``.
             sort: By what they are sorted; ``due`` is when time moves them on.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         state = moment.state
         owner = client_of(state, account)
         pattern = Glob(like.lower()) if like is not None else None
@@ -331,7 +331,7 @@ class Names(Registered[NameRecord]):
         Args:
             account: Whose order to return; without it, the holder's.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         state, spelt, owner = moment.state, as_kept(name), client_of(moment.state, account)
         order = held_order(state, spelt) if owner is None else own_order(state, owner, spelt)
         return self._one(moment, order, "name", name)
@@ -355,7 +355,7 @@ class Hosts(Registered[HostRecord]):
         Args:
             domain: The name that they lie below.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         below = (as_kept(domain),) if domain is not None else ()
         found = (moment.state.hosts[name] for _, name in moment.state.hosts_of_domain.beginning(below))
         return HostsFound(**self._page(moment, found, limit, start))
@@ -363,7 +363,7 @@ class Hosts(Registered[HostRecord]):
     @look(UNKNOWN_RECORD)
     def get(self, name: HostKey, /) -> HostRecord:
         """Return one host."""
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         return self._one(moment, moment.state.hosts.get(as_kept(name)), "host", name)
 
     @act(INVALID_ENTRY)
@@ -387,7 +387,7 @@ class Transfers(Registered[TransferRecord]):
         Args:
             status: How they stand.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         found = (one for _, one in in_order(moment.state.transfers) if status in (None, one.status))
         return TransfersFound(**self._page(moment, found, limit, start))
 
@@ -398,7 +398,7 @@ class Transfers(Registered[TransferRecord]):
         Args:
             domain: The name.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         return self._one(moment, moment.state.transfers.get(as_kept(domain)), "transfer of", domain)
 
     @act(INVALID_ENTRY)
@@ -420,7 +420,7 @@ class Accounts(Registered[AccountRecord]):
     @look()
     def list(self) -> AccountsFound:
         """Return every account."""
-        return AccountsFound(accounts=accounts_shown(here(self).world.present()))
+        return AccountsFound(accounts=accounts_shown(local_transport(self).world.present()))
 
     @look(UNKNOWN_ACCOUNT)
     def get(self, account: Text, /) -> AccountRecord:
@@ -429,7 +429,7 @@ class Accounts(Registered[AccountRecord]):
         Args:
             account: Its name, or its client id.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         return account_record(moment, account_called(moment.state, account))
 
     @act(INVALID_ENTRY)
@@ -439,7 +439,7 @@ class Accounts(Registered[AccountRecord]):
         Args:
             account: Its name.
         """
-        world = here(self).world
+        world = local_transport(self).world
         there = world.state.accounts
         self._add(account, entry)
         opened = next(one for number, one in world.state.accounts.items() if number not in there)
@@ -461,7 +461,7 @@ class Customers(Registered[CustomerRecord]):
             account: Whose customers they are.
             mail: The mail address that one has.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         state = moment.state
         numbers = _numbers(state.customers_of_account, client_of(state, account))
         found = map(state.customers.__getitem__, numbers)
@@ -471,7 +471,7 @@ class Customers(Registered[CustomerRecord]):
     @look(UNKNOWN_RECORD)
     def get(self, number: CustomerKey, /) -> CustomerRecord:
         """Return one customer."""
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         return self._one(moment, moment.state.customers.get(number), "customer", number)
 
     @act(INVALID_ENTRY)
@@ -493,7 +493,7 @@ class Contacts(Registered[ContactRecord]):
         Args:
             account: Whose contacts they are.
         """
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         owner = client_of(moment.state, account)
         found = (one for _, one in in_order(moment.state.contacts) if owner in (None, one.account))
         return ContactsFound(**self._page(moment, found, limit, start))
@@ -501,7 +501,7 @@ class Contacts(Registered[ContactRecord]):
     @look(UNKNOWN_RECORD)
     def get(self, handle: ContactKey, /) -> ContactRecord:
         """Return one contact."""
-        moment = here(self).world.present()
+        moment = local_transport(self).world.present()
         return self._one(moment, moment.state.contacts.get(handle), "contact", handle)
 
     @act(INVALID_ENTRY)

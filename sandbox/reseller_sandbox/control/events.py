@@ -8,15 +8,9 @@ from datetime import datetime
 from math import inf
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.patterns import Glob
-from reseller_sandbox.core.refusals import INVALID_NAME
-from reseller_sandbox.core.state import State
-from reseller_sandbox.core.values import TEXT, choice, whole
-from reseller_sandbox.core.zones import parse_name
-from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import Following, Power, look, stream
-from reseller_sandbox.powers.records import (
+from reseller_sandbox.control.local_transport import local_transport
+from reseller_sandbox.control.resource import Resource, Subscription, look, stream
+from reseller_sandbox.control.results import (
     Fired,
     Number,
     PerSecond,
@@ -28,6 +22,12 @@ from reseller_sandbox.powers.records import (
     record_of,
     settings_of,
 )
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.patterns import Glob
+from reseller_sandbox.core.refusals import INVALID_NAME
+from reseller_sandbox.core.state import State
+from reseller_sandbox.core.values import TEXT, choice, whole
+from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.worlds import Entry, World, redact
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.feed import Come, Follower
@@ -100,7 +100,7 @@ class EventsFound(Result, frozen=True, kw_only=True):
     dropped: int
 
 
-class Followed(Following[T]):
+class LocalSubscription(Subscription[T]):
     """What happens in a world of this process: what ``show`` makes of that which is ``wanted``.
 
     Streams with the same ``key`` want and show the same. With ``per_second`` no more than so many of the
@@ -174,7 +174,7 @@ class Followed(Following[T]):
         self.follower.close()
 
 
-class Events(Power):
+class Events(Resource):
     """What has changed this world, in one line: requests, control calls, what came due, and plans."""
 
     @look(INVALID_NAME, long=True)
@@ -195,7 +195,7 @@ class Events(Power):
             cause: Only what the event of this number caused.
             limit: How many of the latest to list.
         """
-        world = here(self).world
+        world = local_transport(self).world
         world.settle()
         wanted = _wanted(**sought)
         with world.lock:
@@ -221,9 +221,9 @@ class Events(Power):
         since: Since | None = None,
         per_second: PerSecond | None = None,
         **sought: Unpack[EventFilter],
-    ) -> Following[Logged]:
+    ) -> Subscription[Logged]:
         """Yield each matching event as it happens."""
-        world, key = here(self).world, f"events {sorted(sought.items())}"
+        world, key = local_transport(self).world, f"events {sorted(sought.items())}"
         return followed(
             key, world, _wanted(**sought), lambda event: _shown(event, world.state), since, per_second
         )
@@ -236,14 +236,14 @@ def followed(
     show: Callable[[Event], T],
     since: int | None,
     per_second: int | None,
-) -> Followed[T]:
+) -> LocalSubscription[T]:
     """Return what ``show`` makes of events as they happen; first of those after the number ``since``."""
     with world.lock:
         world.settle()
         follower, entries = world.journal.follow()
         known = _in_line(entries, world.moment.log.events)
     follower.begin(event for event in known if since is not None and event.number > since)
-    return Followed(
+    return LocalSubscription(
         key,
         follower,
         lambda one: wanted(_request(one) if isinstance(one, Entry) else one),

@@ -1,4 +1,4 @@
-"""The rows of the control interface: one for each operation of a power, and others that are declared."""
+"""The rows of the control interface: one for each operation of a resource, and others that are declared."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marshmallow import RAISE, Schema, fields
 
+from reseller_sandbox.control.local_transport import LocalTransport
+from reseller_sandbox.control.parameter_text import spoken
+from reseller_sandbox.control.resource import ROOT, Operation, Resource
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, Rule
 from reseller_sandbox.core.signatures import Parameter
-from reseller_sandbox.powers.here import Here
-from reseller_sandbox.powers.power import ROOT, Operation, Power
-from reseller_sandbox.powers.words import spoken
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint, route
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.records import schema_of
 
 if TYPE_CHECKING:
-    from reseller_sandbox.control.interface import Control
+    from reseller_sandbox.control_http.interface import Control
 
 
 class ControlCall(NamedTuple):
     """The input of a row: the door to the world that a request acts on, its arguments, and the request."""
 
-    door: Here
+    transport: LocalTransport
     arguments: dict[str, Any]
     incoming: RequestContext
     control: Control
@@ -51,7 +51,7 @@ class PathName(fields.Raw):
 
 
 class ToldParameter(fields.Raw):
-    """A parameter as its kind describes it; the power itself reads the value."""
+    """A parameter as its kind describes it; the resource itself reads the value."""
 
     def __init__(self, operation: Operation, parameter: Parameter) -> None:
         about = operation.told.get(parameter.name, "")
@@ -63,7 +63,7 @@ class ToldParameter(fields.Raw):
 
 
 class OperationAsked(Schema):
-    """The parameters of an operation, for documents; the power itself finds every mistake in the values.
+    """The parameters of an operation, for documents; the resource itself finds every mistake in the values.
 
     Exactly one of those that ``one_of`` names is told, if it names some.
     """
@@ -95,7 +95,7 @@ class OperationRow(Endpoint):
             status=201 if operation.name in ("add", "fork") else 200,
             lengthy_from=0 if operation.long else None,
             streams=operation.sort == "stream",
-            subject=operation.power,
+            subject=operation.resource,
         )
         for name in ("answer", "path", "query", "body"):
             del vars(self)[name]
@@ -152,21 +152,21 @@ def _handler(operation: Operation) -> Callable[[ControlCall], Any]:
             is_word = one.place == "segment" or operation.method == "GET"
             if is_word and isinstance(word := given.get(one.name), str):
                 given[one.name] = spoken(one.kind.shape, word)
-        return call.door.carry_out(operation, given)
+        return call.transport.carry_out(operation, given)
 
     handle.__doc__ = operation.description
     return handle
 
 
-def endpoints(powers: Iterable[type[Power]]) -> tuple[Endpoint, ...]:
-    """Return the rows of ``powers``: one for each of their operations."""
-    return tuple(row(operation) for power in powers for operation in power.operations())
+def endpoints(resources: Iterable[type[Resource]]) -> tuple[Endpoint, ...]:
+    """Return the rows of ``resources``: one for each of their operations."""
+    return tuple(row(operation) for resource in resources for operation in resource.operations())
 
 
 def extra_row(
     name: str, path: str, /, *refuses: Rule, method: str = "GET", **told: Any
 ) -> Callable[[Callable[[ControlCall], Any]], Endpoint]:
-    """Declare a function as a row that is no operation of a power: without a query, unless ``told``."""
+    """Declare a function as a row that is no operation of a resource: without a query, unless ``told``."""
     has_body = method != "GET"
     usual = {
         "answer": _NOTHING,

@@ -8,6 +8,9 @@ from typing import Annotated, Any, ClassVar, Self, cast
 
 from msgspec.structs import replace
 
+from reseller_sandbox.control.local_transport import LocalTransport, local_transport
+from reseller_sandbox.control.resource import Resource, act, look
+from reseller_sandbox.control.results import Key, Keyed, Result
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.core.signatures import Group, Parameter, declared, unmarked, without_arguments, written
@@ -16,9 +19,6 @@ from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_STRUCK, When
-from reseller_sandbox.powers.here import Here, here
-from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.records import Key, Keyed, Result
 from reseller_sandbox.worlds import World
 
 
@@ -70,11 +70,11 @@ class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
 
     hidden = ("_power",)
 
-    _power: Any = None
+    _resource: Any = None
 
-    def of(self, power: Power) -> Self:
-        """Return the rules with the power through which they can be removed."""
-        return replace(self, _power=power)
+    def of(self, resource: Resource) -> Self:
+        """Return the rules with the resource through which they can be removed."""
+        return replace(self, _resource=resource)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
     @property
     def rules(self) -> tuple[FaultRecord, ...]:
         """Return those that are still there, as they are now."""
-        return tuple(one for one in self._power.list() if one.name in self.names)
+        return tuple(one for one in self._resource.list() if one.name in self.names)
 
     @property
     def matched(self) -> int:
@@ -99,7 +99,7 @@ class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
     def remove(self) -> None:
         """Remove those that are still there."""
         for one in self.rules:
-            self._power.remove(one.name)
+            self._resource.remove(one.name)
 
     def __enter__(self) -> Self:
         return self
@@ -192,12 +192,12 @@ class Faults(Keyed[FaultRecord]):
     @look()
     def list(self) -> FaultsFound:
         """Return every rule in its order, with how often it has matched and struck."""
-        return _found(here(self).world)
+        return _found(local_transport(self).world)
 
     @look(UNKNOWN_FAULT)
     def get(self, name: RuleName, /) -> FaultRecord:
         """Return one rule."""
-        world = here(self).world
+        world = local_transport(self).world
         return _record(world, _called(world, name))
 
     @act(FAULT_EXISTS, TOO_MANY_FAULTS)
@@ -207,13 +207,13 @@ class Faults(Keyed[FaultRecord]):
         Args:
             kind: What happens to the requests: a kind's name, or the kind with its parameters.
         """
-        world = here(self).world
+        world = local_transport(self).world
         told = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
         with world.lock:
             there = world.moment.faults.rules
             if any(one.name == told.get("name") for one in there):
                 raise Refused(FAULT_EXISTS, fault=told["name"])
-            return _placed(here(self), there, [told])
+            return _placed(local_transport(self), there, [told])
 
     def preset(self, preset: str, **changes: Any) -> FaultsPlaced:
         """Add the rules of a preset.
@@ -232,8 +232,8 @@ class Faults(Keyed[FaultRecord]):
         Args:
             faults: The new rules, in their order.
         """
-        with here(self).world.lock:
-            return _placed(here(self), (), cast(Any, faults), "faults[{}]")
+        with local_transport(self).world.lock:
+            return _placed(local_transport(self), (), cast(Any, faults), "faults[{}]")
 
     @act(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
@@ -243,22 +243,22 @@ class Faults(Keyed[FaultRecord]):
             changes: What changes: parts of ``match`` and ``when`` one by one, everything else whole; a null
                 removes what was there.
         """
-        return _changed(here(self), name, changes)
+        return _changed(local_transport(self), name, changes)
 
     @act(UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
         """Pause a rule: it strikes nothing until it is resumed."""
-        return _changed(here(self), name, {"paused": True})
+        return _changed(local_transport(self), name, {"paused": True})
 
     @act(UNKNOWN_FAULT)
     def resume(self, name: RuleName, /) -> FaultRecord:
         """Let a paused rule strike again."""
-        return _changed(here(self), name, {"paused": False})
+        return _changed(local_transport(self), name, {"paused": False})
 
     @act(UNKNOWN_FAULT)
     def remove(self, name: RuleName, /) -> FaultsFound:
         """Remove one rule; return the others."""
-        world = here(self).world
+        world = local_transport(self).world
         with world.lock:
             removed = _called(world, name)
             _set(world, tuple(rule for rule in world.moment.faults.rules if rule is not removed))
@@ -267,7 +267,7 @@ class Faults(Keyed[FaultRecord]):
     @act()
     def clear(self) -> FaultsFound:
         """Remove every rule. Requests that a delay holds up still take effect."""
-        _set(here(self).world, ())
+        _set(local_transport(self).world, ())
         return FaultsFound(faults=())
 
     @look()
@@ -340,11 +340,13 @@ def _called(world: World, name: str) -> FaultRule:
     return by_name[name]
 
 
-def _placed(door: Here, there: tuple[FaultRule, ...], given: Sequence[Any], place: str = "") -> FaultsPlaced:
+def _placed(
+    transport: LocalTransport, there: tuple[FaultRule, ...], given: Sequence[Any], place: str = ""
+) -> FaultsPlaced:
     """Read rules and put them after those that are ``there``; refuse with ``too_many_faults``."""
-    world = door.world
+    world = transport.world
     taken = [one.name for one in there]
-    read = reading.read_rules(given, door.words, taken, place, world.now())
+    read = reading.read_rules(given, transport.words, taken, place, world.now())
     world.limits.require_room_for_faults(len(there) + len(read))
     names = [one.rule.name for one in read]
     with world.acting("faults.add") as deed:
@@ -353,14 +355,14 @@ def _placed(door: Here, there: tuple[FaultRule, ...], given: Sequence[Any], plac
     return FaultsPlaced(faults=tuple(one for one in _found(world) if one.name in names))
 
 
-def _changed(door: Here, name: str, changes: Mapping[str, Any]) -> FaultRecord:
-    world = door.world
+def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -> FaultRecord:
+    world = transport.world
     with world.lock:
         before, book = _called(world, name), world.moment.faults
         if changes.get("name", name) != name:
             raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
         changed = [reading.changed(before, changes)]
-        ((after, _),) = reading.read_rules(changed, door.words, (), "", world.now())
+        ((after, _),) = reading.read_rules(changed, transport.words, (), "", world.now())
         count = book.count(name)
         if type(after.kind) is not type(before.kind):
             count = replace(count, memory=None)

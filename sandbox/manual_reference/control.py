@@ -1,18 +1,18 @@
-"""The page of the powers: what can be done to a world, through every door."""
+"""The page of the resources: what can be done to a world, through every interface."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
-from manual_reference.pages import Powers
+from manual_reference.pages import Resources
 from manual_reference.results import called, parts, records
-from reseller_sandbox.control.rows import endpoints
+from reseller_sandbox.control.resource import Operation, Resource
+from reseller_sandbox.control_http.rows import endpoints
 from reseller_sandbox.core.signatures import Parameter, docstring
-from reseller_sandbox.powers.power import Operation, Power
 
 
-def page(powers: Powers) -> Iterator[str]:
+def page(resources: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield (
         "Each operation is a method on a `Sandbox` and on what `connect(url)` returns, a request to a "
@@ -23,29 +23,29 @@ def page(powers: Powers) -> Iterator[str]:
         "`/_worlds/NAME` the same paths act in another world. What they return is [at the end](#results); "
         "`GET /_sandbox/openapi/control.json` has it as schemas."
     )
-    for power in powers.values():
-        yield from _power(power)
+    for resource in resources.values():
+        yield from _resource(resource)
     yield "## Results"
     yield (
         "In Python a result is a record with these fields. Over HTTP, and with `--json`, it is an object "
         "with these keys."
     )
-    for record in records(one.result for power in powers.values() for one in power.operations()):
+    for record in records(one.result for resource in resources.values() for one in resource.operations()):
         yield f"### {record.__name__}"
         yield prose(docstring(record))
         yield table(("field", "is"), ((code(name), sort) for name, sort in parts(record)))
 
 
-def _power(power: type[Power]) -> Iterator[str]:
-    yield f"## {power.name}"
-    words, _, example = docstring(power).partition("\n>>> ")
+def _resource(resource: type[Resource]) -> Iterator[str]:
+    yield f"## {resource.name}"
+    words, _, example = docstring(resource).partition("\n>>> ")
     yield prose(words)
     if example:
         yield block("pycon", f">>> {example}")
-    statuses = {row.id: row.status for row in endpoints([power])}
-    for one in power.operations():
+    statuses = {row.id: row.status for row in endpoints([resource])}
+    for one in resource.operations():
         yield f"### {one.id}"
-        yield table(("Python", "HTTP", "command"), [_doors(one, statuses[f"control.{one.id}"])])
+        yield table(("Python", "HTTP", "command"), [_interfaces(one, statuses[f"control.{one.id}"])])
         yield prose(one.description)
         if one.parameters:
             yield table(("parameter", "takes", "what it is"), (_row(one, told) for told in one.parameters))
@@ -55,11 +55,11 @@ def _power(power: type[Power]) -> Iterator[str]:
         yield f"{'Yields' if one.sort == 'stream' else 'Returns'} {called(one.result)}."
 
 
-def _doors(one: Operation, status: int) -> Sequence[str]:
+def _interfaces(one: Operation, status: int) -> Sequence[str]:
     segments = [told for told in one.parameters if told.place != "option"]
     names = ", ".join(told.name for told in segments)
     words = " ".join(told.name.upper() for told in segments)
-    command = f"reseller-sandbox {one.power.name.replace('_', '-')} {one.name.replace('_', '-')} {words}"
+    command = f"reseller-sandbox {one.resource.name.replace('_', '-')} {one.name.replace('_', '-')} {words}"
     return (
         code(f"sandbox.{one.id}({names})"),
         f"{code(f'{one.method} {one.path}')}: {status}",

@@ -7,6 +7,9 @@ from typing import Annotated, Any, cast
 
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.advice.rules import RULES, advise
+from reseller_sandbox.control.local_transport import LocalTransport, local_transport
+from reseller_sandbox.control.resource import Resource, act, look
+from reseller_sandbox.control.results import Keyed, Limit, Result, record_of
 from reseller_sandbox.core import assumptions
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.patterns import Glob
@@ -18,9 +21,6 @@ from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
 from reseller_sandbox.coverage.items import items as items_there
-from reseller_sandbox.powers.here import Here, here
-from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.records import Keyed, Limit, Result, record_of
 from reseller_sandbox.worlds import World
 
 #: How many of the requests that were the first of their kind are told of an item.
@@ -62,7 +62,7 @@ class Assumptions(Keyed[Assumption]):
     @look()
     def list(self) -> Assumed:
         """Return every assumption with its value, its default, what it takes and what it decides."""
-        return _assumed(here(self).world)
+        return _assumed(local_transport(self).world)
 
     @act()
     def set(
@@ -79,7 +79,7 @@ class Assumptions(Keyed[Assumption]):
             assume: The assumptions to set, by name.
             profile: The set of assumptions to begin with: it sets all of them.
         """
-        world = here(self).world
+        world = local_transport(self).world
         try:
             base = assumptions.profile(profile) if profile is not None else world.assumptions
             world.assume(base.with_values(assume or {}))
@@ -114,13 +114,13 @@ class AdviceGiven(Result, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]  # last, so that a terminal ends with them
 
 
-class Advice(Power):
+class Advice(Resource):
     """What your program did that would have cost money, names or secrets in production."""
 
     @look(long=True)
     def list(self) -> AdviceGiven:
         """Return what was found, each finding with the requests that show it."""
-        world = here(self).world
+        world = local_transport(self).world
         return AdviceGiven(
             findings=tuple(advise(world)),
             looked_for=tuple(record_of(LookedFor, one, rule=one.name) for one in RULES),
@@ -155,7 +155,7 @@ class GapsFound(Result, frozen=True, kw_only=True):
     total: int
 
 
-class Coverage(Power):
+class Coverage(Resource):
     """How much of the contract has been exercised: its operations, errors, stages, events, faults, silences.
 
     Neither a rewind nor a reset takes anything from it, nor that the journal drops what is old.
@@ -164,7 +164,7 @@ class Coverage(Power):
     @look(long=True)
     def show(self, *, operation: Of | None = None, everywhere: Everywhere = False) -> Covered:
         """Return how much has been exercised, in percent, area by area."""
-        found = _found(here(self), operation, everywhere)
+        found = _found(local_transport(self), operation, everywhere)
         count = sum(one.covered for one in found)
         return Covered(
             percentage=figures.percentage(count, len(found)),
@@ -188,7 +188,7 @@ class Coverage(Power):
         Args:
             seen: Whether to list those alone of which something has been seen, or nothing.
         """
-        found = _found(here(self), operation, everywhere, seen)
+        found = _found(local_transport(self), operation, everywhere, seen)
         return ItemsCovered(items=tuple(one for one in found if area in (None, one.area)))
 
     @look(long=True)
@@ -201,27 +201,27 @@ class Coverage(Power):
         limit: Limit = 20,
     ) -> GapsFound:
         """Return what has not been exercised, the most telling first, and how to exercise it."""
-        contract = here(self).worlds.contract()
-        found = gaps.missing(_found(here(self), operation, everywhere), contract)
+        contract = local_transport(self).worlds.contract()
+        found = gaps.missing(_found(local_transport(self), operation, everywhere), contract)
         mine = [one for one in found if area in (None, one.area)]
         return GapsFound(gaps=tuple(mine[:limit]), total=len(mine))
 
     @act()
     def clear(self, *, everywhere: Everywhere = False) -> Covered:
         """Forget what has been exercised in this world; return how much there is to exercise."""
-        door = here(self)
+        transport = local_transport(self)
         if everywhere:
-            door.worlds.forget_exercises()
+            transport.worlds.forget_exercises()
         else:
-            door.world.tally.clear()
+            transport.world.tally.clear()
         return self.show(everywhere=everywhere)
 
 
 def _found(
-    door: Here, operation: str | None, everywhere: bool, seen: bool | None = None
+    transport: LocalTransport, operation: str | None, everywhere: bool, seen: bool | None = None
 ) -> list[ItemCovered]:
-    contract = door.worlds.contract()
-    met = marks.read(door.worlds.exercised() if everywhere else door.world.tally, contract)
+    contract = transport.worlds.contract()
+    met = marks.read(transport.worlds.exercised() if everywhere else transport.world.tally, contract)
     wanted = (one for one in items_of(contract, operation) if seen in (None, one.key in met))
     return figures.covered(wanted, met, MOST_TOLD)
 

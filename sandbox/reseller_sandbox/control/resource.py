@@ -1,4 +1,5 @@
-"""What a power is: a class of typed methods, each declared by its signature and carried out by a door."""
+"""What a resource is: a class of typed methods, each declared by its signature and carried out by an
+interface."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ Sort = Literal["look", "act", "stream"]
 #: Where the operations are found over HTTP.
 ROOT = "/_sandbox"
 
-#: The methods of the operations that take the bare path of their power or record.
+#: The methods of the operations that take the bare path of their resource or record.
 _BARE = {
     "show": "GET",
     "list": "GET",
@@ -35,7 +36,7 @@ _BARE = {
 }
 
 
-class Door(Protocol):
+class Transport(Protocol):
     """The way to a world: in this process, or over HTTP."""
 
     @property
@@ -52,7 +53,7 @@ class Door(Protocol):
         """Close the connection, if there is one; the next call opens another."""
 
 
-class Retold(Refused):
+class ReceivedRefusal(Refused):
     """A refusal in the words of another one, which a server has sent or which has another type."""
 
     message = ""
@@ -63,7 +64,7 @@ class Retold(Refused):
         self.message, self.remedy = message, remedy
 
 
-class Following(ABC, Iterator[T]):
+class Subscription(ABC, Iterator[T]):
     """An iterator that waits for each next record; ``close`` ends it, from any thread.
 
     ``missed`` counts the records that came too fast: more than are kept while nobody reads, or more a second
@@ -85,7 +86,7 @@ class Following(ABC, Iterator[T]):
 
 @dataclass(eq=False)
 class Operation:
-    """One thing that can be asked of a power; everything about it follows from the function ``body``.
+    """One thing that can be asked of a resource; everything about it follows from the function ``body``.
 
     ``refuses`` are the rules it may refuse by, beside ``invalid_parameter``. One that is ``long`` may take
     noticeable time, so that a server carries it out while it answers others. ``one_of`` are parameters of
@@ -99,7 +100,7 @@ class Operation:
     long: bool = False
     one_of: tuple[str, ...] = ()
     apart: bool = False
-    power: type[Power] = field(init=False)
+    resource: type[Resource] = field(init=False)
 
     @cached_property
     def name(self) -> str:
@@ -108,8 +109,8 @@ class Operation:
 
     @property
     def id(self) -> str:
-        """Return the power's name and its own: ``clock.advance``."""
-        return f"{self.power.name}.{self.name}"
+        """Return the resource's name and its own: ``clock.advance``."""
+        return f"{self.resource.name}.{self.name}"
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -131,7 +132,7 @@ class Operation:
     def path(self) -> str:
         """Return its path over HTTP, with a placeholder for each segment: /_sandbox/faults/{name}/pause."""
         verb = [] if self.name in _BARE else [self.name]
-        return "/".join([ROOT, self.power.name, *(f"{{{name}}}" for name in self.segments), *verb])
+        return "/".join([ROOT, self.resource.name, *(f"{{{name}}}" for name in self.segments), *verb])
 
     @property
     def method(self) -> str:
@@ -147,8 +148,8 @@ class Operation:
 
     @property
     def takes_slashes(self) -> bool:
-        """Whether a segment may have slashes in it, because no path of the power goes on after one."""
-        return all(one.path.endswith("}") for one in self.power.operations() if one.segments)
+        """Whether a segment may have slashes in it, because no path of the resource goes on after one."""
+        return all(one.path.endswith("}") for one in self.resource.operations() if one.segments)
 
     @property
     def description(self) -> str:
@@ -190,7 +191,7 @@ class Operation:
         """Return the values that ``read`` has returned as JSON."""
         return {one.name: one.kind.write(told[one.name]) for one in self.parameters if one.name in told}
 
-    def call(self, power: Power, told: Mapping[str, Any]) -> Any:
+    def call(self, resource: Resource, told: Mapping[str, Any]) -> Any:
         """Run the body, which is always on the side of the world; return its result."""
         segments = [told[name] for name in self.segments]
         rest = {
@@ -198,17 +199,17 @@ class Operation:
             for one in self.parameters
             if one.place != "segment" and one.name in told
         }
-        return self.body(power, *segments, **rest)
+        return self.body(resource, *segments, **rest)
 
 
-class Power:
+class Resource:
     """One subject that can be looked at and acted on: the clock, the faults, the journal, …
 
-    A method that is declared with ``look``, ``act`` or ``stream`` goes through ``door``; its body runs only
-    on the side of the world. Any other method composes those, and so works through every door.
+    A method that is declared with ``look``, ``act`` or ``stream`` goes through ``transport``; its body runs
+    only on the side of the world. Any other method composes those, and so works through every interface.
     """
 
-    #: The power's name in paths and commands.
+    #: The resource's name in paths and commands.
     name: ClassVar[str]
 
     #: Parameters that each call has beside its own.
@@ -218,14 +219,14 @@ class Power:
         super().__init_subclass__()
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         for operation in _operations(cls):
-            operation.power = cls
+            operation.resource = cls
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
 
     def __repr__(self) -> str:
         """Return its name and the name of its world."""
-        return f"<{type(self).__name__}: {self._door}>"
+        return f"<{type(self).__name__}: {self._transport}>"
 
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:
@@ -234,9 +235,9 @@ class Power:
         return tuple(known.values())
 
 
-def _operations(power: type) -> list[Operation]:
+def _operations(resource: type) -> list[Operation]:
     """Return the operations that a class itself declares."""
-    return [one.operation for one in vars(power).values() if hasattr(one, "operation")]
+    return [one.operation for one in vars(resource).values() if hasattr(one, "operation")]
 
 
 def look(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
@@ -252,7 +253,7 @@ def act(
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:
-    """Declare a method that returns a ``Following``: records of what happens, as it happens.
+    """Declare a method that returns a ``Subscription``: records of what happens, as it happens.
 
     Each record has a ``mark``; with it as ``since``, the method begins after that record. ``told`` is the
     record in a line for people.
@@ -268,13 +269,13 @@ def _declare(sort: Sort, *told: Any) -> Callable[[F], F]:
 
 
 def method_for(operation: Operation) -> Callable[..., Any]:
-    """Return the method of a power by which ``operation`` goes through its door."""
+    """Return the method of a resource by which ``operation`` goes through its door."""
 
     @wraps(operation.body)
-    def method(self: Power, /, *args: Any, **kwargs: Any) -> Any:
+    def method(self: Resource, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         try:
-            answer = self._door.carry_out(operation, {**operation.bind(args, kwargs), **self._always})
+            answer = self._transport.carry_out(operation, {**operation.bind(args, kwargs), **self._always})
         except Refused as refused:
             raise refused.with_traceback(None) from None  # the caller's line is what is of interest
         return answer.of(self) if hasattr(answer, "of") else answer  # it has methods, which act through this

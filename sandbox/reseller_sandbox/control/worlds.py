@@ -12,13 +12,10 @@ from reseller_sandbox import fixture
 from reseller_sandbox.capsule.document import CONTENT, BadCapsule, Content, to_bytes
 from reseller_sandbox.capsule.steps import RequestStep
 from reseller_sandbox.capsule.writing import recording_of
-from reseller_sandbox.core import refusals
-from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
-from reseller_sandbox.core.signatures import declared, read_by
-from reseller_sandbox.core.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
-from reseller_sandbox.powers.here import Here, here
-from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.records import (
+from reseller_sandbox.control.local_transport import LocalTransport, local_transport
+from reseller_sandbox.control.records import AccountRecord, accounts_shown
+from reseller_sandbox.control.resource import Resource, act, look
+from reseller_sandbox.control.results import (
     Key,
     Keyed,
     RecordChange,
@@ -27,7 +24,10 @@ from reseller_sandbox.powers.records import (
     record_change,
     settings_of,
 )
-from reseller_sandbox.powers.registry import AccountRecord, accounts_shown
+from reseller_sandbox.core import refusals
+from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
+from reseller_sandbox.core.signatures import declared, read_by
+from reseller_sandbox.core.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
 from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Moment, World, timeline
 from reseller_sandbox.worlds.moment import changed_settings, changes
 from reseller_sandbox.worlds.timeline import require_present
@@ -216,7 +216,7 @@ class Snapshots(Keyed[CheckpointRecord]):
     @look()
     def list(self) -> SnapshotsFound:
         """Return every snapshot, the oldest first."""
-        kept = here(self).world.snapshots.values()
+        kept = local_transport(self).world.snapshots.values()
         return SnapshotsFound(snapshots=tuple(map(checkpoint_record, kept)))
 
     @act(refusals.TOO_MANY_SNAPSHOTS)
@@ -226,18 +226,18 @@ class Snapshots(Keyed[CheckpointRecord]):
         Args:
             name: What to call it: letters, digits, dots, hyphens and underscores.
         """
-        return checkpoint_record(timeline.snapshot(here(self).world, name))
+        return checkpoint_record(timeline.snapshot(local_transport(self).world, name))
 
     @act(refusals.UNKNOWN_SNAPSHOT)
     def restore(self, name: SnapshotName, /) -> WentBack:
         """Go back to a snapshot; the clock and the random numbers are as they were."""
-        world = here(self).world
+        world = local_transport(self).world
         return went_back(world, timeline.restore(world, name))
 
     @act(refusals.UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotsFound:
         """Delete a snapshot; return the others."""
-        timeline.forget_snapshot(here(self).world, name)
+        timeline.forget_snapshot(local_transport(self).world, name)
         return self.list()
 
 
@@ -247,23 +247,23 @@ class Branches(Keyed[CheckpointRecord]):
     @look()
     def list(self) -> BranchesFound:
         """Return every branch, the oldest first."""
-        kept = here(self).world.branches.values()
+        kept = local_transport(self).world.branches.values()
         return BranchesFound(branches=tuple(map(checkpoint_record, kept)))
 
     @act(UNKNOWN_BRANCH)
     def switch(self, name: BranchName, /) -> WentBack:
         """Continue a branch where it ended; the present becomes a branch itself."""
-        world = here(self).world
+        world = local_transport(self).world
         return went_back(world, timeline.switch(world, name))
 
     @act(UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchesFound:
         """Delete a branch; return the others."""
-        timeline.forget_branch(here(self).world, name)
+        timeline.forget_branch(local_transport(self).world, name)
         return self.list()
 
 
-class History(Power):
+class History(Resource):
     """The past of this world as a whole: go back, begin again, compare two points, export it."""
 
     @act(refusals.UNKNOWN_REQUEST)
@@ -279,7 +279,7 @@ class History(Power):
             request: The request: ``r3``.
             side: Whether to go to ``before`` it or to just ``after`` it.
         """
-        world = here(self).world
+        world = local_transport(self).world
         return went_back(world, timeline.rewind(world, request, before=side == "before"))
 
     @act()
@@ -289,7 +289,7 @@ class History(Power):
         Args:
             original: Whether to go back to the very first beginning, before any fixture was loaded.
         """
-        world = here(self).world
+        world = local_transport(self).world
         timeline.reset(world, original=original)
         return _standing(WorldStanding, world)
 
@@ -313,8 +313,8 @@ class History(Power):
             limit: How many records to list.
             start: Where the page starts, as the page before has said.
         """
-        door = here(self)
-        earlier, later = _reached(door, from_), _reached(door, to)
+        transport = local_transport(self)
+        earlier, later = _reached(transport, from_), _reached(transport, to)
         found = tuple(changes(earlier.state, later.state))
         page = found[start : start + limit]
         return Difference(
@@ -329,8 +329,8 @@ class History(Power):
     @look(long=True)
     def export(self) -> Exported:
         """Return the whole world as a fixture in YAML, credentials and codes included."""
-        door = here(self)
-        return Exported(fixture=door.worlds.fixtures.written(door.world.present()))
+        transport = local_transport(self)
+        return Exported(fixture=transport.worlds.fixtures.written(transport.world.present()))
 
     @act(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
     def load(self, fixture: FixtureText) -> Loaded:
@@ -341,13 +341,13 @@ class History(Power):
         Args:
             fixture: The fixture, in YAML or as an object.
         """
-        door = here(self)
-        left = checkpoint_record(door.worlds.load(door.world, FIXTURE(fixture)))
-        accounts = accounts_shown(door.world.moment)
-        return _standing(Loaded, door.world, branch=left, accounts=accounts)
+        transport = local_transport(self)
+        left = checkpoint_record(transport.worlds.load(transport.world, FIXTURE(fixture)))
+        accounts = accounts_shown(transport.world.moment)
+        return _standing(Loaded, transport.world, branch=left, accounts=accounts)
 
 
-class Capsule(Power):
+class Capsule(Resource):
     """This world's past in one file, from which all of it can be done again."""
 
     @look(long=True)
@@ -356,10 +356,10 @@ class Capsule(Power):
 
         The accounts' credentials and the names' codes are in it.
         """
-        door = here(self)
-        recording = recording_of(door.worlds, door.world)
+        transport = local_transport(self)
+        recording = recording_of(transport.worlds, transport.world)
         return CapsuleRecord(
-            world=door.world.name,
+            world=transport.world.name,
             requests=sum(isinstance(step, RequestStep) for step in recording.steps),
             notes=recording.head.notes,
             base64=b64encode(to_bytes(recording)).decode(),
@@ -378,12 +378,12 @@ class Worlds(Keyed[WorldSummary]):
     @look(long=True)
     def list(self) -> WorldsFound:
         """Return every world, the oldest first."""
-        return _found(here(self).worlds)
+        return _found(local_transport(self).worlds)
 
     @look(UNKNOWN_WORLD)
     def get(self, world: WorldName, /) -> WorldRecord:
         """Return one world, with its accounts and their credentials."""
-        engine = here(self).worlds
+        engine = local_transport(self).worlds
         return _world(WorldRecord, engine, engine.find(world))
 
     @act(
@@ -413,8 +413,8 @@ class Worlds(Keyed[WorldSummary]):
             assume: Assumptions that differ, by name.
             seed: What codes and identifiers are drawn from, where two worlds are to draw the same.
         """
-        door = _beside(self)
-        return _world(WorldRecord, door.worlds, _forked(door, wanted))
+        transport = _beside(self)
+        return _world(WorldRecord, transport.worlds, _forked(transport, wanted))
 
     @act(
         refusals.INVALID_CAPSULE,
@@ -451,23 +451,23 @@ class Worlds(Keyed[WorldSummary]):
         return _found(engine)
 
 
-def forked(door: Here, wanted: Mapping[str, object]) -> Here:
+def forked(transport: LocalTransport, wanted: Mapping[str, object]) -> LocalTransport:
     """Return the door to the new world that ``Worlds.fork`` gives an account of; refuse as that does."""
     __tracebackhide__ = True
     try:
-        door.require_world()
+        transport.require_world()
         told = read_by(declared(ForkOptions), wanted)
-        require_present(door.world)
-        return Here(door.worlds, _forked(door, told))
+        require_present(transport.world)
+        return LocalTransport(transport.worlds, _forked(transport, told))
     except Refused as refused:
         raise refused.with_traceback(None) from None
 
 
-def _forked(door: Here, wanted: Mapping[str, Any]) -> World:
+def _forked(transport: LocalTransport, wanted: Mapping[str, Any]) -> World:
     sources = [name for name in ("point", "fixture", "state") if name in wanted]
     if len(sources) > 1:
         raise Refused(refusals.INVALID_PARAMETER, problems=f"takes one source, not {' and '.join(sources)}")
-    return door.worlds.fork(Fork(world=door.world, **wanted))
+    return transport.worlds.fork(Fork(world=transport.world, **wanted))
 
 
 def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
@@ -493,11 +493,11 @@ def _found(engine: Engine) -> WorldsFound:
     return WorldsFound(worlds=listed, limit=engine.limits.max_worlds)
 
 
-def _beside(power: Power) -> Here:
-    """Return the door of a power that changes other worlds than its own, whose event log leaves it out."""
-    door = here(power)
-    door.world.leave_unlogged()
-    return door
+def _beside(resource: Resource) -> LocalTransport:
+    """Return the door of a resource that changes other worlds than its own, whose event log leaves it out."""
+    transport = local_transport(resource)
+    transport.world.leave_unlogged()
+    return transport
 
 
 def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
@@ -523,10 +523,12 @@ def went_back(world: World, left: Checkpoint) -> WentBack:
     return _standing(WentBack, world, branch=checkpoint_record(left))
 
 
-def _reached(door: Here, named: str) -> Moment:
+def _reached(transport: LocalTransport, named: str) -> Moment:
     """Return the moment of a point of this world, or of another world as it is now."""
     kind, _, world = named.partition(":")
-    return door.worlds.find(world).present() if kind == "world" else timeline.point(door.world, named)
+    return (
+        transport.worlds.find(world).present() if kind == "world" else timeline.point(transport.world, named)
+    )
 
 
 def _point(name: str, moment: Moment) -> PointRecord:

@@ -10,6 +10,9 @@ from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
 
 from msgspec.structs import replace
 
+from reseller_sandbox.control.local_transport import local_transport
+from reseller_sandbox.control.resource import Operation, Resource, act, look, method_for
+from reseller_sandbox.control.results import Fired, Number, Result, fired, match_of
 from reseller_sandbox.core import outside, plans, refusals
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import MATCH, Matching
@@ -19,9 +22,6 @@ from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.core.values import TEXT, When, either
-from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import Operation, Power, act, look, method_for
-from reseller_sandbox.powers.records import Fired, Number, Result, fired, match_of
 from reseller_sandbox.worlds.redact import masked
 
 P = ParamSpec("P")
@@ -53,13 +53,13 @@ class PlansFound(Result, frozen=True, kw_only=True):
     plans: tuple[PlanRecord, ...]
 
 
-class Plans(Power):
+class Plans(Resource):
     """What the other side is planned to do, and what came of it."""
 
     @look()
     def list(self) -> PlansFound:
         """Return every plan: those to come, and the result of the others."""
-        known = here(self).world.state.plans
+        known = local_transport(self).world.state.plans
         return PlansFound(plans=tuple(plan_record(plan) for _, plan in in_order(known)))
 
     @act(UNKNOWN_PLAN)
@@ -75,7 +75,7 @@ class Plans(Power):
             draft.remove(found)
             return found
 
-        outcome = here(self).world.transact("plans.remove", work, operation="plans.remove")
+        outcome = local_transport(self).world.transact("plans.remove", work, operation="plans.remove")
         if outcome.refused is not None:
             raise outcome.refused
         assert outcome.result is not None
@@ -122,19 +122,19 @@ class ActionPlayed(Operation):
         said = {**_SUBJECTS, **super().told, **told_of(Outside.when)}
         return {one.name: said[one.name] for one in self.parameters if one.name in said}
 
-    def call(self, power: Power, told: Mapping[str, Any]) -> Played:
+    def call(self, resource: Resource, told: Mapping[str, Any]) -> Played:
         """Carry the action out now, or plan it."""
         given = dict(told)
         at, after = given.pop("at", None), given.pop("after", None)
         if at is not None and after is not None:
             raise Refused(INVALID_PARAMETER, problems="at and after do not go together")
-        world = here(power).world
+        world = local_transport(resource).world
 
         def work(draft: Draft) -> Happening | Plan:
             if at is None and after is None:
                 return outside.carry_out(draft, self.name, given)
             wanted: Any = {"operation": after} if isinstance(after, str) else after
-            wait = match_of(power, wanted, "after") if after is not None else None
+            wait = match_of(resource, wanted, "after") if after is not None else None
             return plans.make(draft, self.name, given, at=at, after=wait)
 
         with world.lock, world.acting(self.id) as deed:
@@ -169,7 +169,7 @@ _HELD = (*_NAME, refusals.NOT_HELD)
 _ZONE, _ACCOUNT = refusals.UNKNOWN_ZONE, refusals.UNKNOWN_ACCOUNT
 
 
-class Outside(Power):
+class Outside(Resource):
     """The rest of the world, to play: strangers, other registrars, registries, the service's own staff.
 
     Each action happens at once, or becomes a plan.
@@ -180,7 +180,7 @@ class Outside(Power):
     """
 
     def when(self, at: When | None = None, *, after: Wait | None = None) -> Self:
-        """Return this power with its actions planned for later; one that can never succeed is refused now.
+        """Return this resource with its actions planned for later; one that can never succeed is refused now.
 
         Args:
             at: When it is to happen, where not at once: an instant, or a length of time ahead.

@@ -9,7 +9,7 @@ from typing import Any
 
 from marshmallow import INCLUDE, Schema
 
-from reseller_sandbox.control.rows import ControlCall, extra_row
+from reseller_sandbox.control_http.rows import ControlCall, extra_row
 from reseller_sandbox.core.refusals import UNKNOWN_DOCUMENT
 
 
@@ -27,7 +27,7 @@ class Document(Schema):
 @extra_row("openapi", "openapi/{document}", UNKNOWN_DOCUMENT, answer=Document(), lengthy_from=0)
 def show(call: ControlCall) -> Any:
     """Return the OpenAPI document of one interface, as the world's assumptions have it."""
-    document = call.control.document(call.arguments["document"], call.door.world.assumptions)
+    document = call.control.document(call.arguments["document"], call.transport.world.assumptions)
     incoming = call.incoming
     server = f"{incoming.scheme}://{incoming.headers.get('Host', '')}{incoming.prefix}"
     return {**document, "servers": [{"url": server}]}

@@ -1,4 +1,4 @@
-"""Records of answers, and powers over records: access by key, pages, the kinds of keys, matches."""
+"""Records of answers, and resources over records: access by key, pages, the kinds of keys, matches."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
 
 from msgspec import Struct
 
+from reseller_sandbox.control.local_transport import local_transport
+from reseller_sandbox.control.resource import ReceivedRefusal, Resource
 from reseller_sandbox.core import refusals, texts
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.contract import read_match
@@ -23,8 +25,6 @@ from reseller_sandbox.core.refusals.rule import Category
 from reseller_sandbox.core.signatures import field_names, refused
 from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.core.values import Kind, Within, whole
-from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import Power, Retold
 from reseller_sandbox.worlds import redact
 
 T = TypeVar("T")
@@ -159,25 +159,25 @@ Since = Annotated[
 Wanted = Annotated[Matching, MATCH]
 
 
-class MissingRecord(Retold, KeyError):
+class MissingRecord(ReceivedRefusal, KeyError):
     """The refusal of ``[]`` where there is no record under the key: a ``KeyError`` as well."""
 
     __module__ = "reseller_sandbox"
 
 
-class Keyed(Power, Generic[T]):
-    """A power whose ``list`` has its records under the power's own name, perhaps a page after another.
+class Keyed(Resource, Generic[T]):
+    """A resource whose ``list`` has its records under the resource's own name, perhaps a page after another.
 
     Where it has a ``get``, that finds a record by its key; elsewhere a record's ``name`` is its key.
     """
 
     def __iter__(self) -> Iterator[T]:
         """Yield every record, those of all pages."""
-        power: Any = self
-        found = power.list()
+        resource: Any = self
+        found = resource.list()
         yield from getattr(found, self.name)
         while getattr(found, "next", None) is not None:
-            found = power.list(start=found.next)
+            found = resource.list(start=found.next)
             yield from getattr(found, self.name)
 
     def __getitem__(self, key: Any) -> T:
@@ -215,9 +215,9 @@ def page(found: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int
     return rows[:limit], start + limit if len(rows) > limit else None
 
 
-def match_of(power: Power, told: Matching, place: str = "") -> Match:
-    """Return the match that a power was told, under ``place``; refuse with ``invalid_parameter``."""
+def match_of(resource: Resource, told: Matching, place: str = "") -> Match:
+    """Return the match that a resource was told, under ``place``; refuse with ``invalid_parameter``."""
     try:
-        return read_match(told, here(power).words)
+        return read_match(told, local_transport(resource).words)
     except Within as wrong:
         raise refused(wrong.problems, place) from None

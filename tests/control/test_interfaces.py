@@ -10,7 +10,8 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox, connect
 from tests.clients import Socket
-from tests.powers.doors import (
+from tests.control.examples import EXAMPLES, REQUEST, Example
+from tests.control.interfaces import (
     BY_NAME,
     OPERATIONS,
     Through,
@@ -20,7 +21,6 @@ from tests.powers.doors import (
     over_http,
     start_over,
 )
-from tests.powers.examples import EXAMPLES, REQUEST, Example
 from tests.registry import REGISTRY
 
 #: What the examples need beside the tests' own registry.

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from reseller_sandbox import Refused, Sandbox, connect
-from tests.powers.doors import OPERATIONS, Operation, in_python, measured, resolved, start_over
+from tests.control.interfaces import OPERATIONS, Operation, in_python, measured, resolved, start_over
 from tests.registry import REGISTRY
 from tests.thorough import tries
 
@@ -99,9 +99,9 @@ def calls(draw: st.DrawFn) -> tuple[Operation, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def both() -> Iterator[tuple[Sandbox, Sandbox]]:
     """Two sandboxes of the same fixture: a local one and a remote one."""
-    here, there = Sandbox(REGISTRY), Sandbox(REGISTRY)
+    local_transport, there = Sandbox(REGISTRY), Sandbox(REGISTRY)
     with there.serve() as server, connect(server.url) as remote:
-        yield here, remote
+        yield local_transport, remote
 
 
 #: A server refuses half a character with the whole body, before it looks at the parameter.
@@ -125,8 +125,11 @@ def test_any_call_has_the_same_result_locally_and_remotely(
         before = sandbox.export()
         outcomes.append(measured(in_python(sandbox)(operation.id, parameters)))
         assert outcomes[-1][0] == "ok" or sandbox.export() == before
-    here, there = outcomes
-    assert here == there or (here[0] in MASKED and there[0] == "malformed_body"), (operation.id, parameters)
+    local_transport, there = outcomes
+    assert local_transport == there or (local_transport[0] in MASKED and there[0] == "malformed_body"), (
+        operation.id,
+        parameters,
+    )
 
 
 def test_python_values_mean_the_same_locally_and_remotely(both: tuple[Sandbox, Sandbox]) -> None:

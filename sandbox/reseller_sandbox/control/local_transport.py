@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.core.contract import Vocabulary
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT, require_present
 
 
 class UndeclaredRefusal(AssertionError):
-    """A power has refused by a rule that it does not declare: a bug in the power."""
+    """A resource has refused by a rule that it does not declare: a bug in the resource."""
 
 
-class Here:
+class LocalTransport:
     """Acts on ``world``, one of ``worlds``, in this process."""
 
     def __init__(self, worlds: Engine, world: World) -> None:
@@ -48,9 +48,9 @@ class Here:
         if self.is_outdated:
             raise self.worlds.unknown(self.name)
 
-    def entering(self, world: str) -> Here:
+    def entering(self, world: str) -> LocalTransport:
         """Return the door to another world of this process."""
-        return Here(self.worlds, self.worlds.find(world))
+        return LocalTransport(self.worlds, self.worlds.find(world))
 
     def close(self) -> None:
         """Do nothing: there is no connection to close."""
@@ -59,24 +59,24 @@ class Here:
         """Return the result of ``operation``; raise ``Refused``, or else ``UndeclaredRefusal``."""
         self.require_world()
         told = operation.read(given)
-        power = operation.power(self)
+        resource = operation.resource(self)
         try:
             if operation.sort != "act" or told.get("dry_run"):
-                return operation.call(power, told)
+                return operation.call(resource, told)
             require_present(self.world)
             # Hold the lock until the action is logged: no reader sees an effect without its log entry.
             with (
                 nullcontext() if operation.apart else self.world.undoing(Refused, journal=True),
                 self.world.acting(operation.id, **operation.written(told)),
             ):
-                return operation.call(power, told)
+                return operation.call(resource, told)
         except Refused as refused:
             if self.world.is_past or refused.rule in (INVALID_PARAMETER, *operation.refuses):
                 raise
             raise UndeclaredRefusal(f"{operation.id} refuses by {refused}") from refused
 
 
-def here(power: Power) -> Here:
-    """Return the door of a power whose body is running, which is always on the side of the world."""
-    assert isinstance(power._door, Here)
-    return power._door
+def local_transport(resource: Resource) -> LocalTransport:
+    """Return the door of a resource whose body is running, which is always on the side of the world."""
+    assert isinstance(resource._transport, LocalTransport)
+    return resource._transport

@@ -1,0 +1,85 @@
+"""Every resource there is, in the order in which people meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import get_type_hints
+
+from reseller_sandbox.control.clock import Clock
+from reseller_sandbox.control.contract import Advice, Assumptions, Coverage
+from reseller_sandbox.control.events import Events
+from reseller_sandbox.control.faults import Faults
+from reseller_sandbox.control.journal import Journal
+from reseller_sandbox.control.ledger import Ledger
+from reseller_sandbox.control.local_transport import local_transport
+from reseller_sandbox.control.records import Accounts, Contacts, Customers, Hosts, Names, Transfers
+from reseller_sandbox.control.resource import Resource, Transport, look
+from reseller_sandbox.control.results import Result
+from reseller_sandbox.control.simulate import Outside, Plans
+from reseller_sandbox.control.worlds import Branches, Capsule, History, Snapshots, Worlds
+
+
+class HealthRecord(Result, frozen=True, kw_only=True):
+    """The status of the sandbox (``ok``), which world answers, and what its clock shows."""
+
+    status: str
+    world: str
+    now: datetime
+    frozen: bool
+
+
+class Health(Resource):
+    """Whether the sandbox is up."""
+
+    @look()
+    def show(self) -> HealthRecord:
+        """Return that the sandbox is up, and which world answers."""
+        world = local_transport(self).world
+        return HealthRecord(status="ok", world=world.name, now=world.now(), frozen=world.clock.frozen)
+
+
+class Resources:
+    """Every resource over one world. A subclass may add resources, or replace some: each is one
+    annotation."""
+
+    health: Health
+    clock: Clock
+    worlds: Worlds
+    history: History
+    snapshots: Snapshots
+    branches: Branches
+    names: Names
+    accounts: Accounts
+    customers: Customers
+    contacts: Contacts
+    hosts: Hosts
+    transfers: Transfers
+    faults: Faults
+    outside: Outside
+    plans: Plans
+    journal: Journal
+    capsule: Capsule
+    ledger: Ledger
+    events: Events
+    assumptions: Assumptions
+    advice: Advice
+    coverage: Coverage
+
+    @classmethod
+    @cache
+    def resources(cls) -> Mapping[str, type[Resource]]:
+        """Return the resources that it has, by name, as its annotations say."""
+        hints = get_type_hints(cls)
+        return {
+            name: one for name, one in hints.items() if isinstance(one, type) and issubclass(one, Resource)
+        }
+
+    def reach(self, transport: Transport) -> None:
+        """Make the resources over the world that ``transport`` leads to."""
+        for name, resource in self.resources().items():
+            setattr(self, name, resource(transport))
+
+
+RESOURCES = Resources.resources()
