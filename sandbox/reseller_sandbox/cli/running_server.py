@@ -68,7 +68,7 @@ def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
     """Log a request: people do not read of what the page in their browser looks at by itself."""
     if in_json:
         log.write(as_json(line))
-    elif not line.said.is_look:
+    elif not line.said.is_read_only:
         log.write(as_text(line))
 
 

@@ -15,7 +15,7 @@ from reseller_sandbox.control.journal import Journal
 from reseller_sandbox.control.ledger import Ledger
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import Accounts, Contacts, Customers, Hosts, Names, Transfers
-from reseller_sandbox.control.resource import Resource, Transport, look
+from reseller_sandbox.control.resource import Resource, Transport, read
 from reseller_sandbox.control.results import Result
 from reseller_sandbox.control.simulate import Outside, Plans
 from reseller_sandbox.control.worlds import Branches, Capsule, History, Snapshots, Worlds
@@ -33,7 +33,7 @@ class HealthRecord(Result, frozen=True, kw_only=True):
 class Health(Resource):
     """Whether the sandbox is up."""
 
-    @look()
+    @read()
     def show(self) -> HealthRecord:
         """Return that the sandbox is up, and which world answers."""
         world = local_transport(self).world

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reseller_sandbox.control.events import followed
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import client_of
-from reseller_sandbox.control.resource import Resource, Subscription, act, look, stream
+from reseller_sandbox.control.resource import Resource, Subscription, read, stream, write
 from reseller_sandbox.control.results import Fired, PerSecond, Result, Since, fired, record_of
 from reseller_sandbox.core import events, refusals
 from reseller_sandbox.core.clock import later, real_now, wire
@@ -118,24 +118,24 @@ class Clock(Resource):
         """Whether it moves only when told."""
         return self.show().frozen
 
-    @look()
+    @read()
     def show(self) -> Shows:
         """Return what the clock shows, and whether it stands still."""
         return _shows(local_transport(self).world)
 
-    @act()
+    @write()
     def freeze(self) -> Shows:
         """Stop the clock; it then moves only when told."""
         local_transport(self).world.freeze()
         return _shows(local_transport(self).world)
 
-    @act()
+    @write()
     def run(self) -> Shows:
         """Let the clock run on with the machine's."""
         local_transport(self).world.run()
         return _shows(local_transport(self).world)
 
-    @act(SET_BACK, long=True)
+    @write(SET_BACK, long=True)
     def set(self, to: Instant, *, limit: Listed = 1000) -> Moved:
         """Set the clock to an instant, now or later; all that is due by then happens, each at its time.
 
@@ -154,7 +154,7 @@ class Clock(Resource):
         moved = self.set(real_now())
         return replace(moved, frozen=self.run().frozen)
 
-    @act(
+    @write(
         SET_BACK,
         refusals.NOTHING_DUE,
         refusals.NOT_HELD,
@@ -185,7 +185,7 @@ class Clock(Resource):
         world = local_transport(self).world
         return _moved(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
 
-    @look(INVALID_NAME, long=True)
+    @read(INVALID_NAME, long=True)
     def due(self, *, limit: Annotated[int, whole(1, MOST_DUE)] = 100, domain: Text | None = None) -> Coming:
         """Return what is coming, the soonest first: each event as it would be if it came next.
 

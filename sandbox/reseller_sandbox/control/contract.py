@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.advice.rules import RULES, advise
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
-from reseller_sandbox.control.resource import Resource, act, look
+from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, record_of
 from reseller_sandbox.core import assumptions
 from reseller_sandbox.core.contract import Contract
@@ -59,12 +59,12 @@ class Assumptions(Keyed[Assumption]):
         """Return the value of the assumption of that name."""
         return self.list()[name]
 
-    @look()
+    @read()
     def list(self) -> Assumed:
         """Return every assumption with its value, its default, what it takes and what it decides."""
         return _assumed(local_transport(self).world)
 
-    @act()
+    @write()
     def set(
         self,
         assume: Record | None = None,
@@ -117,7 +117,7 @@ class AdviceGiven(Result, frozen=True, kw_only=True):
 class Advice(Resource):
     """What your program did that would have cost money, names or secrets in production."""
 
-    @look(long=True)
+    @read(long=True)
     def list(self) -> AdviceGiven:
         """Return what was found, each finding with the requests that show it."""
         world = local_transport(self).world
@@ -161,7 +161,7 @@ class Coverage(Resource):
     Neither a rewind nor a reset takes anything from it, nor that the journal drops what is old.
     """
 
-    @look(long=True)
+    @read(long=True)
     def show(self, *, operation: Of | None = None, everywhere: Everywhere = False) -> Covered:
         """Return how much has been exercised, in percent, area by area."""
         found = _found(local_transport(self), operation, everywhere)
@@ -174,7 +174,7 @@ class Coverage(Resource):
             areas=tuple(figures.areas(found)),
         )
 
-    @look(long=True)
+    @read(long=True)
     def items(
         self,
         *,
@@ -191,7 +191,7 @@ class Coverage(Resource):
         found = _found(local_transport(self), operation, everywhere, seen)
         return ItemsCovered(items=tuple(one for one in found if area in (None, one.area)))
 
-    @look(long=True)
+    @read(long=True)
     def missing(
         self,
         *,
@@ -206,7 +206,7 @@ class Coverage(Resource):
         mine = [one for one in found if area in (None, one.area)]
         return GapsFound(gaps=tuple(mine[:limit]), total=len(mine))
 
-    @act()
+    @write()
     def clear(self, *, everywhere: Everywhere = False) -> Covered:
         """Forget what has been exercised in this world; return how much there is to exercise."""
         transport = local_transport(self)

@@ -9,7 +9,7 @@ from math import inf
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox.control.local_transport import local_transport
-from reseller_sandbox.control.resource import Resource, Subscription, look, stream
+from reseller_sandbox.control.resource import Resource, Subscription, read, stream
 from reseller_sandbox.control.results import (
     Fired,
     Number,
@@ -177,7 +177,7 @@ class LocalSubscription(Subscription[T]):
 class Events(Resource):
     """What has changed this world, in one line: requests, control calls, what came due, and plans."""
 
-    @look(INVALID_NAME, long=True)
+    @read(INVALID_NAME, long=True)
     def find(
         self,
         *,

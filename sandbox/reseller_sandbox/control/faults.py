@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self, cast
 from msgspec.structs import replace
 
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
-from reseller_sandbox.control.resource import Resource, act, look
+from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Key, Keyed, Result
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
@@ -189,18 +189,18 @@ class Faults(Keyed[FaultRecord]):
     ...     assert fault.struck == 0
     """
 
-    @look()
+    @read()
     def list(self) -> FaultsFound:
         """Return every rule in its order, with how often it has matched and struck."""
         return _found(local_transport(self).world)
 
-    @look(UNKNOWN_FAULT)
+    @read(UNKNOWN_FAULT)
     def get(self, name: RuleName, /) -> FaultRecord:
         """Return one rule."""
         world = local_transport(self).world
         return _record(world, _called(world, name))
 
-    @act(FAULT_EXISTS, TOO_MANY_FAULTS)
+    @write(FAULT_EXISTS, TOO_MANY_FAULTS)
     def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
         """Add a rule after the others, or the rules of a preset; return what was added.
 
@@ -223,7 +223,7 @@ class Faults(Keyed[FaultRecord]):
         """
         return self.add(preset=preset, **changes)
 
-    @act(TOO_MANY_FAULTS)
+    @write(TOO_MANY_FAULTS)
     def replace(self, faults: Rules) -> FaultsPlaced:
         """Replace every rule by these; one bad rule, and nothing changes.
 
@@ -235,7 +235,7 @@ class Faults(Keyed[FaultRecord]):
         with local_transport(self).world.lock:
             return _placed(local_transport(self), (), cast(Any, faults), "faults[{}]")
 
-    @act(UNKNOWN_FAULT)
+    @write(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
         """Change parts of a rule, which keeps its place and its counts.
 
@@ -245,17 +245,17 @@ class Faults(Keyed[FaultRecord]):
         """
         return _changed(local_transport(self), name, changes)
 
-    @act(UNKNOWN_FAULT)
+    @write(UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
         """Pause a rule: it strikes nothing until it is resumed."""
         return _changed(local_transport(self), name, {"paused": True})
 
-    @act(UNKNOWN_FAULT)
+    @write(UNKNOWN_FAULT)
     def resume(self, name: RuleName, /) -> FaultRecord:
         """Let a paused rule strike again."""
         return _changed(local_transport(self), name, {"paused": False})
 
-    @act(UNKNOWN_FAULT)
+    @write(UNKNOWN_FAULT)
     def remove(self, name: RuleName, /) -> FaultsFound:
         """Remove one rule; return the others."""
         world = local_transport(self).world
@@ -264,13 +264,13 @@ class Faults(Keyed[FaultRecord]):
             _set(world, tuple(rule for rule in world.moment.faults.rules if rule is not removed))
             return _found(world)
 
-    @act()
+    @write()
     def clear(self) -> FaultsFound:
         """Remove every rule. Requests that a delay holds up still take effect."""
         _set(local_transport(self).world, ())
         return FaultsFound(faults=())
 
-    @look()
+    @read()
     def kinds(self) -> KindsFound:
         """Return every kind of fault with its parameters, and what any rule may say beside those."""
         return KindsFound(
@@ -288,7 +288,7 @@ class Faults(Keyed[FaultRecord]):
             kept=_parts(reading.Kept),
         )
 
-    @look()
+    @read()
     def presets(self) -> PresetsFound:
         """Return every preset with its rules."""
         return PresetsFound(

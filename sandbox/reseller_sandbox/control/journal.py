@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from reseller_sandbox.control.events import LocalSubscription
 from reseller_sandbox.control.ledger import Movement, movement
 from reseller_sandbox.control.local_transport import local_transport
-from reseller_sandbox.control.resource import Subscription, act, look, stream
+from reseller_sandbox.control.resource import Subscription, read, stream, write
 from reseller_sandbox.control.results import (
     Keyed,
     PerSecond,
@@ -229,7 +229,7 @@ class Verification(Result, frozen=True, kw_only=True):
 class Journal(Keyed[RequestRecord]):
     """The requests that the world remembers, with their answers, changes and refusals."""
 
-    @look(long=True)
+    @read(long=True)
     def find(
         self, *, limit: Annotated[int, whole(0, MOST)] = LISTED, **match: Unpack[Matching]
     ) -> RequestsFound:
@@ -247,7 +247,7 @@ class Journal(Keyed[RequestRecord]):
             dropped=world.journal.dropped,
         )
 
-    @look(UNKNOWN_REQUEST)
+    @read(UNKNOWN_REQUEST)
     def get(self, request: Text, /) -> RequestRecord:
         """Return one request: what was asked and answered, what it changed, and why it was refused.
 
@@ -280,12 +280,12 @@ class Journal(Keyed[RequestRecord]):
             per_second,
         )
 
-    @act()
+    @write()
     def clear(self) -> Cleared:
         """Forget every request. What they changed stays, but rewinding to them is no longer possible."""
         return Cleared(cleared=local_transport(self).world.forget_requests())
 
-    @look(long=True)
+    @read(long=True)
     def verify(
         self,
         match: Wanted | None = None,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import as_kept
-from reseller_sandbox.control.resource import Resource, look
+from reseller_sandbox.control.resource import Resource, read
 from reseller_sandbox.control.results import Number, Result, latest, record_of
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import LedgerEntry, Purpose
@@ -105,7 +105,7 @@ class MovementFilter(TypedDict, total=False):
 class Ledger(Resource):
     """Every movement of money, its cause, and the totals."""
 
-    @look(UNKNOWN_ACCOUNT, long=True)
+    @read(UNKNOWN_ACCOUNT, long=True)
     def find(
         self,
         *,

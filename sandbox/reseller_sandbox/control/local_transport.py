@@ -61,7 +61,7 @@ class LocalTransport:
         told = operation.read(given)
         resource = operation.resource(self)
         try:
-            if operation.sort != "act" or told.get("dry_run"):
+            if operation.sort != "write" or told.get("dry_run"):
                 return operation.call(resource, told)
             require_present(self.world)
             # Hold the lock until the action is logged: no reader sees an effect without its log entry.

@@ -12,7 +12,7 @@ from heapq import nsmallest
 from typing import Annotated, Any, ClassVar, TypeVar, Unpack
 
 from reseller_sandbox.control.local_transport import local_transport
-from reseller_sandbox.control.resource import act, look
+from reseller_sandbox.control.resource import read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, Start, page, record_of
 from reseller_sandbox.core import hosts, model, zones
 from reseller_sandbox.core.clock import LATEST
@@ -282,7 +282,7 @@ class Names(Registered[NameRecord]):
 
     section, shows = "domains", staticmethod(name_record)
 
-    @look(UNKNOWN_ACCOUNT, long=True)
+    @read(UNKNOWN_ACCOUNT, long=True)
     def list(
         self,
         *,
@@ -324,7 +324,7 @@ class Names(Registered[NameRecord]):
             found = nsmallest(start + limit + 1, found, key=_SORTED[sort])
         return NamesFound(**self._page(moment, found, limit, start))
 
-    @look(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
+    @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
         """Return one name as its holder has it, or as ``account`` has it, which may wait for a transfer.
 
@@ -336,7 +336,7 @@ class Names(Registered[NameRecord]):
         order = held_order(state, spelt) if owner is None else own_order(state, owner, spelt)
         return self._one(moment, order, "name", name)
 
-    @act(INVALID_ENTRY)
+    @write(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
         """Put a name into the registry, as a fixture would: nothing is ordered, and no money moves."""
         self._add(name, entry)
@@ -348,7 +348,7 @@ class Hosts(Registered[HostRecord]):
 
     section, shows = "hosts", staticmethod(host_record)
 
-    @look(long=True)
+    @read(long=True)
     def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostsFound:
         """Return a page of the hosts, by the names that they lie below.
 
@@ -360,13 +360,13 @@ class Hosts(Registered[HostRecord]):
         found = (moment.state.hosts[name] for _, name in moment.state.hosts_of_domain.beginning(below))
         return HostsFound(**self._page(moment, found, limit, start))
 
-    @look(UNKNOWN_RECORD)
+    @read(UNKNOWN_RECORD)
     def get(self, name: HostKey, /) -> HostRecord:
         """Return one host."""
         moment = local_transport(self).world.present()
         return self._one(moment, moment.state.hosts.get(as_kept(name)), "host", name)
 
-    @act(INVALID_ENTRY)
+    @write(INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
         """Put a host below a name into the registry, as a fixture would."""
         self._add(name, entry)
@@ -378,7 +378,7 @@ class Transfers(Registered[TransferRecord]):
 
     section, shows = "transfers", staticmethod(transfer_record)
 
-    @look(long=True)
+    @read(long=True)
     def list(
         self, *, status: StatusWord | None = None, limit: Limit = 100, start: Start = 0
     ) -> TransfersFound:
@@ -391,7 +391,7 @@ class Transfers(Registered[TransferRecord]):
         found = (one for _, one in in_order(moment.state.transfers) if status in (None, one.status))
         return TransfersFound(**self._page(moment, found, limit, start))
 
-    @look(UNKNOWN_RECORD)
+    @read(UNKNOWN_RECORD)
     def get(self, domain: Text, /) -> TransferRecord:
         """Return the latest transfer of a name.
 
@@ -401,7 +401,7 @@ class Transfers(Registered[TransferRecord]):
         moment = local_transport(self).world.present()
         return self._one(moment, moment.state.transfers.get(as_kept(domain)), "transfer of", domain)
 
-    @act(INVALID_ENTRY)
+    @write(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
         """Put a transfer into the registry, as a fixture would: nothing is ordered, and no money moves.
 
@@ -417,12 +417,12 @@ class Accounts(Registered[AccountRecord]):
 
     section, shows = "accounts", staticmethod(account_record)
 
-    @look()
+    @read()
     def list(self) -> AccountsFound:
         """Return every account."""
         return AccountsFound(accounts=accounts_shown(local_transport(self).world.present()))
 
-    @look(UNKNOWN_ACCOUNT)
+    @read(UNKNOWN_ACCOUNT)
     def get(self, account: Text, /) -> AccountRecord:
         """Return one account.
 
@@ -432,7 +432,7 @@ class Accounts(Registered[AccountRecord]):
         moment = local_transport(self).world.present()
         return account_record(moment, account_called(moment.state, account))
 
-    @act(INVALID_ENTRY)
+    @write(INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
         """Open an account with its credentials and its money, as a fixture would.
 
@@ -451,7 +451,7 @@ class Customers(Registered[CustomerRecord]):
 
     section, shows = "customers", staticmethod(customer_record)
 
-    @look(UNKNOWN_ACCOUNT, long=True)
+    @read(UNKNOWN_ACCOUNT, long=True)
     def list(
         self, *, account: Text | None = None, mail: Text | None = None, limit: Limit = 100, start: Start = 0
     ) -> CustomersFound:
@@ -468,13 +468,13 @@ class Customers(Registered[CustomerRecord]):
         meant = (one for one in found if mail is None or one.card.mail.lower() == mail.lower())
         return CustomersFound(**self._page(moment, meant, limit, start))
 
-    @look(UNKNOWN_RECORD)
+    @read(UNKNOWN_RECORD)
     def get(self, number: CustomerKey, /) -> CustomerRecord:
         """Return one customer."""
         moment = local_transport(self).world.present()
         return self._one(moment, moment.state.customers.get(number), "customer", number)
 
-    @act(INVALID_ENTRY)
+    @write(INVALID_ENTRY)
     def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
         """Put a customer into the registry, as a fixture would."""
         self._add(number, entry)
@@ -486,7 +486,7 @@ class Contacts(Registered[ContactRecord]):
 
     section, shows = "contacts", staticmethod(contact_record)
 
-    @look(UNKNOWN_ACCOUNT, long=True)
+    @read(UNKNOWN_ACCOUNT, long=True)
     def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactsFound:
         """Return a page of the contacts, by handle.
 
@@ -498,13 +498,13 @@ class Contacts(Registered[ContactRecord]):
         found = (one for _, one in in_order(moment.state.contacts) if owner in (None, one.account))
         return ContactsFound(**self._page(moment, found, limit, start))
 
-    @look(UNKNOWN_RECORD)
+    @read(UNKNOWN_RECORD)
     def get(self, handle: ContactKey, /) -> ContactRecord:
         """Return one contact."""
         moment = local_transport(self).world.present()
         return self._one(moment, moment.state.contacts.get(handle), "contact", handle)
 
-    @act(INVALID_ENTRY)
+    @write(INVALID_ENTRY)
     def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
         """Put a contact into the registry, as a fixture would."""
         self._add(handle, entry)

@@ -16,8 +16,8 @@ from reseller_sandbox.core.signatures import Parameter, declared, read_by, told_
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-#: ``look``: changes nothing. ``act``: changes a world. ``stream``: a look that goes on until it is closed.
-Sort = Literal["look", "act", "stream"]
+#: ``read``: changes nothing. ``write``: changes a world. ``stream``: a look that goes on until it is closed.
+Sort = Literal["read", "write", "stream"]
 
 #: Where the operations are found over HTTP.
 ROOT = "/_sandbox"
@@ -144,7 +144,7 @@ class Operation:
         shapes = [one.kind.shape for one in self.parameters if one.place != "segment"]
         words = ("string", "integer", "boolean", "number")
         fits = all(shape.get("type") in words or not shape for shape in shapes)
-        return "GET" if self.sort == "look" and fits else "POST"
+        return "GET" if self.sort == "read" and fits else "POST"
 
     @property
     def takes_slashes(self) -> bool:
@@ -205,7 +205,7 @@ class Operation:
 class Resource:
     """One subject that can be looked at and acted on: the clock, the faults, the journal, …
 
-    A method that is declared with ``look``, ``act`` or ``stream`` goes through ``transport``; its body runs
+    A method that is declared with ``read``, ``write`` or ``stream`` goes through ``transport``; its body runs
     only on the side of the world. Any other method composes those, and so works through every interface.
     """
 
@@ -240,16 +240,16 @@ def _operations(resource: type) -> list[Operation]:
     return [one.operation for one in vars(resource).values() if hasattr(one, "operation")]
 
 
-def look(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
+def read(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
     """Declare a method that changes nothing."""
-    return _declare("look", refuses, long)
+    return _declare("read", refuses, long)
 
 
-def act(
+def write(
     *refuses: Rule, long: bool = False, one_of: tuple[str, ...] = (), apart: bool = False
 ) -> Callable[[F], F]:
     """Declare a method that changes a world."""
-    return _declare("act", refuses, long, one_of, apart)
+    return _declare("write", refuses, long, one_of, apart)
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
 from msgspec.structs import replace
 
 from reseller_sandbox.control.local_transport import local_transport
-from reseller_sandbox.control.resource import Operation, Resource, act, look, method_for
+from reseller_sandbox.control.resource import Operation, Resource, method_for, read, write
 from reseller_sandbox.control.results import Fired, Number, Result, fired, match_of
 from reseller_sandbox.core import outside, plans, refusals
 from reseller_sandbox.core.happenings import Happening
@@ -56,13 +56,13 @@ class PlansFound(Result, frozen=True, kw_only=True):
 class Plans(Resource):
     """What the other side is planned to do, and what came of it."""
 
-    @look()
+    @read()
     def list(self) -> PlansFound:
         """Return every plan: those to come, and the result of the others."""
         known = local_transport(self).world.state.plans
         return PlansFound(plans=tuple(plan_record(plan) for _, plan in in_order(known)))
 
-    @act(UNKNOWN_PLAN)
+    @write(UNKNOWN_PLAN)
     def remove(self, plan: Number, /) -> PlanRecord:
         """Cancel a plan, or delete one that has been carried out; return it.
 
@@ -158,7 +158,7 @@ def happens(
     def declare(
         action: Callable[Concatenate[Draft, P], Happening],
     ) -> Callable[Concatenate[Outside, P], Played]:
-        operation = ActionPlayed(action, "act", refuses, long=False)
+        operation = ActionPlayed(action, "write", refuses, long=False)
         return cast("Callable[Concatenate[Outside, P], Played]", method_for(operation))
 
     return declare

@@ -14,7 +14,7 @@ from reseller_sandbox.capsule.steps import RequestStep
 from reseller_sandbox.capsule.writing import recording_of
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.records import AccountRecord, accounts_shown
-from reseller_sandbox.control.resource import Resource, act, look
+from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import (
     Key,
     Keyed,
@@ -213,13 +213,13 @@ class ForkOptions(TypedDict, total=False):
 class Snapshots(Keyed[CheckpointRecord]):
     """The moments of this world that are kept under a name, so that it can go back to them."""
 
-    @look()
+    @read()
     def list(self) -> SnapshotsFound:
         """Return every snapshot, the oldest first."""
         kept = local_transport(self).world.snapshots.values()
         return SnapshotsFound(snapshots=tuple(map(checkpoint_record, kept)))
 
-    @act(refusals.TOO_MANY_SNAPSHOTS)
+    @write(refusals.TOO_MANY_SNAPSHOTS)
     def add(self, name: Key) -> CheckpointRecord:
         """Keep this moment under a name; a snapshot of that name is replaced.
 
@@ -228,13 +228,13 @@ class Snapshots(Keyed[CheckpointRecord]):
         """
         return checkpoint_record(timeline.snapshot(local_transport(self).world, name))
 
-    @act(refusals.UNKNOWN_SNAPSHOT)
+    @write(refusals.UNKNOWN_SNAPSHOT)
     def restore(self, name: SnapshotName, /) -> WentBack:
         """Go back to a snapshot; the clock and the random numbers are as they were."""
         world = local_transport(self).world
         return went_back(world, timeline.restore(world, name))
 
-    @act(refusals.UNKNOWN_SNAPSHOT)
+    @write(refusals.UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotsFound:
         """Delete a snapshot; return the others."""
         timeline.forget_snapshot(local_transport(self).world, name)
@@ -244,19 +244,19 @@ class Snapshots(Keyed[CheckpointRecord]):
 class Branches(Keyed[CheckpointRecord]):
     """The futures of this world that were left behind when it went back."""
 
-    @look()
+    @read()
     def list(self) -> BranchesFound:
         """Return every branch, the oldest first."""
         kept = local_transport(self).world.branches.values()
         return BranchesFound(branches=tuple(map(checkpoint_record, kept)))
 
-    @act(UNKNOWN_BRANCH)
+    @write(UNKNOWN_BRANCH)
     def switch(self, name: BranchName, /) -> WentBack:
         """Continue a branch where it ended; the present becomes a branch itself."""
         world = local_transport(self).world
         return went_back(world, timeline.switch(world, name))
 
-    @act(UNKNOWN_BRANCH)
+    @write(UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchesFound:
         """Delete a branch; return the others."""
         timeline.forget_branch(local_transport(self).world, name)
@@ -266,7 +266,7 @@ class Branches(Keyed[CheckpointRecord]):
 class History(Resource):
     """The past of this world as a whole: go back, begin again, compare two points, export it."""
 
-    @act(refusals.UNKNOWN_REQUEST)
+    @write(refusals.UNKNOWN_REQUEST)
     def rewind(
         self, request: Text, *, side: Annotated[str, choice("before", "after")] = "before"
     ) -> WentBack:
@@ -282,7 +282,7 @@ class History(Resource):
         world = local_transport(self).world
         return went_back(world, timeline.rewind(world, request, before=side == "before"))
 
-    @act()
+    @write()
     def reset(self, *, original: Switch = False) -> WorldStanding:
         """Take the world back to how it began: names, money, counters and clock.
 
@@ -293,7 +293,7 @@ class History(Resource):
         timeline.reset(world, original=original)
         return _standing(WorldStanding, world)
 
-    @look(*POINT_RULES, UNKNOWN_WORLD, long=True)
+    @read(*POINT_RULES, UNKNOWN_WORLD, long=True)
     def diff(
         self,
         from_: Text = "start",
@@ -326,13 +326,13 @@ class History(Resource):
             next=start + limit if start + limit < len(found) else None,
         )
 
-    @look(long=True)
+    @read(long=True)
     def export(self) -> Exported:
         """Return the whole world as a fixture in YAML, credentials and codes included."""
         transport = local_transport(self)
         return Exported(fixture=transport.worlds.fixtures.written(transport.world.present()))
 
-    @act(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
+    @write(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
     def load(self, fixture: FixtureText) -> Loaded:
         """Begin again with a fixture; the world as it was is kept as a branch.
 
@@ -350,7 +350,7 @@ class History(Resource):
 class Capsule(Resource):
     """This world's past in one file, from which all of it can be done again."""
 
-    @look(long=True)
+    @read(long=True)
     def get(self) -> CapsuleRecord:
         """Return what the world began with and all that it has been asked and told since, as one file.
 
@@ -375,18 +375,18 @@ class Capsule(Resource):
 class Worlds(Keyed[WorldSummary]):
     """The worlds of the server: each a registry of its own, with its own accounts, clock and past."""
 
-    @look(long=True)
+    @read(long=True)
     def list(self) -> WorldsFound:
         """Return every world, the oldest first."""
         return _found(local_transport(self).worlds)
 
-    @look(UNKNOWN_WORLD)
+    @read(UNKNOWN_WORLD)
     def get(self, world: WorldName, /) -> WorldRecord:
         """Return one world, with its accounts and their credentials."""
         engine = local_transport(self).worlds
         return _world(WorldRecord, engine, engine.find(world))
 
-    @act(
+    @write(
         refusals.TOO_MANY_WORLDS,
         refusals.WORLD_EXISTS,
         refusals.INVALID_FIXTURE,
@@ -416,7 +416,7 @@ class Worlds(Keyed[WorldSummary]):
         transport = _beside(self)
         return _world(WorldRecord, transport.worlds, _forked(transport, wanted))
 
-    @act(
+    @write(
         refusals.INVALID_CAPSULE,
         refusals.TOO_MANY_WORLDS,
         refusals.WORLD_EXISTS,
@@ -442,7 +442,7 @@ class Worlds(Keyed[WorldSummary]):
         seen = {"difference": relived.difference or None, "notes": relived.notes}
         return _world(WorldOpened, engine, world, **seen)
 
-    @act(UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
+    @write(UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
     def remove(self, world: WorldName, /) -> WorldsFound:
         """Delete a world, with all that it holds; return the other worlds."""
         engine = _beside(self).worlds

@@ -151,7 +151,7 @@ class LogWords(Protocol):
         """Whether there is no answer, and its status stands for none."""
 
     @property
-    def is_look(self) -> bool:
+    def is_read_only(self) -> bool:
         """Whether a page of the application looks at it, which people need not read."""
 
 

@@ -39,7 +39,7 @@ class Words(Struct, frozen=True):
 
     note: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    is_look: bool = False
+    is_read_only: bool = False
     is_unanswered: bool = False
 
 

@@ -352,7 +352,7 @@ class RequestContext(Struct, dict=True):
         return {name: value for name, value in told.items() if value}
 
     @property
-    def is_look(self) -> bool:
+    def is_read_only(self) -> bool:
         """Whether the sandbox's own page sent the request to refresh its view."""
         if self.headers.get("Sec-Fetch-Site") != "same-origin":
             return False
