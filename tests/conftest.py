@@ -13,9 +13,9 @@ from reseller_sandbox import Sandbox
 from tests import thorough
 from tests.clients import Api, InProcess, Socket
 from tests.documented import documented
-from tests.outside.player import Player
 from tests.registry import REGISTRY, Make, connect
 from tests.rendered import entries
+from tests.third_parties.player import Player
 
 thorough.load()
 

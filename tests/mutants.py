@@ -34,7 +34,7 @@ COPIED = ("sandbox", "tests", "fixtures", "README.md", "Makefile", "pyproject.to
 
 #: The tests of each part, beside the folder of its own name and the golden files. They run before the others.
 TESTS = {
-    "core": ["units", "model", "time", "outside", "v3", "v2"],
+    "core": ["units", "model", "time", "third_parties", "v3", "v2"],
     "v2": ["contract"],
     "v3": ["contract"],
     "faults": ["control", "control"],

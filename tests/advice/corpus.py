@@ -137,7 +137,7 @@ class Client:
         self.sandbox.clock.set(self.sandbox.names[name].expires)
 
     def have(self, balance: str) -> None:
-        self.sandbox.outside.adjust_balance("main", to=balance)
+        self.sandbox.simulate.adjust_balance("main", to=balance)
 
     def do(self, program: str) -> None:
         """Take the steps of a program: they are divided by commas; ``3 times:`` repeats those up to ``;``.

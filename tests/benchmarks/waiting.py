@@ -84,12 +84,12 @@ def measure(how: How) -> Found:
     Beside the time on the clock stands the server's computing time, which says as much on a busy machine.
     """
     with served(1_000 if how.tiny else NAMES) as server:
-        server.ask("POST", "outside/adjust_balance", {"account": "main", "by": "9000000"})
+        server.ask("POST", "simulate/adjust_balance", {"account": "main", "by": "9000000"})
         year = ("POST", "clock/advance", {"by": "P1Y", "limit": 1})
         for number in range(YEARS):
             yield server.beside(f"year {number + 1}", partial(server.ask, *year))
         for path in READS:
-            server.ask("POST", "outside/adjust_balance", {"account": "main", "by": "1"})  # nothing is cached
+            server.ask("POST", "simulate/adjust_balance", {"account": "main", "by": "1"})  # nothing is cached
             yield server.beside(path, partial(server.ask, "GET", path))
         text = json.loads(server.ask("GET", "history/export"))["fixture"]
         fork = {"name": "sent", "state": f"{text}# forked\n"}

@@ -29,7 +29,7 @@ def lived(sandbox: Sandbox) -> Sandbox:
     for number in range(3):
         client.post("/v3/domains/createDomain", json={"domain": {"domainName": f"new-{number}.com"}})
     sandbox.clock.advance("P400D")
-    sandbox.outside.register("taken-by-others.com")
+    sandbox.simulate.register("taken-by-others.com")
     client.get("/V2.0/domain/taken-by-others.com/check")
     client.get("/v3/balance", headers={"X-SVC-SIGNATURE": "wrong"})
     sandbox.rewind(sandbox.journal.find().requests[2].id, side="after")
@@ -70,10 +70,10 @@ def gone(sandbox: Sandbox) -> None:
 #: Actions that leave an event due at the same instant.
 AT_ONCE: dict[str, Callable[[Sandbox], object]] = {
     "deleted": lambda sandbox: [gone(sandbox), sandbox.client().delete("/V2.0/domain/gone.de")],
-    "dropped": lambda sandbox: [gone(sandbox), sandbox.outside.drop("gone.de")],
+    "dropped": lambda sandbox: [gone(sandbox), sandbox.simulate.drop("gone.de")],
     "expired": lambda sandbox: sandbox.names.add("late.com", expires="-3d"),
     "expired in the fixture": lambda sandbox: edit(sandbox, {"domains": {"late.com": {"expires": "-3d"}}}),
-    "scheduled for now": lambda sandbox: sandbox.outside.when("PT0S").register("wanted.com"),
+    "scheduled for now": lambda sandbox: sandbox.simulate.when("PT0S").register("wanted.com"),
 }
 
 

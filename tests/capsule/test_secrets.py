@@ -67,10 +67,12 @@ CODE = "Given-Code-21"
 
 #: Control calls that give a name of another registrar a code.
 GIVEN: dict[str, Callable[[Sandbox], object]] = {
-    "at once": lambda sandbox: sandbox.outside.register("new.com", auth_code=CODE),
+    "at once": lambda sandbox: sandbox.simulate.register("new.com", auth_code=CODE),
     "as a fixture would": lambda sandbox: sandbox.names.add("new.com", account="outside", auth_code=CODE),
-    "at an instant": lambda sandbox: sandbox.outside.when("P1D").register("new.com", auth_code=CODE),
-    "after a request": lambda sandbox: sandbox.outside.when(after="v3.*").register("new.com", auth_code=CODE),
+    "at an instant": lambda sandbox: sandbox.simulate.when("P1D").register("new.com", auth_code=CODE),
+    "after a request": lambda sandbox: sandbox.simulate.when(after="v3.*").register(
+        "new.com", auth_code=CODE
+    ),
 }
 
 
@@ -124,7 +126,7 @@ def test_a_match_for_a_secret_of_another_service_finds_the_same_requests(subtest
         with subtests.test(case):
             sandbox = Sandbox(REGISTRY)
             sandbox.faults.add("error", status=599, match=match, when={"phase": "after"})
-            sandbox.outside.when(after=match).adjust_balance("other", by=1)
+            sandbox.simulate.when(after=match).adjust_balance("other", by=1)
             if number % 2:
                 sandbox.journal.clear()
             assert 599 in _statuses(sandbox)

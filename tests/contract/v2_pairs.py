@@ -67,7 +67,7 @@ def unreadable(sandbox: Sandbox) -> object:
 
 def poorer(sandbox: Sandbox) -> object:
     """Leave the account with a cent."""
-    return sandbox.outside.adjust_balance("main", to="0.01")
+    return sandbox.simulate.adjust_balance("main", to="0.01")
 
 
 for operation in WORKS:

@@ -286,32 +286,32 @@ AWAITED: tuple[Parameters, ...] = (
 WRONG_MATCHES: tuple[Parameters, ...] = ({"since": "r1"}, {"answer": "accepted"}, {"body": {"[": 1}})
 PROMOTION = {"zone": "com", "of": "registration", "price": "1.5", "until": "P3D"}
 PLANNED = (
-    ("outside.register", {**WANTED, "auth_code": "their-code", "at": "P3D"}),
-    ("outside.set_prices", {"zone": "com", "renewal": "13.25", "after": "v3.balance"}),
+    ("simulate.register", {**WANTED, "auth_code": "their-code", "at": "P3D"}),
+    ("simulate.set_prices", {"zone": "com", "renewal": "13.25", "after": "v3.balance"}),
 )
 OUTSIDE = (
     *(
-        good(f"outside.{action}", required, *({**required, name: more[name]} for name in more))
+        good(f"simulate.{action}", required, *({**required, name: more[name]} for name in more))
         for action, (required, more) in ACTIONS.items()
     ),
-    good("outside.hold", {**SECOND, "at": 3600.0}),
-    bad("outside.hold", {**SECOND, "at": 0.5}, {**SECOND, "at": "soon"}),
-    each("outside.drop", SECOND, {"after": ("v3.balance", 7)}),
-    good("outside.cancel_transfer", SECOND, before=(("outside.request_transfer", SECOND),)),
-    bad("outside.cancel_transfer", SECOND, code="no_transfer_out"),
-    bad("outside.register", {"domain": "active.com"}, code="name_taken"),
-    bad("outside.register", {"domain": "wanted.nowhere", "at": "P1D"}, code="zone_not_supported"),
-    bad("outside.register", {**WANTED, "at": "P1D", "after": "v3.*"}, {**WANTED, "at": "2020-01-01"}),
-    bad("outside.register", {**WANTED, "after": "v3.balanse"}, {**WANTED, "year": 1}),
-    good("outside.register", *({**WANTED, "after": match} for match in AWAITED)),
-    bad("outside.register", *({**WANTED, "after": match} for match in WRONG_MATCHES)),
-    good("outside.set_promotion", PROMOTION),
-    bad("outside.set_promotion", {**PROMOTION, "price": "free"}, {**PROMOTION, "until": "2020-01-01"}),
-    bad("outside.set_premium", {**WANTED, "renewal": "7"}),
-    each("outside.adjust_balance", {"account": "main"}, {"to": ("0", "all")}),
-    bad("outside.adjust_balance", {"account": "main"}),
-    bad("outside.adjust_balance", {"account": "nobody", "by": "1"}, code="unknown_account"),
-    bad("outside.set_service", {"zone": "nowhere", "in_service": True}, code="unknown_zone"),
+    good("simulate.hold", {**SECOND, "at": 3600.0}),
+    bad("simulate.hold", {**SECOND, "at": 0.5}, {**SECOND, "at": "soon"}),
+    each("simulate.drop", SECOND, {"after": ("v3.balance", 7)}),
+    good("simulate.cancel_transfer", SECOND, before=(("simulate.request_transfer", SECOND),)),
+    bad("simulate.cancel_transfer", SECOND, code="no_transfer_out"),
+    bad("simulate.register", {"domain": "active.com"}, code="name_taken"),
+    bad("simulate.register", {"domain": "wanted.nowhere", "at": "P1D"}, code="zone_not_supported"),
+    bad("simulate.register", {**WANTED, "at": "P1D", "after": "v3.*"}, {**WANTED, "at": "2020-01-01"}),
+    bad("simulate.register", {**WANTED, "after": "v3.balanse"}, {**WANTED, "year": 1}),
+    good("simulate.register", *({**WANTED, "after": match} for match in AWAITED)),
+    bad("simulate.register", *({**WANTED, "after": match} for match in WRONG_MATCHES)),
+    good("simulate.set_promotion", PROMOTION),
+    bad("simulate.set_promotion", {**PROMOTION, "price": "free"}, {**PROMOTION, "until": "2020-01-01"}),
+    bad("simulate.set_premium", {**WANTED, "renewal": "7"}),
+    each("simulate.adjust_balance", {"account": "main"}, {"to": ("0", "all")}),
+    bad("simulate.adjust_balance", {"account": "main"}),
+    bad("simulate.adjust_balance", {"account": "nobody", "by": "1"}, code="unknown_account"),
+    bad("simulate.set_service", {"zone": "nowhere", "in_service": True}, code="unknown_zone"),
     good("plans.list"),
     good("plans.list", before=PLANNED),
     good("plans.remove", {"plan": 2}, before=PLANNED),

@@ -121,7 +121,7 @@ def test_any_call_has_the_same_result_locally_and_remotely(
         sandbox.snapshot("here")
         sandbox.restore("here")
         sandbox.faults.add("latency", seconds=0, name="slow")
-        sandbox.outside.when("P3D").register("wanted.com")
+        sandbox.simulate.when("P3D").register("wanted.com")
         before = sandbox.export()
         outcomes.append(measured(in_python(sandbox)(operation.id, parameters)))
         assert outcomes[-1][0] == "ok" or sandbox.export() == before
@@ -148,5 +148,5 @@ def test_python_values_mean_the_same_locally_and_remotely(both: tuple[Sandbox, S
                     world.clock.advance(odd)
             world.client().get("/v3/balance")
             assert len(world.journal.find(operation=[Word.EVERY]).requests) == 1
-            moved = world.outside.adjust_balance("main", to=7).fired[0]
+            moved = world.simulate.adjust_balance("main", to=7).fired[0]
             assert str(moved.balance) == str(world.accounts["main"].balance) == "7.00"

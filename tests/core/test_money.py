@@ -48,7 +48,7 @@ def test_each_amount_of_a_third_party_action_has_six_fraction_digits(subtests, s
     ]
     for action, arguments in cases:
         with subtests.test(action=action, arguments=arguments):
-            answer = sandbox.client().post(f"/_sandbox/outside/{action}", json=arguments)
+            answer = sandbox.client().post(f"/_sandbox/simulate/{action}", json=arguments)
             assert answer.status_code == 400
             [name] = [name for name, value in arguments.items() if value == FINER]
             assert f"{name} {TOO_FINE}" in answer.get_json()["message"]

@@ -23,8 +23,8 @@ def test_a_transfer_adds_a_year_to_a_name_that_is_paid_for_ten(sandbox: Sandbox,
 def test_a_third_party_action_can_be_scheduled_for_now_but_not_for_the_past(sandbox: Sandbox) -> None:
     now = sandbox.clock.now
     with pytest.raises(Refused, match="already"):
-        sandbox.outside.when(at=now - timedelta(seconds=1)).register("planned.com")
-    assert sandbox.outside.when(at=now).register("planned.com").plan is not None
+        sandbox.simulate.when(at=now - timedelta(seconds=1)).register("planned.com")
+    assert sandbox.simulate.when(at=now).register("planned.com").plan is not None
     first = sandbox.clock.advance(until="next").fired[0]
     assert (first.at, first.event) == (now, "register")
 

@@ -30,7 +30,7 @@ LEFT_OUT = {
 
 #: The operations of control that are left out: what never ends is no answer to be checked, and a zone that
 #: was taken out of service leads to answers of 503, as it should.
-SPARED = ("clockWatch", "journalFollow", "eventsFollow", "outsideSetService")
+SPARED = ("clockWatch", "journalFollow", "eventsFollow", "simulateSetService")
 
 
 @pytest.mark.parametrize(("name", "examples"), [("v3", 3), ("v2", 3), ("control", 1)])

@@ -76,7 +76,7 @@ REFUSED: list[tuple[str, Any, str, str, str | None]] = [
 def test_the_nearest_allowed_request_is_named(
     sandbox: Sandbox, steer: Control, main: Api, subtests: pytest.Subtests
 ) -> None:
-    sandbox.outside.request_transfer("second.com", force=True)
+    sandbox.simulate.request_transfer("second.com", force=True)
     for request, body, rule, allowed, day in REFUSED:
         method, target = request.split()
         sent = {"domain": {"domainName": body}} if isinstance(body, str) else body
@@ -132,7 +132,7 @@ def test_the_missing_amount_is_named(sandbox: Sandbox, steer: Control) -> None:
     refusal = _refusal(steer)
     assert refusal["allowed"] == "top up the balance by 9.00 USD or more"
     assert (refusal["met"]["account"], refusal["met"]["balance"]) == ("poor", "1.00")
-    sandbox.outside.adjust_balance("poor", by="9.00")
+    sandbox.simulate.adjust_balance("poor", by="9.00")
     assert register(inside(sandbox, "poor"), "dear.com").status == 200
 
 
@@ -153,7 +153,7 @@ def test_unmatched_requests_and_revoked_credentials_are_explained(
     """The credentials tell the account."""
     main.get("/v3/domains/getDomains/active.com")
     main.put("/v3/balance", {})
-    sandbox.outside.revoke_credentials("main")
+    sandbox.simulate.revoke_credentials("main")
     main.get("/v3/balance")
     sandbox.client().get("/V2.0/dom/x")
     found = steer.get("journal")["requests"]
@@ -165,6 +165,6 @@ def test_unmatched_requests_and_revoked_credentials_are_explained(
     ]
     assert "GET /v3/domains/getDomain/{domainName}" in found[0]["refusal"]["allowed"]
     assert "restore the credentials of main" in found[2]["refusal"]["allowed"]
-    sandbox.outside.restore_credentials("main")
+    sandbox.simulate.restore_credentials("main")
     assert money_of(main) == "10000.00"
     assert steer.get("journal")["requests"][-1]["refusal"] is None

@@ -78,7 +78,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
         fork.snapshot("before")
         fork.rewind("r2")
         fork.faults.replace(RULES)
-        fork.outside.when("P30D").register("planned.com")
+        fork.simulate.when("P30D").register("planned.com")
         fork.client().get("/V2.0/domain/active.com")
         fork.snapshot("end")
         answers = act(fork)

@@ -161,6 +161,6 @@ def test_the_order_in_the_journal_explains_the_answers_of_concurrent_clients(soc
         for number in range(tries(12)):
             random = Random(number)
             sandbox.reset()
-            sandbox.outside.adjust_balance("main", to=BALANCE)
+            sandbox.simulate.adjust_balance("main", to=BALANCE)
             answered = history(sends, [plan(random, account) for account in ACCOUNTS])
             assert_explained(sandbox, answered)

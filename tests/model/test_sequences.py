@@ -272,7 +272,7 @@ class SameAnswers(RuleBasedStateMachine):
     def set_balance(self) -> None:
         account, amount = self.random.choice(ACCOUNTS), self.random.choice([0, 12, 300, 300])
         self.history.append((account, amount))
-        self.sandbox.outside.adjust_balance(account, to=amount)
+        self.sandbox.simulate.adjust_balance(account, to=amount)
         self.model.accounts[account] = Decimal(amount)
 
     @invariant()

@@ -45,7 +45,7 @@ def walk(sandbox: Sandbox, page: Page, stop: Callable[[str], object] = lambda na
     expect(body).not_to_be_empty()
     assert json.loads(body.input_value()) == CREATE
     assert sandbox.journal.find().requests == ()
-    page.get_by_role("link", name="Other side").click()
+    page.get_by_role("link", name="Third parties").click()
     account = page.get_by_role("listitem").filter(has=page.get_by_text("poor", exact=True))
     press(account, "Adjust balance")
     sheet = page.get_by_role("dialog", name="Adjust balance")

@@ -125,7 +125,7 @@ def test_an_assumption_names_its_requests(open_page: Open, wire: Api) -> None:
 def test_a_checked_name_is_sniped_and_a_transfer_rejected(
     open_page: Open, served: Sandbox, wire: Api
 ) -> None:
-    page = open_page("/#/outside")
+    page = open_page("/#/third-parties")
     wire.post("/v3/domains/checkAvailability", {"domainNames": ["free.com"]})
     press(page.locator("[data-row='free.com']"), "Snipe")
     expect(page.locator("page-notices")).to_contain_text("free.com")
@@ -137,7 +137,7 @@ def test_a_checked_name_is_sniped_and_a_transfer_rejected(
 
 
 def test_an_action_with_a_time_or_a_request_makes_a_plan(open_page: Open, served: Sandbox) -> None:
-    page = open_page("/#/outside/free.com?when=at&on=P3D")
+    page = open_page("/#/simulate/free.com?when=at&on=P3D")
     press(page, "Register")
     plan = page.get_by_role("listitem").filter(has_text="#1")
     expect(plan).to_contain_text("free.com")

@@ -115,7 +115,7 @@ def test_a_request_is_forked_rewound_and_made_to_fail(served: Sandbox, wire: Api
 def test_events_are_filtered_and_the_filter_has_an_address(
     served: Sandbox, wire: Api, open_page: Open
 ) -> None:
-    served.outside.when(after="v3.balance").register("planned.com")
+    served.simulate.when(after="v3.balance").register("planned.com")
     wire.get("/v3/balance")
     served.clock.advance("P30D")
     wire.get("/v3/domains/getDomain/none.com")

@@ -18,7 +18,7 @@ from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, sh
 MORE = (
     "/#/console/v3.createDomain",
     "/#/journal/r2",
-    "/#/outside/active.com?when=at&on=P3D",
+    "/#/simulate/active.com?when=at&on=P3D",
     "/#/worlds?from=default&to=default",
 )
 PAGES = ("/_sandbox/manual", "/_sandbox/manual/tutorial", "/_sandbox/manual/reference/control")
@@ -50,7 +50,7 @@ def test_each_view_is_accessible_and_fits_every_window(
         wire.post("/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
         wire.post("/v3/domains/renewDomain/active.com")
     served.faults.preset("flaky")
-    served.outside.when("P3D").adjust_balance("main", to=0)
+    served.simulate.when("P3D").adjust_balance("main", to=0)
     served.assumptions.set({"v3.switches.repeated": "refused"})
     page = open_page(color_scheme=scheme)
     for address in (*(f"/#/{view}" for view in views()), *MORE):
@@ -120,7 +120,7 @@ def fill(sandbox: Sandbox, api: Api) -> None:
         sandbox.faults.add("error", name=f"hostile-{number}", status=418, body=text, match=match)
         credentials = {"key": f"k{number}", "secret": f"s{number}", "token": f"t{number}"}
         sandbox.accounts.add(f"account {shown}", contact={"name": shown}, **credentials)
-        sandbox.outside.when(after={"body": {"x": text}}).register("free.com", auth_code=shown)
+        sandbox.simulate.when(after={"body": {"x": text}}).register("free.com", auth_code=shown)
 
 
 def assert_nothing_ran(page: Page) -> None:
@@ -147,6 +147,6 @@ def test_no_view_runs_its_contents(open_page: Open, served: Sandbox, wire: Api) 
 def test_no_view_runs_its_address(open_page: Open) -> None:
     page = open_page("/")
     for text in (quote(text, safe="") for text in CORPUS):
-        for view in ("names", "outside", "console", "assumptions", "journal"):
+        for view in ("names", "third-parties", "console", "assumptions", "journal"):
             show(page, f"/#/{view}/{text}?q={text}&domain={text}")
             assert_nothing_ran(page)

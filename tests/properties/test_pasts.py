@@ -82,11 +82,11 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
         request("POST", lambda name, verb=verb: f"/v3/domains/{verb}/{name}")  # type: ignore[misc]
         for verb in ("approveTransfer", "enableAutorenew", "disableAutorenew")
     ),
-    about(lambda sandbox, name: sandbox.outside.drop(name)),
-    about(lambda sandbox, name: sandbox.outside.request_transfer(name, force=True)),
-    about(lambda sandbox, name: sandbox.outside.when(after="v3.renewDomain").release(name)),
-    about(lambda sandbox, name: sandbox.outside.register(name, auth_code="let-me-in")),
-    about(lambda sandbox, name: sandbox.outside.when("9d").register(name, auth_code="let-me-in")),
+    about(lambda sandbox, name: sandbox.simulate.drop(name)),
+    about(lambda sandbox, name: sandbox.simulate.request_transfer(name, force=True)),
+    about(lambda sandbox, name: sandbox.simulate.when(after="v3.renewDomain").release(name)),
+    about(lambda sandbox, name: sandbox.simulate.register(name, auth_code="let-me-in")),
+    about(lambda sandbox, name: sandbox.simulate.when("9d").register(name, auth_code="let-me-in")),
     about(lambda sandbox, name: sandbox.names.add(name, created="-400d", autorenew=True)),
     st.builds(
         lambda by: lambda sandbox: sandbox.clock.advance(by), st.sampled_from(["0", "1d", "40d", "400d"])

@@ -65,7 +65,7 @@ def running() -> Iterator[str]:
     """The address of a running server, whose clock runs and in which something has happened."""
     sandbox = Sandbox(frozen=False)
     with sandbox.serve() as server:
-        sandbox.outside.register("from-a-test.com")
+        sandbox.simulate.register("from-a-test.com")
         yield server.url
         worlds = [world.name for world in sandbox.worlds.list().worlds]
         assert worlds == ["default"], "the tests have left worlds behind"

@@ -34,7 +34,7 @@ def own(shop):
 
 
 def test_registers_a_name(reseller_sandbox):
-    reseller_sandbox.outside.register("from-a-test.com")
+    reseller_sandbox.simulate.register("from-a-test.com")
     reseller_sandbox.clock.advance("P1D")
     assert reseller_sandbox.names["from-a-test.com"].account != "main"
 
@@ -131,7 +131,7 @@ import pytest
 @pytest.mark.reseller_sandbox(strict=False)
 def test_whatever(reseller_sandbox):
     reseller_sandbox.faults.add("reset", name="lost", match={"operation": "v3.renewDomain"})
-    reseller_sandbox.outside.when("P3D").register("sniped.com")
+    reseller_sandbox.simulate.when("P3D").register("sniped.com")
 
 
 def test_a_fault(reseller_sandbox):
@@ -141,7 +141,7 @@ def test_a_fault(reseller_sandbox):
 @pytest.mark.reseller_sandbox(strict=["plans"])
 def test_a_plan(reseller_sandbox):
     reseller_sandbox.faults.add("reset", name="lost", match={"operation": "v3.renewDomain"})
-    reseller_sandbox.outside.when("P3D").register("sniped.com")
+    reseller_sandbox.simulate.when("P3D").register("sniped.com")
 
 
 @pytest.mark.reseller_sandbox(strict=True)

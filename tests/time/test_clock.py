@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
-from tests.outside.player import Player
 from tests.registry import Make
 from tests.soundness import assert_consistent
+from tests.third_parties.player import Player
 
 NOW = "2026-03-01T12:00:00Z"
 
@@ -86,10 +86,10 @@ def test_an_impossible_move_of_the_clock_is_refused_and_moves_nothing(
 
 def test_the_clock_advances_until_an_event_of_each_kind(make: Make, subtests) -> None:
     sandbox = make(assume={"lifecycle.autorenew.tries": "daily"})
-    sandbox.outside.set_promotion("com", of="registration", price=1, until="P3D")
-    sandbox.outside.set_promotion("com", of="renewal", price=1, until="P4D")
-    sandbox.outside.when("P5D").register("wanted.com")
-    sandbox.outside.when("P6D").register("wanted.com")
+    sandbox.simulate.set_promotion("com", of="registration", price=1, until="P3D")
+    sandbox.simulate.set_promotion("com", of="renewal", price=1, until="P4D")
+    sandbox.simulate.when("P5D").register("wanted.com")
+    sandbox.simulate.when("P6D").register("wanted.com")
     to_come = {event.event for event in sandbox.clock.advance("P800D", dry_run=True).fired}
     assert len(to_come) >= 12, to_come
     for kind in sorted(to_come):
@@ -144,11 +144,11 @@ def test_a_dry_run_reports_the_events_of_the_move_and_changes_nothing(
 def test_a_leap_of_the_clock_equals_any_steps(make: Make, tries: str) -> None:
     worlds = [make(assume={"lifecycle.autorenew.tries": tries}) for _ in range(3)]
     for world in worlds:
-        world.outside.when("P20D").hold("second.com")
-        world.outside.when("P30D").request_transfer("second.com", force=True)
-        world.outside.when("P40D").set_prices("com", renewal=13)
-        world.outside.when("P90D").register("wanted.com")
-        world.outside.when("P300D").adjust_balance("main", to=20)
+        world.simulate.when("P20D").hold("second.com")
+        world.simulate.when("P30D").request_transfer("second.com", force=True)
+        world.simulate.when("P40D").set_prices("com", renewal=13)
+        world.simulate.when("P90D").register("wanted.com")
+        world.simulate.when("P300D").adjust_balance("main", to=20)
     leap, days, events = worlds
     end = leap.clock.now + timedelta(days=800)
     at_once = leap.clock.advance("P800D").fired

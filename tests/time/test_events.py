@@ -6,8 +6,8 @@ from typing import Any
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.outside.player import Player
 from tests.registry import edit_name
+from tests.third_parties.player import Player
 
 
 def rows(fired: list[Any], *subjects: str) -> list[tuple[str, str, str, str, str | None]]:

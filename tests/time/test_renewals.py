@@ -56,7 +56,7 @@ def test_an_early_delete_refunds_as_assumed(sandbox: Sandbox, value: str, back: 
 def begin_without_money(sandbox: Sandbox, tries: str) -> None:
     """Advance to the instant at which a name cannot renew itself."""
     sandbox.assumptions.set({"lifecycle.autorenew.tries": tries})
-    sandbox.outside.adjust_balance("main", to=1)
+    sandbox.simulate.adjust_balance("main", to=1)
     sandbox.clock.set(sandbox.names[NAME].expires)
     assert sandbox.names[NAME].stage == "overdue"
 
@@ -75,7 +75,7 @@ def test_an_automatic_renewal_is_tried_once_or_daily_until_redemption(sandbox: S
         assert events(fork, "30d") == [*failed, "redemption"]
         assert fork.names[NAME].since == expires + timedelta(days=30)
     assert events(sandbox, "3d") == failed[:3]
-    sandbox.outside.adjust_balance("main", to=100)
+    sandbox.simulate.adjust_balance("main", to=100)
     assert events(sandbox, "23h") == []
     assert events(sandbox, "1h") == (["automatic renewal"] if tries == "daily" else [])
     if tries == "once":
@@ -90,7 +90,7 @@ def test_a_name_that_no_longer_renews_itself_is_not_tried_again(sandbox: Sandbox
     begin_without_money(sandbox, "daily")
     api = connect(sandbox)
     assert api.post(f"{V3}/disableAutorenew/{NAME}").status == 200
-    sandbox.outside.adjust_balance("main", to=100)
+    sandbox.simulate.adjust_balance("main", to=100)
     assert events(sandbox, "36h") == []
     assert api.post(f"{V3}/enableAutorenew/{NAME}").status == 200
     assert events(sandbox, "12h") == ["automatic renewal"]
@@ -127,7 +127,7 @@ WAYS: dict[str, tuple[str, Callable[[Sandbox], object]]] = {
         "overdue",
         lambda sandbox: connect(sandbox).post(f"{V3}/approveTransfer/late.com").json["domainName"],
     ),
-    "a third party": ("overdue", lambda sandbox: sandbox.outside.complete_transfer("late.com")),
+    "a third party": ("overdue", lambda sandbox: sandbox.simulate.complete_transfer("late.com")),
     "time": (
         "overdue",
         lambda sandbox: sandbox.clock.advance(until={"event": "transfer completion", "domain": "late.com"}),

@@ -116,7 +116,7 @@ def test_paid_and_given_up(reseller_sandbox):
         order(reseller_sandbox)
     except LOST:
         if "a-example.com" in reseller_sandbox.names:
-            reseller_sandbox.outside.release("a-example.com")
+            reseller_sandbox.simulate.release("a-example.com")
 
 
 def test_orders_another_name_after_a_loss(reseller_sandbox):

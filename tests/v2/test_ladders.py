@@ -145,7 +145,7 @@ def name(domain: str, **changes: Any) -> Correction:
 
 
 def balance(amount: str) -> Correction:
-    return lambda climb: climb.sandbox.outside.adjust_balance("main", to=amount)
+    return lambda climb: climb.sandbox.simulate.adjust_balance("main", to=amount)
 
 
 def premium(value: str) -> Correction:

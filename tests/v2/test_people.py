@@ -108,7 +108,7 @@ def test_a_deleted_customer_leaves_its_contacts_and_its_names_in_removal(
 
 def test_a_customer_without_effect_is_reported(sandbox: Sandbox, main: Client, poor: Client) -> None:
     """An account that is no reseller has no customers, and an edited contact keeps its own."""
-    sandbox.outside.adjust_balance("poor", to=100)
+    sandbox.simulate.adjust_balance("poor", to=100)
     name = {**NAME, **dict.fromkeys(ROLES, "POOR"), "customer_id": 7}
     transfer = {"customer_id": 7, "transfer_code": "let-me-in"}
     wrong_code = {**transfer, "transfer_code": "no"}

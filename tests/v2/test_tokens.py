@@ -45,7 +45,7 @@ def test_a_credential_that_is_not_a_token_is_named(main: Client, sandbox: Sandbo
     ]:
         message = explanation(main, ("X-Auth-Token", token))
         assert message == f"unknown_token: No account has the token {shown!r}: {reason}."
-    sandbox.outside.revoke_credentials(account="main")
+    sandbox.simulate.revoke_credentials(account="main")
     assert "it has been revoked" in explanation(main, ("X-Auth-Token", "main-token"))
 
 

@@ -151,7 +151,7 @@ def privacy_not_offered(sandbox: Sandbox, api: Api, value: str) -> Answer:
         assert (answer.status, answer.json["totalPaid"]) == (200, paid)
         assert answer.headers["x-sandbox-ignored"] == "domain.privacyEnabled"
     sandbox.clock.advance("P5D")
-    sandbox.outside.set_prices("com", privacy=3)
+    sandbox.simulate.set_prices("com", privacy=3)
     for name in ("new.com", "elsewhere.com") if value == "ignored" else ():
         renewed = api.post(f"{D}/renewDomain", {"domain": {"domainName": name}}).json
         assert (renewed["domain"]["privacyEnabled"], renewed["totalPaid"]) == (False, "12.00")

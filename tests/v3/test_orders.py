@@ -26,12 +26,12 @@ def ask(api: Api, name: str = "theirs.com", code: object = "let-me-in", **more: 
 
 
 def test_an_agreed_price_counts_by_its_amount_in_any_spelling(sandbox: Sandbox, api: Api) -> None:
-    sandbox.outside.set_premium("rare.com", registration=500, renewal=300, transfer=200)
+    sandbox.simulate.set_premium("rare.com", registration=500, renewal=300, transfer=200)
     for wrong in ("500.001", 499.99, "500.000001", 5, 10**12, "9" * 60):
         assert create(api, "rare.com", 1, wrong).error == "price_mismatch", wrong
     for number, cost in enumerate([500, 500.0, "500", "500.00", "5e2", "500.000000"]):
         name = f"rare{number}.com"
-        sandbox.outside.set_premium(name, registration=500, renewal=300, transfer=200)
+        sandbox.simulate.set_premium(name, registration=500, renewal=300, transfer=200)
         paid = create(api, name, 1, cost, privacyEnabled=True).json["totalPaid"]
         assert paid == "503.00", "the agreed price leaves privacy out"
 
@@ -104,7 +104,7 @@ def test_the_price_and_the_privacy_are_charged_and_refunded_in_entries_of_each(
             ("privacy", 3, private.id),
         }
         assert_books_balance(sandbox)
-    sandbox.outside.set_prices("com", transfer=0)
+    sandbox.simulate.set_prices("com", transfer=0)
     before = sandbox.ledger.find().matching
     assert ask(api).json["totalPaid"] == "0.00"
     other.post(f"{D}/rejectTransfer/theirs.com")

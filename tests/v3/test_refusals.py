@@ -137,7 +137,7 @@ def check_availability(climb: Climb) -> None:
 def create_domain(climb: Climb) -> None:
     premium = {"gold": {"registration": "500.00", "renewal": "300.00", "transfer": "200.00"}}
     edit_zone(climb.sandbox, "com.ua", in_service=False, reserved=["gold"], premium=premium)
-    climb.sandbox.outside.adjust_balance("main", to="502.99")
+    climb.sandbox.simulate.adjust_balance("main", to="502.99")
     bad = {"reg-contact": person(email="nobody")}
     good = dict.fromkeys(("reg-contact", "admin-contact", "tech-contact", "billing-contact"), person())
     domain = {"domainName": "gold..com", "contacts": bad, "nameservers": ["-"], "privacyEnabled": True}
@@ -146,11 +146,11 @@ def create_domain(climb: Climb) -> None:
     climb.refused("invalid_name", domainName="gold.zone")
     climb.refused("zone_not_supported", domainName="held.com.ua")
     climb.refused("zone_out_of_service")
-    climb.sandbox.outside.set_service("com.ua", in_service=True)
+    climb.sandbox.simulate.set_service("com.ua", in_service=True)
     climb.refused("period_too_short", years=11)
     climb.refused("period_too_long", years=1)
     climb.refused("privacy_not_offered")
-    climb.sandbox.outside.set_prices("com.ua", privacy=3)
+    climb.sandbox.simulate.set_prices("com.ua", privacy=3)
     climb.refused("contacts_required", contacts=good | bad)
     climb.refused("invalid_contact", contacts=good)
     climb.refused("invalid_nameserver", nameservers=["ns1.example.net"])
@@ -162,7 +162,7 @@ def create_domain(climb: Climb) -> None:
     climb.refused("premium_cost_required", purchaseCost=499.99)
     climb.refused("price_mismatch", purchaseCost=500)
     climb.refused("insufficient_funds")
-    climb.sandbox.outside.adjust_balance("main", to="503.00")
+    climb.sandbox.simulate.adjust_balance("main", to="503.00")
 
 
 @ladder("listDomains")
@@ -175,8 +175,8 @@ def list_domains(climb: Climb) -> None:
 def renew_domain(climb: Climb) -> None:
     climb.sandbox.assumptions.set({"v3.purchase_cost": "premium_everywhere"})
     edit_name(climb.sandbox, "gold.com", stage="redemption", flags=["client_renew_prohibited"])
-    climb.sandbox.outside.set_service("com", in_service=False)
-    climb.sandbox.outside.adjust_balance("main", to="299.99")
+    climb.sandbox.simulate.set_service("com", in_service=False)
+    climb.sandbox.simulate.adjust_balance("main", to="299.99")
     climb.query = "?years=x"
     climb.unreadable({"domain": {"domainName": "not a name"}, "years": "0"})
     climb.refused("invalid_parameter", years=0, query="")
@@ -190,13 +190,13 @@ def renew_domain(climb: Climb) -> None:
     climb.refused("locked")
     edit_name(climb.sandbox, "gold.com", flags=[])
     climb.refused("zone_out_of_service")
-    climb.sandbox.outside.set_service("com", in_service=True)
+    climb.sandbox.simulate.set_service("com", in_service=True)
     climb.refused("period_too_short", years=10)
     climb.refused("period_too_long", years=1)
     climb.refused("premium_cost_required", purchaseCost="300.01")
     climb.refused("price_mismatch", purchaseCost="300")
     climb.refused("insufficient_funds")
-    climb.sandbox.outside.adjust_balance("main", to="300.00")
+    climb.sandbox.simulate.adjust_balance("main", to="300.00")
 
 
 def switch(operation: str, opposite: str, *, on: bool) -> None:
@@ -214,9 +214,9 @@ def switch(operation: str, opposite: str, *, on: bool) -> None:
             climb.refused("transfer_pending")
             edit(climb.sandbox, {"transfers": {"active.com": None}})
         if operation == "unlock":
-            climb.sandbox.outside.hold("active.com")
+            climb.sandbox.simulate.hold("active.com")
             climb.refused("held_by_registry")
-            climb.sandbox.outside.release_hold("active.com")
+            climb.sandbox.simulate.release_hold("active.com")
         climb.refused("switched_already")
         assert climb.api.post(f"/v3/domains/{opposite}/active.com").status == 200
 
@@ -303,7 +303,7 @@ def request_transfer(climb: Climb) -> None:
     climb.sandbox.assumptions.set({"v3.purchase_cost": "premium_everywhere"})
     edit_zone(climb.sandbox, "com", in_service=False, transfers=False, prices={"privacy": None})
     edit_name(climb.sandbox, "silver.com", stage="redemption", flags=["client_transfer_prohibited"])
-    climb.sandbox.outside.adjust_balance("main", to="32.99")
+    climb.sandbox.simulate.adjust_balance("main", to="32.99")
     domain = {
         "domainName": "not a name",
         "contacts": {"tech-contact": person(phone="none")},
@@ -317,9 +317,9 @@ def request_transfer(climb: Climb) -> None:
     climb.refused("transfers_not_supported")
     edit_zone(climb.sandbox, "com", transfers=True)
     climb.refused("zone_out_of_service")
-    climb.sandbox.outside.set_service("com", in_service=True)
+    climb.sandbox.simulate.set_service("com", in_service=True)
     climb.refused("privacy_not_offered")
-    climb.sandbox.outside.set_prices("com", privacy=3)
+    climb.sandbox.simulate.set_prices("com", privacy=3)
     climb.refused("invalid_contact", contacts={})
     climb.refused("invalid_nameserver", nameservers=[])
     climb.refused("not_registered", domainName="active.com")
@@ -339,7 +339,7 @@ def request_transfer(climb: Climb) -> None:
     climb.refused("premium_cost_required", purchaseCost=31)
     climb.refused("price_mismatch", purchaseCost=30)
     climb.refused("insufficient_funds")
-    climb.sandbox.outside.adjust_balance("main", to="33.00")
+    climb.sandbox.simulate.adjust_balance("main", to="33.00")
 
 
 def decision(operation: str, name: str, permitted: dict[str, list[str]]) -> None:
@@ -383,14 +383,14 @@ def get_authcode(climb: Climb) -> None:
 @ladder("setContacts")
 def set_contacts(climb: Climb) -> None:
     climb.overdue("held.com.ua")
-    climb.sandbox.outside.adjust_balance("main", to="2.49")
+    climb.sandbox.simulate.adjust_balance("main", to="2.49")
     climb.unreadable({"contacts": {"reg-contact": "Ann"}})
     climb.refused("invalid_parameter", contacts={"reg-contact": person(country="Britain")})
     climb.found("held.com.ua")
     climb.updatable("held.com.ua")
     climb.refused("invalid_contact", contacts={"reg-contact": person(country="GB")})
     climb.refused("insufficient_funds")
-    climb.sandbox.outside.adjust_balance("main", to="2.50")
+    climb.sandbox.simulate.adjust_balance("main", to="2.50")
 
 
 @pytest.mark.parametrize("operation", operations())

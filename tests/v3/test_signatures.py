@@ -278,7 +278,7 @@ def test_a_credential_that_is_not_a_key_is_named_and_not_repeated(sandbox: Sandb
         shown = sandbox.client().get("/_sandbox/journal?limit=1").text
         assert "unknown_key" in shown
         assert key == "nobody" or key not in shown
-    sandbox.outside.revoke_credentials(account="main")
+    sandbox.simulate.revoke_credentials(account="main")
     assert "it has been revoked" in send(sandbox, PLAIN, headers("0")).message
 
 

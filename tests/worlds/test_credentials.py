@@ -64,12 +64,12 @@ def test_a_prefix_accepts_the_credentials_of_all_origins(sandbox: Sandbox, owner
 
 def test_a_fork_revokes_the_credentials_of_its_origin_too(sandbox: Sandbox) -> None:
     fork = sandbox.fork(name="forked")
-    fork.outside.revoke_credentials(account="main")
+    fork.simulate.revoke_credentials(account="main")
     refused = under(sandbox, "forked", sandbox)
     assert (refused.status, "it has been revoked" in refused.message) == (401, True)
     assert not accepts_token(sandbox, "forked", sandbox)
     assert [(request.account, request.carried_out) for request in fork.journal] == [("main", False)] * 2
-    fork.outside.restore_credentials(account="main")
+    fork.simulate.restore_credentials(account="main")
     assert under(sandbox, "forked", sandbox).status == 200
 
 
@@ -92,9 +92,9 @@ def test_changed_credentials_lead_to_their_world(sandbox: Sandbox) -> None:
 
 def _restore_revoked(world: Sandbox, thief: Sandbox) -> None:
     exported = world.export()
-    world.outside.revoke_credentials("main")
+    world.simulate.revoke_credentials("main")
     thief.load(exported)
-    world.outside.restore_credentials("main")
+    world.simulate.restore_credentials("main")
 
 
 #: Ways in which a world can get credentials, or get them back.

@@ -77,7 +77,7 @@ def test_records_within_records_are_shown_without_their_secrets(
     assert fields == {"auth_code": {"before": "***", "after": "***"}}
     steer.post("snapshots", {"name": "later"})
     register(main, "new.com")
-    sandbox.outside.when("P1D").register("wanted.com", auth_code="their-code")
+    sandbox.simulate.when("P1D").register("wanted.com", auth_code="their-code")
     difference = steer.get("history/diff", **{"from": "snapshot:later"})
     [(_, created)] = changes(difference, "orders").values()
     assert created["contacts"]["before"] is None

@@ -26,11 +26,11 @@ def rows(sandbox: Sandbox, **wanted: Any) -> list[tuple[int, str, str, int | Non
 
 
 def test_events_of_all_kinds_have_their_cause_and_effect(sandbox: Sandbox) -> None:
-    sandbox.outside.when(after="v3.balance").register("wanted.com", auth_code="their-code")
+    sandbox.simulate.when(after="v3.balance").register("wanted.com", auth_code="their-code")
     connect(sandbox).get("/v3/balance")
     fired = sandbox.clock.advance("P250D").fired
     assert rows(sandbox)[:4] == [
-        (1, "control", "outside.register", None),
+        (1, "control", "simulate.register", None),
         (2, "request", "v3.balance", None),
         (3, "plan", "register", 2),
         (4, "control", "clock.advance", None),
@@ -72,8 +72,8 @@ CALLS: list[tuple[str, Callable[[Sandbox], object]]] = [
     ("faults.remove", lambda s: s.faults.remove("slow")),
     ("faults.replace", lambda s: s.faults.replace([])),
     ("faults.clear", lambda s: s.faults.clear()),
-    ("outside.adjust_balance", lambda s: s.outside.adjust_balance("main", to=7)),
-    ("outside.register", lambda s: s.outside.when("P1D").register("wanted.com")),
+    ("simulate.adjust_balance", lambda s: s.simulate.adjust_balance("main", to=7)),
+    ("simulate.register", lambda s: s.simulate.when("P1D").register("wanted.com")),
     ("plans.remove", lambda s: s.plans.remove(1)),
     ("snapshots.add", lambda s: s.snapshot("here")),
     ("snapshots.restore", lambda s: s.restore("here")),

@@ -134,7 +134,7 @@ PROMPT: list[tuple[str, Any]] = [
     ("POST assumptions/set", {"assume": {"v3.ids": "integer"}}),
     ("POST faults", {"kind": "latency", "name": "slow", "seconds": 0.001}),
     ("GET names/active.com", None),
-    ("POST outside/register", {"domain": "wanted.com"}),
+    ("POST simulate/register", {"domain": "wanted.com"}),
     ("POST snapshots", {"name": "here"}),
     ("POST worlds/fork", {"name": "beside"}),
     ("GET journal/r1", None),

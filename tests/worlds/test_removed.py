@@ -22,7 +22,7 @@ USES: dict[str, Callable[[Sandbox], Any]] = {
     "load": lambda world: world.load("zones: {}"),
     "fork": lambda world: world.fork(),
     "make a client": lambda world: world.client(),
-    "third party": lambda world: world.outside.register("new.com"),
+    "third party": lambda world: world.simulate.register("new.com"),
     "look at the past": lambda world: world.at("start").clock.now,
 }
 

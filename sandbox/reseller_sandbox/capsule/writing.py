@@ -63,7 +63,7 @@ PAST = frozenset(
 )
 
 #: The calls that say what to look for in requests.
-_LOOKING = ("faults.", "outside.")
+_LOOKING = ("faults.", "simulate.")
 
 #: Why a capsule begins later than its world, or goes on from another state than it led to.
 FORGOTTEN = "what came before is no longer in the journal"

@@ -30,9 +30,9 @@ SUMMARIES: Mapping[str, str] = {
     "journal": "The requests that the world remembers, with their answers, changes and refusals.",
     "ledger": "Every movement of money, its cause, and the totals.",
     "names": "The names of the registry, and who holds them at which stage of their lives.",
-    "outside": "The rest of the world, to play: strangers, other registrars, registries, the service's own "
+    "simulate": "The rest of the world, to play: strangers, other registrars, registries, the service's own "
     "staff.",
-    "plans": "What the other side is planned to do, and what came of it.",
+    "plans": "What third parties are planned to do, and what came of it.",
     "snapshots": "The moments of this world that are kept under a name, so that it can go back to them.",
     "transfers": "The transfers of names between registrars: the latest one of each name.",
     "worlds": "The worlds of the server: each a registry of its own, with its own accounts, clock and past.",

@@ -17,7 +17,7 @@ from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import Accounts, Contacts, Customers, Hosts, Names, Transfers
 from reseller_sandbox.control.resource import Resource, Transport, read
 from reseller_sandbox.control.results import Result
-from reseller_sandbox.control.simulate import Outside, Plans
+from reseller_sandbox.control.simulate import Plans, Simulate
 from reseller_sandbox.control.worlds import Branches, Capsule, History, Snapshots, Worlds
 
 
@@ -57,7 +57,7 @@ class Resources:
     hosts: Hosts
     transfers: Transfers
     faults: Faults
-    outside: Outside
+    simulate: Simulate
     plans: Plans
     journal: Journal
     capsule: Capsule

@@ -18,10 +18,10 @@ from reseller_sandbox.core.clock import later, real_now, wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import OUTSIDE, Order, Stage
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.third_parties import account_called
 from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, choice, either, whole
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.worlds import World

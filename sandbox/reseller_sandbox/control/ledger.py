@@ -14,11 +14,11 @@ from reseller_sandbox.control.results import Number, Result, latest, record_of
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.money import NOTHING
-from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.core.state import State, own_accounts
 from reseller_sandbox.core.stepwise import keys_in_order
+from reseller_sandbox.core.third_parties import account_called
 from reseller_sandbox.core.values import TEXT, Instant, choice, whole
 
 #: How many movements are listed at the most, and by default; totals are of all of them.

@@ -18,11 +18,11 @@ from reseller_sandbox.core import hosts, model, zones
 from reseller_sandbox.core.clock import LATEST
 from reseller_sandbox.core.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.names import to_unicode, well_formed
-from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
 from reseller_sandbox.core.state import State, held_order, own_accounts, own_order
 from reseller_sandbox.core.stepwise import in_order
+from reseller_sandbox.core.third_parties import account_called
 from reseller_sandbox.core.values import TEXT, Text, choice
 from reseller_sandbox.fixture.domains import DomainEntry, HostEntry
 from reseller_sandbox.fixture.fields import Number

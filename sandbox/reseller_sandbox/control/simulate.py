@@ -1,4 +1,4 @@
-"""The other side: what strangers, other registrars, registries and the service's own staff do, or will do."""
+"""Third parties: what strangers, other registrars, registries and the service's own staff do, or will do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Operation, Resource, method_for, read, write
 from reseller_sandbox.control.results import Fired, Number, Result, fired, match_of
-from reseller_sandbox.core import outside, plans, refusals
+from reseller_sandbox.core import plans, refusals, third_parties
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.model import Plan
@@ -54,7 +54,7 @@ class PlansFound(Result, frozen=True, kw_only=True):
 
 
 class Plans(Resource):
-    """What the other side is planned to do, and what came of it."""
+    """What third parties are planned to do, and what came of it."""
 
     @read()
     def list(self) -> PlansFound:
@@ -85,7 +85,7 @@ class Plans(Resource):
 def plan_record(plan: Plan) -> PlanRecord:
     """Return a plan as it is shown."""
     told = dict(plan.given)
-    known = (one for one in outside.parameters(plan.action) if one.name in told)
+    known = (one for one in third_parties.parameters(plan.action) if one.name in told)
     return PlanRecord(
         id=plan.id,
         action=plan.action,
@@ -97,7 +97,7 @@ def plan_record(plan: Plan) -> PlanRecord:
     )
 
 
-class Played(Result, frozen=True, kw_only=True):
+class Simulated(Result, frozen=True, kw_only=True):
     """What happened at once, or what is planned."""
 
     now: datetime
@@ -105,24 +105,24 @@ class Played(Result, frozen=True, kw_only=True):
     plan: PlanRecord | None
 
 
-class ActionPlayed(Operation):
-    """An action of the other side: it takes the action's parameters, and when it is to happen."""
+class SimulatedAction(Operation):
+    """An action of third parties: it takes the action's parameters, and when it is to happen."""
 
-    result = Played
+    result = Simulated
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Return the parameters of the action and those of ``Outside.when``."""
-        planned = (replace(one, place="option") for one in declared(Outside.when))
+        """Return the parameters of the action and those of ``Simulate.when``."""
+        planned = (replace(one, place="option") for one in declared(Simulate.when))
         return *declared(self.body), *planned
 
     @cached_property
     def told(self) -> Mapping[str, str]:
         """Return what the docstrings of the two say of each parameter."""
-        said = {**_SUBJECTS, **super().told, **told_of(Outside.when)}
+        said = {**_SUBJECTS, **super().told, **told_of(Simulate.when)}
         return {one.name: said[one.name] for one in self.parameters if one.name in said}
 
-    def call(self, resource: Resource, told: Mapping[str, Any]) -> Played:
+    def call(self, resource: Resource, told: Mapping[str, Any]) -> Simulated:
         """Carry the action out now, or plan it."""
         given = dict(told)
         at, after = given.pop("at", None), given.pop("after", None)
@@ -132,7 +132,7 @@ class ActionPlayed(Operation):
 
         def work(draft: Draft) -> Happening | Plan:
             if at is None and after is None:
-                return outside.carry_out(draft, self.name, given)
+                return third_parties.carry_out(draft, self.name, given)
             wanted: Any = {"operation": after} if isinstance(after, str) else after
             wait = match_of(resource, wanted, "after") if after is not None else None
             return plans.make(draft, self.name, given, at=at, after=wait)
@@ -144,22 +144,23 @@ class ActionPlayed(Operation):
             done = outcome.result
             if isinstance(done, Plan):
                 deed.effect["plan"] = done.id
-                return Played(now=world.now(), fired=(), plan=plan_record(done))
+                return Simulated(now=world.now(), fired=(), plan=plan_record(done))
             assert done is not None
             deed.happening = done
-            return Played(now=world.now(), fired=(fired(world.state, done),), plan=None)
+            return Simulated(now=world.now(), fired=(fired(world.state, done),), plan=None)
 
 
 def happens(
     *refuses: Rule,
-) -> Callable[[Callable[Concatenate[Draft, P], Happening]], Callable[Concatenate[Outside, P], Played]]:
-    """Declare an action of ``core.outside``, and the rules by which it may refuse when it happens at once."""
+) -> Callable[[Callable[Concatenate[Draft, P], Happening]], Callable[Concatenate[Simulate, P], Simulated]]:
+    """Declare an action of ``core.simulate``, and the rules by which it may refuse when it happens at
+    once."""
 
     def declare(
         action: Callable[Concatenate[Draft, P], Happening],
-    ) -> Callable[Concatenate[Outside, P], Played]:
-        operation = ActionPlayed(action, "write", refuses, long=False)
-        return cast("Callable[Concatenate[Outside, P], Played]", method_for(operation))
+    ) -> Callable[Concatenate[Simulate, P], Simulated]:
+        operation = SimulatedAction(action, "write", refuses, long=False)
+        return cast("Callable[Concatenate[Simulate, P], Simulated]", method_for(operation))
 
     return declare
 
@@ -169,14 +170,14 @@ _HELD = (*_NAME, refusals.NOT_HELD)
 _ZONE, _ACCOUNT = refusals.UNKNOWN_ZONE, refusals.UNKNOWN_ACCOUNT
 
 
-class Outside(Resource):
+class Simulate(Resource):
     """The rest of the world, to play: strangers, other registrars, registries, the service's own staff.
 
     Each action happens at once, or becomes a plan.
 
-    >>> sandbox.outside.register("example.com")
-    >>> sandbox.outside.when("P3D").adjust_balance("main", to=0)
-    >>> sandbox.outside.when(after="v3.checkAvailability").register("example.net")
+    >>> sandbox.simulate.register("example.com")
+    >>> sandbox.simulate.when("P3D").adjust_balance("main", to=0)
+    >>> sandbox.simulate.when(after="v3.checkAvailability").register("example.net")
     """
 
     def when(self, at: When | None = None, *, after: Wait | None = None) -> Self:
@@ -198,13 +199,13 @@ class Outside(Resource):
         refusals.PERIOD_TOO_LONG,
         refusals.NAME_TAKEN,
         refusals.NAME_RESERVED,
-    )(outside.register)
-    hold = happens(*_HELD)(outside.hold)
-    release_hold = happens(*_HELD)(outside.release_hold)
+    )(third_parties.register)
+    hold = happens(*_HELD)(third_parties.hold)
+    release_hold = happens(*_HELD)(third_parties.release_hold)
     drop = happens(
         *_HELD, refusals.WRONG_STATE, refusals.TRANSFER_PENDING, refusals.LOCKED, refusals.HOST_IN_USE
-    )(outside.drop)
-    release = happens(*_HELD)(outside.release)
+    )(third_parties.drop)
+    release = happens(*_HELD)(third_parties.release)
     request_transfer = happens(
         *_HELD,
         refusals.HELD_OUTSIDE,
@@ -214,15 +215,15 @@ class Outside(Resource):
         refusals.TRANSFER_PENDING,
         refusals.LOCKED,
         refusals.TOO_YOUNG,
-    )(outside.request_transfer)
-    approve_transfer = happens(*_NAME, refusals.NO_TRANSFER_IN)(outside.approve_transfer)
-    reject_transfer = happens(*_NAME, refusals.NO_TRANSFER_IN)(outside.reject_transfer)
-    cancel_transfer = happens(*_NAME, refusals.NO_TRANSFER_OUT)(outside.cancel_transfer)
-    complete_transfer = happens(*_NAME, refusals.NO_TRANSFER_PENDING)(outside.complete_transfer)
-    set_prices = happens(_ZONE)(outside.set_prices)
-    set_promotion = happens(_ZONE)(outside.set_promotion)
-    set_premium = happens(*_NAME)(outside.set_premium)
-    set_service = happens(_ZONE)(outside.set_service)
-    adjust_balance = happens(_ACCOUNT)(outside.adjust_balance)
-    revoke_credentials = happens(_ACCOUNT)(outside.revoke_credentials)
-    restore_credentials = happens(_ACCOUNT)(outside.restore_credentials)
+    )(third_parties.request_transfer)
+    approve_transfer = happens(*_NAME, refusals.NO_TRANSFER_IN)(third_parties.approve_transfer)
+    reject_transfer = happens(*_NAME, refusals.NO_TRANSFER_IN)(third_parties.reject_transfer)
+    cancel_transfer = happens(*_NAME, refusals.NO_TRANSFER_OUT)(third_parties.cancel_transfer)
+    complete_transfer = happens(*_NAME, refusals.NO_TRANSFER_PENDING)(third_parties.complete_transfer)
+    set_prices = happens(_ZONE)(third_parties.set_prices)
+    set_promotion = happens(_ZONE)(third_parties.set_promotion)
+    set_premium = happens(*_NAME)(third_parties.set_premium)
+    set_service = happens(_ZONE)(third_parties.set_service)
+    adjust_balance = happens(_ACCOUNT)(third_parties.adjust_balance)
+    revoke_credentials = happens(_ACCOUNT)(third_parties.revoke_credentials)
+    restore_credentials = happens(_ACCOUNT)(third_parties.restore_credentials)

@@ -14,9 +14,9 @@ from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import Passage
 from reseller_sandbox.core.model import Order, Record, Stage, TransferStatus
 from reseller_sandbox.core.money import NOTHING
-from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.tables import PROMOTIONS, TABLES, Due
+from reseller_sandbox.core.third_parties import ACTIONS
 
 __all__ = ["Due", "Happening", "about", "due_by", "fire", "names", "next_due"]
 

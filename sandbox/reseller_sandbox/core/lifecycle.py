@@ -26,7 +26,7 @@ class Move(Struct, frozen=True):
     """One row: ``action`` is possible at ``stages`` and leads to ``target`` (None: the stage stays).
 
     ``in_grace`` is where it leads within the add grace period, ``counterpart`` where it leads the order
-    on the other side of a transfer. ``while_leaving`` says whether it is possible while a transfer to
+    on third parties of a transfer. ``while_leaving`` says whether it is possible while a transfer to
     another registrar is pending; ``forbidden_by`` is the flag that rules it out.
     """
 
@@ -247,7 +247,7 @@ def edges(state: State) -> Iterator[Edge]:
         if move.in_grace is not None and permits(state, Stage.ACTIVE, move.action):
             yield Edge(Stage.ACTIVE, _kept(move.in_grace), f"{move.action} within the add grace days")
         if move.counterpart is not None:
-            yield Edge(Stage.ARRIVING, _kept(move.counterpart), f"the other side {_DECISIONS[move.action]}")
+            yield Edge(Stage.ARRIVING, _kept(move.counterpart), f"third parties {_DECISIONS[move.action]}")
 
 
 _DECISIONS = {Action.APPROVE_TRANSFER: "approves", Action.REJECT_TRANSFER: "rejects"}

@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import outside
+from reseller_sandbox.core import third_parties
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import Match, Request
 from reseller_sandbox.core.model import Plan
-from reseller_sandbox.core.outside import HOPELESS, instant_ahead
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PLAN, Refused
 from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.third_parties import HOPELESS, instant_ahead
 
 #: What a plan is about, for people: the first of these that its action is told.
 _SUBJECTS = ("domain", "zone", "account")
@@ -26,7 +26,7 @@ def make(
 ) -> Plan:
     """Plan an action ``at`` an instant or a length of time ahead, or ``after`` the next such request.
 
-    ``given`` is what ``outside.parameters`` read. Refuse with ``invalid_parameter`` when
+    ``given`` is what ``simulate.parameters`` read. Refuse with ``invalid_parameter`` when
     the instant is past, and as the action does where waiting would not help.
     """
     if (at is None) is (after is None):
@@ -42,7 +42,7 @@ def make(
 def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
     trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
     try:
-        outside.carry_out(trial, action, given)
+        third_parties.carry_out(trial, action, given)
     except Refused as refused:
         if refused.rule in HOPELESS:
             raise
@@ -61,7 +61,7 @@ def strike(draft: Draft, plan: Plan) -> Happening:
     """Do what was planned, or note why it came to nothing."""
     refused = ""
     try:
-        fired = draft.attempt(lambda inner: outside.carry_out(inner, plan.action, dict(plan.given)))
+        fired = draft.attempt(lambda inner: third_parties.carry_out(inner, plan.action, dict(plan.given)))
     except Refused as problem:
         refused = str(problem)
         fired = Happening(at=draft.now, event=f"{plan.action} refused", subject=subject(plan), note=refused)

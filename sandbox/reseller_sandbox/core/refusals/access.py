@@ -102,7 +102,7 @@ UNKNOWN_PAGE = not_found(
     "There is no such page: {problem}.", "ask for one that the manual's first page lists"
 )
 
-# The other side.
+# Third parties.
 UNKNOWN_RECORD = not_found("This world has no {kind} {key!r}.", "name one that is there: list them first")
 UNKNOWN_ACCOUNT = not_found(
     "There is no account {account!r}; {known}.", "name an account that is there; {known}"

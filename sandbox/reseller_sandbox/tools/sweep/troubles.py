@@ -175,11 +175,11 @@ def _played(before: SweptRequest | None, action: str, args: tuple[Any, ...], giv
     """Return what has an action happen between the request ``before`` and the next, or at the beginning."""
 
     def arm(world: Sandbox) -> None:
-        outside = world.outside
+        simulate = world.simulate
         if before is not None:  # the mark of an answer that comes no later than usual
             world.faults.add("latency", name=_BEFORE, seconds=0, **_at(before, "after"))
-            outside = outside.when(after={"fault": _BEFORE})
-        getattr(outside, action)(*args, **given)
+            simulate = simulate.when(after={"fault": _BEFORE})
+        getattr(simulate, action)(*args, **given)
 
     return arm
 

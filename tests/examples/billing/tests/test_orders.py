@@ -66,13 +66,13 @@ def test_an_answer_that_comes_too_late_is_not_paid_for_twice(
 
 
 def test_somebody_else_was_faster(registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal) -> None:
-    reseller_sandbox.outside.register("new-shop.com")
+    reseller_sandbox.simulate.register("new-shop.com")
     assert orders.register(registrar, "new-shop.com") is Outcome.TAKEN
     assert spent(reseller_sandbox) == before
 
 
 def test_an_order_waits_for_money(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
-    reseller_sandbox.outside.adjust_balance("main", to="5.00")
+    reseller_sandbox.simulate.adjust_balance("main", to="5.00")
     assert orders.register(registrar, "new-shop.com") is Outcome.POSTPONED
     assert registrar.balance() == Decimal("5.00")
 

@@ -12,7 +12,7 @@ export function others(address, subject, one) {
     ? { approve_transfer: "Its holder approves the transfer", reject_transfer: "Its holder rejects the transfer", complete_transfer: "The transfer completes" }
     : leaving ? { cancel_transfer: "The other registrar cancels", complete_transfer: "The transfer completes" }
       : { request_transfer: "Another registrar wants it", ...(one.flags.includes("registry_hold") ? { release_hold: "The registry lifts its hold" } : { hold: "The registry puts it on hold" }), release: "The registry releases it" };
-  return h("section", h("h2.minor", "The other side"), h("ul.plain.able", Object.entries(able).map(([name, label]) =>
-    h("li", action({ label, operation: `outside.${name}`, given: { domain: subject }, where: address,
+  return h("section", h("h2.minor", "Third parties"), h("ul.plain.able", Object.entries(able).map(([name, label]) =>
+    h("li", action({ label, operation: `simulate.${name}`, given: { domain: subject }, where: address,
       says: ({ fired }) => fired.map(({ event, subject: about }) => `${event}: ${about}`).join("; ") || "It is planned." })))));
 }

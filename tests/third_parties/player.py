@@ -24,10 +24,10 @@ class Player:
         return self._body(self.call("GET", path))
 
     def act(self, action: str, **parameters: Any) -> Any:
-        return self._body(self.call("POST", f"/outside/{action}", parameters))
+        return self._body(self.call("POST", f"/simulate/{action}", parameters))
 
     def refused(self, action: str, **parameters: Any) -> str:
-        answer = self.call("POST", f"/outside/{action}", parameters)
+        answer = self.call("POST", f"/simulate/{action}", parameters)
         assert answer.status == 503 if answer.error == "zone_out_of_service" else 400 <= answer.status < 500
         assert answer.message
         return str(answer.error)

@@ -10,9 +10,9 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.control.examples import ACTIONS
 from tests.documented import document
-from tests.outside.player import Player
 from tests.registry import connect
 from tests.soundness import assert_consistent
+from tests.third_parties.player import Player
 
 
 def check(api: Api, name: str) -> str:
@@ -73,7 +73,7 @@ def test_each_action_can_wait_for_an_instant_and_a_request(
     """The plans survive an export."""
     paths = document("control").content["paths"]
     assert WAITING.keys() == {
-        path.rpartition("/")[2] for path in paths if path.startswith("/_sandbox/outside/")
+        path.rpartition("/")[2] for path in paths if path.startswith("/_sandbox/simulate/")
     }
     for action, parameters in WAITING.items():
         served.reset(original=True)
@@ -164,7 +164,7 @@ def test_a_removed_plan_does_not_strike(player: Player, wire: Api) -> None:
 
 def test_plans_belong_to_a_point_of_a_world(sandbox: Sandbox, api: Api) -> None:
     """A plan strikes again after a restore, and separately in each fork."""
-    sandbox.outside.when(after="v3.checkAvailability").register("wanted.com")
+    sandbox.simulate.when(after="v3.checkAvailability").register("wanted.com")
     sandbox.snapshot("before")
     with sandbox.fork() as fork:
         forked = connect(fork)

@@ -10,9 +10,9 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.outside.player import Player
 from tests.registry import balance, edit_name
 from tests.soundness import assert_consistent
+from tests.third_parties.player import Player
 
 WANTED = {"domain": {"domainName": "wanted.com"}}
 ELSEWHERE = {"domain": {"domainName": "elsewhere.com"}, "authCode": "let-me-in"}
@@ -225,7 +225,7 @@ def test_a_balance_is_topped_up_and_drained(player: Player, wire: Api, served: S
     assert wire.post("/v3/domains/createDomain", WANTED).status == 200
     entries = served.ledger.find(purpose="adjustment").entries
     adjustments = [(str(entry.amount), entry.cause) for entry in entries]
-    assert adjustments == [("-9999.00", "outside.adjust_balance"), ("11.34", "outside.adjust_balance")]
+    assert adjustments == [("-9999.00", "simulate.adjust_balance"), ("11.34", "simulate.adjust_balance")]
 
 
 def test_credentials_are_revoked_and_restored(player: Player, wire: Api, served: Sandbox) -> None:

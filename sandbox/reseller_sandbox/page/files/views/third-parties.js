@@ -1,4 +1,4 @@
-// The other side: what strangers, other registrars, registries and the service's staff do; now, or planned.
+// Third parties: what strangers, other registrars, registries and the service's staff do; now, or planned.
 
 import { action } from "../parts/action.js";
 import { operations } from "../parts/api.js";
@@ -17,10 +17,10 @@ export default class extends View {
       this.ask("journal.find", { operation: "*heck*", limit: ASKED }), this.ask("names.list", { like: name || "*", limit: 1 })]);
     if (!isCurrent()) return;
     const asked = [...new Set(requests.reverse().flatMap((one) => one.domains))].slice(0, 12);
-    const act = (operation, given = {}, more = {}) => action({ label: words(operation), operation: `outside.${operation}`,
+    const act = (operation, given = {}, more = {}) => action({ label: words(operation), operation: `simulate.${operation}`,
       given: () => ({ ...given, ...planned(read()) }), where: address, says: happened, ...more });
     this.render(
-      h("div.bar", h("h1", "The other side"), time(address)),
+      h("div.bar", h("h1", "Third parties"), time(address)),
       h("div.columns",
         h("div",
           h("section.part", h("h2", "A name"),
@@ -50,10 +50,10 @@ const words = (operation) => operation.replaceAll("_", " ").replace(/^./, (first
 const WHEN = new Set(["at", "after"]);
 
 /** The actions whose first parameter is this. */
-const about = (subject) => Object.keys(operations).filter((id) => id.startsWith("outside.") && operations[id].parameters[0].name === subject)
-  .map((id) => id.slice("outside.".length));
+const about = (subject) => Object.keys(operations).filter((id) => id.startsWith("simulate.") && operations[id].parameters[0].name === subject)
+  .map((id) => id.slice("simulate.".length));
 const rest = (operation, subject) => {
-  const asked = operations[`outside.${operation}`].parameters.map((one) => one.name).filter((one) => one !== subject && !WHEN.has(one));
+  const asked = operations[`simulate.${operation}`].parameters.map((one) => one.name).filter((one) => one !== subject && !WHEN.has(one));
   return asked.length ? asked : false;
 };
 
