@@ -96,7 +96,7 @@ def _replays(sandbox: Sandbox) -> None:
     assert found.identical, found.difference
 
 
-#: Where a fault and a plan look for a secret of somebody else's: exactly, and by a pattern.
+#: Where a fault and a scheduled action look for a secret of somebody else's: exactly, and by a pattern.
 LOOKED_FOR: dict[str, Any] = {
     "a header like": {"headers": {"X-Other-Secret": "tr0ub*"}},
     "a scheme": {"headers": {"Authorization": "Bearer tr0ub4dor-3"}},
@@ -136,8 +136,8 @@ def test_a_match_for_a_secret_of_another_service_finds_the_same_requests(subtest
             assert found.identical, found.difference
             (again,) = found.sandbox.faults.list().faults
             assert (again.matched, again.struck) == (1, 1)
-            (plan,) = found.sandbox.plans.list().plans
-            assert plan.struck is not None
+            (scheduled,) = found.sandbox.scheduled.list().scheduled
+            assert scheduled.struck is not None
             assert found.sandbox.accounts["other"].balance == sandbox.accounts["other"].balance
 
 

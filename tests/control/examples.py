@@ -312,11 +312,11 @@ OUTSIDE = (
     bad("simulate.adjust_balance", {"account": "main"}),
     bad("simulate.adjust_balance", {"account": "nobody", "by": "1"}, code="unknown_account"),
     bad("simulate.set_service", {"zone": "nowhere", "in_service": True}, code="unknown_zone"),
-    good("plans.list"),
-    good("plans.list", before=PLANNED),
-    good("plans.remove", {"plan": 2}, before=PLANNED),
-    bad("plans.remove", {"plan": 7}, code="unknown_plan", before=PLANNED),
-    bad("plans.remove", {"plan": "first"}),
+    good("scheduled.list"),
+    good("scheduled.list", before=PLANNED),
+    good("scheduled.remove", {"scheduled": 2}, before=PLANNED),
+    bad("scheduled.remove", {"scheduled": 7}, code="unknown_scheduled_action", before=PLANNED),
+    bad("scheduled.remove", {"scheduled": "first"}),
 )
 
 # Records of the registry

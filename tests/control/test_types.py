@@ -30,9 +30,9 @@ def test_results_have_types(sandbox: Sandbox) -> None:
     assert_type(sandbox.faults.add("latency", seconds=1, name="slow").names[0], str)
     assert_type(sandbox.faults.replace(sandbox.faults.list()).faults[0].kind, str)
     assert_type(sandbox.simulate.register("wanted.com", years=2).fired[0].event, str)
-    plan = sandbox.simulate.when("P3D").adjust_balance("main", to=0).plan
-    assert plan is not None
-    assert_type(sandbox.plans.remove(plan.id).given, Mapping[str, Any])
+    scheduled = sandbox.simulate.when("P3D").adjust_balance("main", to=0).scheduled
+    assert scheduled is not None
+    assert_type(sandbox.scheduled.remove(scheduled.id).given, Mapping[str, Any])
     assert_type(sandbox.snapshots.add("here").now, datetime)
     assert_type(next(iter(sandbox.worlds)).name, str)
     with sandbox.fork() as fork:

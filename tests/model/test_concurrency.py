@@ -44,7 +44,7 @@ def _threads_change_often() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def plan(random: Random, account: str) -> list[Call]:
+def scheduled(random: Random, account: str) -> list[Call]:
     return [_call(random, account) for _ in range(8)]
 
 
@@ -101,14 +101,14 @@ def over_socket(sandbox: Sandbox, account: str, url: str, stack: ExitStack) -> S
     return send
 
 
-def history(sends: Sequence[Send], plans: Sequence[Sequence[Call]]) -> list[list[Answered]]:
+def history(sends: Sequence[Send], scheduled: Sequence[Sequence[Call]]) -> list[list[Answered]]:
     """Let each client send its calls in a thread; return the answers by client."""
     ticks, start = count(), threading.Barrier(len(sends))
     answered: list[list[Answered]] = [[] for _ in sends]
 
     def send_all(number: int) -> None:
         start.wait()
-        for call in plans[number]:
+        for call in scheduled[number]:
             began = next(ticks)
             seen, request = sends[number](call)
             answered[number].append(Answered(call, began, next(ticks), seen, request))
@@ -118,7 +118,7 @@ def history(sends: Sequence[Send], plans: Sequence[Sequence[Call]]) -> list[list
         thread.start()
     for thread in threads:
         thread.join()
-    assert [len(mine) for mine in answered] == [len(mine) for mine in plans], "a client has failed"
+    assert [len(mine) for mine in answered] == [len(mine) for mine in scheduled], "a client has failed"
     return answered
 
 
@@ -162,5 +162,5 @@ def test_the_order_in_the_journal_explains_the_answers_of_concurrent_clients(soc
             random = Random(number)
             sandbox.reset()
             sandbox.simulate.adjust_balance("main", to=BALANCE)
-            answered = history(sends, [plan(random, account) for account in ACCOUNTS])
+            answered = history(sends, [scheduled(random, account) for account in ACCOUNTS])
             assert_explained(sandbox, answered)

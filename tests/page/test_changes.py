@@ -139,16 +139,16 @@ def test_a_checked_name_is_sniped_and_a_transfer_rejected(
 def test_an_action_with_a_time_or_a_request_makes_a_plan(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/simulate/free.com?when=at&on=P3D")
     press(page, "Register")
-    plan = page.get_by_role("listitem").filter(has_text="#1")
-    expect(plan).to_contain_text("free.com")
-    (made,) = served.plans.list().plans
+    scheduled = page.get_by_role("listitem").filter(has_text="#1")
+    expect(scheduled).to_contain_text("free.com")
+    (made,) = served.scheduled.list().scheduled
     assert (made.action, str(made.given["domain"])) == ("register", "free.com")
-    press(plan, "Cancel")
-    expect(plan).to_have_count(0)
+    press(scheduled, "Cancel")
+    expect(scheduled).to_have_count(0)
     page.get_by_label("When").select_option("after")
     page.get_by_label("Operation of the request").fill("v3.balance")
     page.get_by_label("Operation of the request").press("Enter")
     press(page, "Hold")
     expect(page.locator("page-notices")).to_contain_text("Planned: Hold.")
-    (made,) = served.plans.list().plans
+    (made,) = served.scheduled.list().scheduled
     assert (made.action, made.after is not None) == ("hold", True)

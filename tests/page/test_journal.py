@@ -124,7 +124,7 @@ def test_events_are_filtered_and_the_filter_has_an_address(
     log = served.events.find(limit=500).events
     expect(rows).to_have_count(len(log))
     expect(rows.first).to_contain_text("none.com")
-    page.get_by_label("Kind").select_option("plan")
+    page.get_by_label("Kind").select_option("scheduled")
     expect(rows).to_have_count(1)
     expect(rows.first).to_contain_text("planned.com")
     page.get_by_label("Kind").select_option("time")

@@ -67,7 +67,7 @@ def digest(sandbox: Sandbox) -> Any:
     worlds = sandbox.worlds.list().worlds
     return (
         [(one.name, one.now, one.frozen, one.seed, one.requests, one.orders) for one in worlds],
-        *(part.list() for part in (sandbox.faults, sandbox.branches, sandbox.plans)),
+        *(part.list() for part in (sandbox.faults, sandbox.branches, sandbox.scheduled)),
         [(one.name, one.balance) for one in sandbox.accounts.list().accounts],
     )
 

@@ -138,7 +138,7 @@ def test_a_fault(reseller_sandbox):
     reseller_sandbox.faults.add("reset", name="lost", match={"operation": "v3.renewDomain"})
 
 
-@pytest.mark.reseller_sandbox(strict=["plans"])
+@pytest.mark.reseller_sandbox(strict=["scheduled"])
 def test_a_plan(reseller_sandbox):
     reseller_sandbox.faults.add("reset", name="lost", match={"operation": "v3.renewDomain"})
     reseller_sandbox.simulate.when("P3D").register("sniped.com")
@@ -231,15 +231,15 @@ def test_left_over_faults_plans_and_advice_fail_a_strict_test(
     seeded = Sandbox()
     seeded.faults.add("reset", name="usual", match={"operation": "v3.renewDomain"})
     (pytester.path / "mine.yaml").write_text(seeded.export())
-    said = printed(LEFT_OVER, "--reseller-sandbox-strict", "faults, plans", "-rA")
+    said = printed(LEFT_OVER, "--reseller-sandbox-strict", "faults, scheduled", "-rA")
     assert "3 failed, 2 passed, 1 error" in said
     for line in (
         r"PASSED test_suite.py::test_whatever",
         r"PASSED test_suite.py::test_of_the_fixture",
         r"the fault lost \(reset for .*\): matched 0, struck 0 was armed and never struck",
-        r"the plan 1 \(register sniped.com, at 2026-01-18T12:00:00Z\) never struck",
+        r"the scheduled action 1 \(register sniped.com, at 2026-01-18T12:00:00Z\) never struck",
         r"advice: keys_ignored .*yaer.*",
-        r".*strict must be some of faults, plans, advice; it is 'fault'; the nearest is faults",
+        r".*strict must be some of faults, scheduled, advice; it is 'fault'; the nearest is faults",
     ):
         with subtests.test(line):
             assert re.search(f"^{line}$", said, re.MULTILINE), said

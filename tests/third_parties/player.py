@@ -35,8 +35,8 @@ class Player:
     def advance(self, **parameters: Any) -> Any:
         return self._body(self.call("POST", "/clock/advance", parameters))
 
-    def plans(self) -> list[Any]:
-        return list(self.get("/plans")["plans"])
+    def scheduled(self) -> list[Any]:
+        return list(self.get("/scheduled")["scheduled"])
 
     @staticmethod
     def _body(answer: Answer) -> Any:

@@ -73,7 +73,7 @@ def test_a_name_of_a_stranger_is_taken_and_can_be_transferred_after_60_days(
 ) -> None:
     assert availability(wire, "wanted.com")["status"] == "available"
     done = player.act("register", domain="wanted.com", years=2, auth_code="their-code")
-    assert done["plan"] is None
+    assert done["scheduled"] is None
     [event] = done["fired"]
     assert (event["event"], event["subject"]) == ("register", "wanted.com")
     assert availability(wire, "wanted.com")["status"] == "registered"

@@ -82,7 +82,7 @@ def test_records_within_records_are_shown_without_their_secrets(
     [(_, created)] = changes(difference, "orders").values()
     assert created["contacts"]["before"] is None
     assert created["contacts"]["after"].keys() == {"registrant", "admin", "tech", "billing"}
-    [(_, planned)] = changes(difference, "plans").values()
+    [(_, planned)] = changes(difference, "scheduled").values()
     assert planned["given"]["after"] == {"domain": "wanted.com", "auth_code": "***"}
 
 

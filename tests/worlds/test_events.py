@@ -32,7 +32,7 @@ def test_events_of_all_kinds_have_their_cause_and_effect(sandbox: Sandbox) -> No
     assert rows(sandbox)[:4] == [
         (1, "control", "simulate.register", None),
         (2, "request", "v3.balance", None),
-        (3, "plan", "register", 2),
+        (3, "scheduled", "register", 2),
         (4, "control", "clock.advance", None),
     ]
     assert events(sandbox)[0].given["auth_code"] == "***"
@@ -74,7 +74,7 @@ CALLS: list[tuple[str, Callable[[Sandbox], object]]] = [
     ("faults.clear", lambda s: s.faults.clear()),
     ("simulate.adjust_balance", lambda s: s.simulate.adjust_balance("main", to=7)),
     ("simulate.register", lambda s: s.simulate.when("P1D").register("wanted.com")),
-    ("plans.remove", lambda s: s.plans.remove(1)),
+    ("scheduled.remove", lambda s: s.scheduled.remove(1)),
     ("snapshots.add", lambda s: s.snapshot("here")),
     ("snapshots.restore", lambda s: s.restore("here")),
     ("snapshots.remove", lambda s: s.snapshots.remove("here")),

@@ -30,7 +30,7 @@ from reseller_sandbox.worlds import Entry, Moment, World, redact
 MASKED = "a secret of another service was taken out of it"
 UNKNOWN = "it came with credentials that this world does not accept"
 
-#: Replaces a secret that a fault or a plan looks for: no value of a request is like this pattern.
+#: Replaces a secret that a fault or a scheduled action looks for: no value of a request is like this pattern.
 UNLIKE = f"<{MASK}>"
 
 #: How the names of the elements end that sign a request.
@@ -88,14 +88,14 @@ class Masking:
         return made
 
     def moment(self, moment: Moment) -> Moment:
-        """Return a moment whose faults and plans look for no secret of another service."""
+        """Return a moment whose faults and scheduled actions look for no secret of another service."""
         state, book = moment.state, moment.faults
         rules = tuple(self._rule(one, state) for one in book.rules)
         draft = Draft(state, moment.clock.instant, moment.assumptions, "")
-        for plan in state.plans.values():
-            told = {} if plan.after is None else MATCH.write(plan.after)
+        for scheduled in state.scheduled.values():
+            told = {} if scheduled.after is None else MATCH.write(scheduled.after)
             if (clean := self.call(told, lambda: state)) != told:
-                draft.put(replace(plan, after=MATCH.read(clean)))
+                draft.put(replace(scheduled, after=MATCH.read(clean)))
         if all(map(is_, rules, book.rules)) and draft.state is state:
             return moment
         return replace(moment, state=draft.made(), faults=replace(book, rules=rules))
@@ -144,7 +144,7 @@ def _credentials(state: State) -> Iterator[str]:
 
 def held_in(state: State) -> Iterator[str]:
     """Yield the secrets of all that the registry holds, and is going to hold."""
-    for record in chain(state.orders.values(), state.customers.values(), state.plans.values()):
+    for record in chain(state.orders.values(), state.customers.values(), state.scheduled.values()):
         yield from filter(None, redact.secrets_of(record))
 
 

@@ -132,7 +132,7 @@ class CallStep(_Step, frozen=True, kw_only=True):
 
 
 class FiredStep(_Step, frozen=True, kw_only=True):
-    """Something happened by itself, or by a plan."""
+    """Something happened by itself, or by a scheduled action."""
 
     event: str
     subject: str

@@ -22,7 +22,7 @@ SUMMARIES: Mapping[str, str] = {
     "coverage": "How much of the contract has been exercised: its operations, errors, stages, events, "
     "faults, silences.",
     "customers": "The end clients of the accounts.",
-    "events": "What has changed this world, in one line: requests, control calls, what came due, and plans.",
+    "events": "What has changed this world, in one line: requests, control calls, what came due, and scheduled actions.",
     "faults": "Rules that make requests fail as they really would, before or after they take effect.",
     "health": "Whether the sandbox is up.",
     "history": "The past of this world as a whole: go back, begin again, compare two points, export it.",
@@ -32,7 +32,7 @@ SUMMARIES: Mapping[str, str] = {
     "names": "The names of the registry, and who holds them at which stage of their lives.",
     "simulate": "The rest of the world, to play: strangers, other registrars, registries, the service's own "
     "staff.",
-    "plans": "What third parties are planned to do, and what came of it.",
+    "scheduled": "What third parties are planned to do, and what came of it.",
     "snapshots": "The moments of this world that are kept under a name, so that it can go back to them.",
     "transfers": "The transfers of names between registrars: the latest one of each name.",
     "worlds": "The worlds of the server: each a registry of its own, with its own accounts, clock and past.",

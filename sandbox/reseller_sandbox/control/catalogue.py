@@ -17,7 +17,7 @@ from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import Accounts, Contacts, Customers, Hosts, Names, Transfers
 from reseller_sandbox.control.resource import Resource, Transport, read
 from reseller_sandbox.control.results import Result
-from reseller_sandbox.control.simulate import Plans, Simulate
+from reseller_sandbox.control.simulate import Scheduled, Simulate
 from reseller_sandbox.control.worlds import Branches, Capsule, History, Snapshots, Worlds
 
 
@@ -58,7 +58,7 @@ class Resources:
     transfers: Transfers
     faults: Faults
     simulate: Simulate
-    plans: Plans
+    scheduled: Scheduled
     journal: Journal
     capsule: Capsule
     ledger: Ledger

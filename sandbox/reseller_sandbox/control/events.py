@@ -1,4 +1,5 @@
-"""The events of a world in one line: requests, control calls, what came due, plans that were carried out."""
+"""The events of a world in one line: requests, control calls, what came due, scheduled actions that were
+carried out."""
 
 from __future__ import annotations
 
@@ -46,8 +47,8 @@ class EventFilter(TypedDict, total=False):
 
     kind: Annotated[
         str,
-        choice("request", "control", "time", "plan"),
-        "Only requests, control calls, what time does by itself, or plans.",
+        choice("request", "control", "time", "scheduled"),
+        "Only requests, control calls, what time does by itself, or scheduled actions.",
     ]
     name: Annotated[
         str, TEXT, "A pattern, with * and ?, of operations and events: v3.*, clock.advance, expiry."
@@ -59,10 +60,10 @@ class Logged(Result, frozen=True, kw_only=True):
     """One thing that changed the world, or asked something of it.
 
     ``number`` is its place in the line of all of them, ``cause`` that of what caused it: the control
-    call that moved the clock, or the request that a plan waited for. ``name`` is the operation of a request
-    or a control call, or the event. ``given`` is what a control call was told and ``changed`` the settings
-    that it changed, ``happening`` what happened in the registry, and ``effect`` what else came of it; for a
-    request that is its id, under which the journal has it, and its outcome.
+    call that moved the clock, or the request that a scheduled action waited for. ``name`` is the operation
+    of a request or a control call, or the event. ``given`` is what a control call was told and ``changed``
+    the settings that it changed, ``happening`` what happened in the registry, and ``effect`` what else came
+    of it; for a request that is its id, under which the journal has it, and its outcome.
     """
 
     number: int
@@ -175,7 +176,8 @@ class LocalSubscription(Subscription[T]):
 
 
 class Events(Resource):
-    """What has changed this world, in one line: requests, control calls, what came due, and plans."""
+    """What has changed this world, in one line: requests, control calls, what came due, and scheduled
+    actions."""
 
     @read(INVALID_NAME, long=True)
     def find(

@@ -10,7 +10,7 @@ from typing import Any
 from reseller_sandbox.control.catalogue import Resources
 from reseller_sandbox.control.faults import FaultRecord
 from reseller_sandbox.control.journal import RequestRecord
-from reseller_sandbox.control.simulate import PlanRecord
+from reseller_sandbox.control.simulate import ScheduledRecord
 from reseller_sandbox.control.worlds import WorldRecord
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
@@ -38,7 +38,10 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
     for title, lines in (
         ("assumed", [f"{name} = {value}" for name, value in world.assumptions.items()]),
         ("faults", [fault_line(one) for one in sandbox.faults.list().faults]),
-        ("plans", [plan_line(one) for one in sandbox.plans.list().plans if one.struck is None]),
+        (
+            "scheduled",
+            [scheduled_line(one) for one in sandbox.scheduled.list().scheduled if one.struck is None],
+        ),
         ("advice", advice_lines(sandbox)),
     ):
         for number, line in enumerate(lines):
@@ -79,7 +82,7 @@ def fault_line(one: FaultRecord) -> str:
     return f"{one.name} ({one.kind}{about}): matched {one.matched}, struck {one.struck}{state}"
 
 
-def plan_line(one: PlanRecord) -> str:
+def scheduled_line(one: ScheduledRecord) -> str:
     given = " ".join(str(value) for value in one.given.values() if isinstance(value, str | int))
     if one.at is not None:
         when = f"at {wire(one.at)}"

@@ -143,7 +143,8 @@ Key = Annotated[str, Kind({"type": "string", "pattern": f"^{_KEY.pattern}$"}, _k
 
 Limit = Annotated[int, whole(1, 1000), "How many to list."]
 Start = Annotated[int, whole(0, 10**9), "Where the page starts, as the page before has said."]
-#: The number of an event in the line of all that changed a world, of a plan, an order or a movement of money.
+#: The number of an event in the line of all that changed a world, of a scheduled action, an order or a
+#: movement of money.
 Number = Annotated[int, whole(1, 10**15)]
 
 PerSecond = Annotated[

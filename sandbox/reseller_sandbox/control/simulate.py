@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Operation, Resource, method_for, read, write
 from reseller_sandbox.control.results import Fired, Number, Result, fired, match_of
-from reseller_sandbox.core import plans, refusals, third_parties
+from reseller_sandbox.core import refusals, scheduled_actions, third_parties
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import MATCH, Matching
-from reseller_sandbox.core.model import Plan
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PLAN, Refused, Rule
+from reseller_sandbox.core.model import ScheduledAction
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.stepwise import in_order
@@ -32,7 +32,7 @@ _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account
 Wait = Annotated[str | Matching, either(TEXT, MATCH)]
 
 
-class PlanRecord(Result, frozen=True, kw_only=True):
+class ScheduledRecord(Result, frozen=True, kw_only=True):
     """Something that the rest of the world will do: at an instant, or ``after`` the request that is meant.
 
     ``struck`` is when that happened, or failed: then ``refused`` says why.
@@ -47,53 +47,55 @@ class PlanRecord(Result, frozen=True, kw_only=True):
     refused: str
 
 
-class PlansFound(Result, frozen=True, kw_only=True):
-    """Every plan, in the order of their making."""
+class ScheduledFound(Result, frozen=True, kw_only=True):
+    """Every scheduled action, in the order of their making."""
 
-    plans: tuple[PlanRecord, ...]
+    scheduled: tuple[ScheduledRecord, ...]
 
 
-class Plans(Resource):
+class Scheduled(Resource):
     """What third parties are planned to do, and what came of it."""
 
     @read()
-    def list(self) -> PlansFound:
-        """Return every plan: those to come, and the result of the others."""
-        known = local_transport(self).world.state.plans
-        return PlansFound(plans=tuple(plan_record(plan) for _, plan in in_order(known)))
+    def list(self) -> ScheduledFound:
+        """Return every scheduled action: those to come, and the result of the others."""
+        known = local_transport(self).world.state.scheduled
+        return ScheduledFound(
+            scheduled=tuple(scheduled_record(scheduled) for _, scheduled in in_order(known))
+        )
 
-    @write(UNKNOWN_PLAN)
-    def remove(self, plan: Number, /) -> PlanRecord:
-        """Cancel a plan, or delete one that has been carried out; return it.
+    @write(UNKNOWN_SCHEDULED_ACTION)
+    def remove(self, scheduled: Number, /) -> ScheduledRecord:
+        """Cancel a scheduled action, or delete one that has been carried out; return it.
 
         Args:
-            plan: The plan's number.
+            scheduled action: The scheduled action's number.
         """
 
-        def work(draft: Draft) -> Plan:
-            found = plans.find(draft.state, plan)
+        def work(draft: Draft) -> ScheduledAction:
+            found = scheduled_actions.find(draft.state, scheduled)
             draft.remove(found)
             return found
 
-        outcome = local_transport(self).world.transact("plans.remove", work, operation="plans.remove")
+        outcome = local_transport(self).world.transact("scheduled.remove", work, operation="scheduled.remove")
         if outcome.refused is not None:
             raise outcome.refused
         assert outcome.result is not None
-        return plan_record(outcome.result)
+        return scheduled_record(outcome.result)
 
 
-def plan_record(plan: Plan) -> PlanRecord:
-    """Return a plan as it is shown."""
-    told = dict(plan.given)
-    known = (one for one in third_parties.parameters(plan.action) if one.name in told)
-    return PlanRecord(
-        id=plan.id,
-        action=plan.action,
+def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
+    """Return a scheduled action as it is shown."""
+    told = dict(scheduled.given)
+    known = (one for one in third_parties.parameters(scheduled.action) if one.name in told)
+    return ScheduledRecord(
+        id=scheduled.id,
+        action=scheduled.action,
         given=masked({one.name: one.kind.write(told[one.name]) for one in known}),
-        at=plan.at,
-        after=MATCH.write(plan.after) if plan.after is not None else None,
-        struck=plan.struck,
-        refused=plan.refused,
+        at=scheduled.at,
+        after=MATCH.write(scheduled.after) if scheduled.after is not None else None,
+        struck=scheduled.struck,
+        refused=scheduled.refused,
     )
 
 
@@ -102,7 +104,7 @@ class Simulated(Result, frozen=True, kw_only=True):
 
     now: datetime
     fired: tuple[Fired, ...]
-    plan: PlanRecord | None
+    scheduled: ScheduledRecord | None
 
 
 class SimulatedAction(Operation):
@@ -123,31 +125,31 @@ class SimulatedAction(Operation):
         return {one.name: said[one.name] for one in self.parameters if one.name in said}
 
     def call(self, resource: Resource, told: Mapping[str, Any]) -> Simulated:
-        """Carry the action out now, or plan it."""
+        """Carry the action out now, or scheduled action it."""
         given = dict(told)
         at, after = given.pop("at", None), given.pop("after", None)
         if at is not None and after is not None:
             raise Refused(INVALID_PARAMETER, problems="at and after do not go together")
         world = local_transport(resource).world
 
-        def work(draft: Draft) -> Happening | Plan:
+        def work(draft: Draft) -> Happening | ScheduledAction:
             if at is None and after is None:
                 return third_parties.carry_out(draft, self.name, given)
             wanted: Any = {"operation": after} if isinstance(after, str) else after
             wait = match_of(resource, wanted, "after") if after is not None else None
-            return plans.make(draft, self.name, given, at=at, after=wait)
+            return scheduled_actions.make(draft, self.name, given, at=at, after=wait)
 
         with world.lock, world.acting(self.id) as deed:
             outcome = world.transact(self.id, work, operation=self.id)
             if outcome.refused is not None:
                 raise outcome.refused
             done = outcome.result
-            if isinstance(done, Plan):
-                deed.effect["plan"] = done.id
-                return Simulated(now=world.now(), fired=(), plan=plan_record(done))
+            if isinstance(done, ScheduledAction):
+                deed.effect["scheduled"] = done.id
+                return Simulated(now=world.now(), fired=(), scheduled=scheduled_record(done))
             assert done is not None
             deed.happening = done
-            return Simulated(now=world.now(), fired=(fired(world.state, done),), plan=None)
+            return Simulated(now=world.now(), fired=(fired(world.state, done),), scheduled=None)
 
 
 def happens(
@@ -173,7 +175,7 @@ _ZONE, _ACCOUNT = refusals.UNKNOWN_ZONE, refusals.UNKNOWN_ACCOUNT
 class Simulate(Resource):
     """The rest of the world, to play: strangers, other registrars, registries, the service's own staff.
 
-    Each action happens at once, or becomes a plan.
+    Each action happens at once, or becomes a scheduled action.
 
     >>> sandbox.simulate.register("example.com")
     >>> sandbox.simulate.when("P3D").adjust_balance("main", to=0)

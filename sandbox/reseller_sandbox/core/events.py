@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import ledger, lifecycle, orders, plans, renewals, transfers
+from reseller_sandbox.core import ledger, lifecycle, orders, renewals, scheduled_actions, transfers
 from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import Passage
 from reseller_sandbox.core.model import Order, Record, Stage, TransferStatus
@@ -26,7 +26,7 @@ PROMOTION_ENDS = {term: f"{term.replace('_', ' ')} ends" for term in PROMOTIONS}
 
 
 def names() -> tuple[str, ...]:
-    """Return the name of every event that time can bring about, the plans' among them."""
+    """Return the name of every event that time can bring about, the scheduled actions' among them."""
     passages = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
     planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
     return tuple(dict.fromkeys([*passages, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
@@ -46,7 +46,9 @@ def about(state: State, name: str) -> list[Due]:
     """Return the events that are due for a name, in order."""
     numbers = [state.own_order.get((account, name)) for account in state.accounts]
     records: list[Record] = [state.orders[number] for number in numbers if number is not None]
-    records += [plan for plan in state.plans.values() if plans.subject(plan) == name]
+    records += [
+        scheduled for scheduled in state.scheduled.values() if scheduled_actions.subject(scheduled) == name
+    ]
     if (transfer := state.transfers.get(name)) is not None:
         records.append(transfer)
     return sorted(due for record in records for due in TABLES[type(record)].due(record))
@@ -123,13 +125,13 @@ def _promotion(term: str) -> Callable[[Draft, str], list[Happening]]:
     return end
 
 
-def _plan(draft: Draft, number: int) -> list[Happening]:
-    return [plans.strike(draft, draft.state.plans[number])]
+def _scheduled(draft: Draft, number: int) -> list[Happening]:
+    return [scheduled_actions.strike(draft, draft.state.scheduled[number])]
 
 
 _KINDS: dict[str, Callable[[Draft, Any], list[Happening]]] = {
     "order": _order,
-    "plan": _plan,
+    "scheduled": _scheduled,
     "retry": _retry,
     "transfer": _transfer,
     **{term: _promotion(term) for term in PROMOTION_ENDS},

@@ -1,4 +1,4 @@
-"""Which requests are meant: one language for faults, journal, verification, plans and advice."""
+"""Which requests are meant: one language for faults, journal, verification, scheduled actions and advice."""
 
 from __future__ import annotations
 

@@ -329,7 +329,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
     refunds: int | None = None
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class ScheduledAction(Struct, frozen=True, kw_only=True):
     """Something that the rest of the world will do: ``at`` an instant, or ``after`` a request.
 
     ``given`` is what the action is told, as sorted pairs. ``struck`` is when it was done, or when
@@ -345,6 +345,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     refused: str = ""
 
 
-Record = Account | Customer | Contact | Zone | Order | Host | Transfer | LedgerEntry | Plan
+Record = Account | Customer | Contact | Zone | Order | Host | Transfer | LedgerEntry | ScheduledAction
 
 CARD_FIELDS = Card.__struct_fields__

@@ -22,8 +22,8 @@ from reseller_sandbox.core.model import (
     Host,
     LedgerEntry,
     Order,
-    Plan,
     Record,
+    ScheduledAction,
     Stage,
     Transfer,
     Zone,
@@ -65,7 +65,7 @@ class State(Struct, frozen=True):
     hosts: HashTrieMap[str, Host] = _map()
     transfers: HashTrieMap[str, Transfer] = _map()
     ledger: HashTrieMap[int, LedgerEntry] = _map()
-    plans: HashTrieMap[int, Plan] = _map()
+    scheduled: HashTrieMap[int, ScheduledAction] = _map()
     counters: HashTrieMap[str, int] = _map()
 
     account_by_key: HashTrieMap[str, int] = _map()
@@ -79,7 +79,7 @@ class State(Struct, frozen=True):
     hosts_of_domain: Ordered[tuple[str, str]] = _set()
     linked: Ordered[tuple[Any, ...]] = _set()
     calendar: Ordered[Due] = _set()
-    #: The plans that wait for a request, by id.
+    #: The scheduled actions that wait for a request, by id.
     waiting: Ordered[tuple[int]] = _set()
 
     def find(self, kind: type[Any], key: Any) -> Any:

@@ -15,7 +15,7 @@ from reseller_sandbox.core.model import (
     Host,
     LedgerEntry,
     Order,
-    Plan,
+    ScheduledAction,
     Stage,
     Transfer,
     Zone,
@@ -113,12 +113,16 @@ def _transfer_due(transfer: Transfer) -> Dues:
     return ((transfer.completes, "transfer", transfer.name),) if transfer.pending else ()
 
 
-def _plan_due(plan: Plan) -> Dues:
-    return ((plan.at, "plan", plan.id),) if plan.at is not None and plan.struck is None else ()
+def _scheduled_due(scheduled: ScheduledAction) -> Dues:
+    return (
+        ((scheduled.at, "scheduled", scheduled.id),)
+        if scheduled.at is not None and scheduled.struck is None
+        else ()
+    )
 
 
-def _plan_listed(plan: Plan) -> Keys:
-    return (("waiting", (plan.id,)),) if plan.at is None and plan.struck is None else ()
+def _scheduled_listed(scheduled: ScheduledAction) -> Keys:
+    return (("waiting", (scheduled.id,)),) if scheduled.at is None and scheduled.struck is None else ()
 
 
 #: Each kind of record, and how it is kept.
@@ -152,7 +156,9 @@ TABLES: Mapping[type, Table] = {
         attrgetter("account"),
         listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),),
     ),
-    Plan: Table("plans", attrgetter("id"), attrgetter("at", "struck"), _plan_due, _plan_listed),
+    ScheduledAction: Table(
+        "scheduled", attrgetter("id"), attrgetter("at", "struck"), _scheduled_due, _scheduled_listed
+    ),
 }
 
 #: The kind of record that each kind of entry of the calendar is about.
@@ -160,6 +166,6 @@ HOLDERS: Mapping[str, type] = {
     "order": Order,
     "retry": Order,
     "transfer": Transfer,
-    "plan": Plan,
+    "scheduled": ScheduledAction,
     **dict.fromkeys(PROMOTIONS, Zone),
 }

@@ -1,7 +1,7 @@
 """Third parties: what strangers, other registrars, registries and the service's own staff do.
 
 Each action is a function over a draft. Its keyword parameters are all that it can be told: the
-control interface, the fixtures and the plans for later follow from its signature.
+control interface, the fixtures and the scheduled actions for later follow from its signature.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 from msgspec import Struct
 
 from reseller_sandbox.config_sources import around, over
-from reseller_sandbox.control.failure_report import advice_lines, failure_report, fault_line, plan_line
+from reseller_sandbox.control.failure_report import advice_lines, failure_report, fault_line, scheduled_line
 from reseller_sandbox.control.worlds import ForkOptions
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
@@ -26,7 +26,7 @@ from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 MARK = "reseller_sandbox"
 
 #: What can be left over in a world, and fail its test.
-LEFT_OVER = ("faults", "plans", "advice")
+LEFT_OVER = ("faults", "scheduled", "advice")
 
 
 def wanted(node: pytest.Item, strict: frozenset[str]) -> tuple[dict[str, Any], frozenset[str]]:
@@ -359,16 +359,17 @@ def _file_name(node: pytest.Item) -> str:
 def _left_over(sandbox: Sandbox, strict: Iterable[str], seeded: Iterable[str]) -> list[str]:
     """Return a line for all of ``strict`` that is left over in a world.
 
-    That is a fault that struck nothing, but for those ``seeded``, a plan that never struck, or advice.
+    That is a fault that struck nothing, but for those ``seeded``, a scheduled action that never struck, or
+    advice.
     """
     lines: list[str] = []
     if "faults" in strict:
         known = frozenset(seeded)
         idle = (one for one in sandbox.faults.list().faults if not one.struck and one.name not in known)
         lines += (f"the fault {fault_line(one)} was armed and never struck" for one in idle)
-    if "plans" in strict:
-        waiting = (one for one in sandbox.plans.list().plans if one.struck is None)
-        lines += (f"the plan {plan_line(one)} never struck" for one in waiting)
+    if "scheduled" in strict:
+        waiting = (one for one in sandbox.scheduled.list().scheduled if one.struck is None)
+        lines += (f"the scheduled action {scheduled_line(one)} never struck" for one in waiting)
     if "advice" in strict:
         lines += (f"advice: {one}" for one in advice_lines(sandbox))
     return lines

@@ -247,7 +247,7 @@ class RequestContext(Struct, dict=True):
                 self.step = world.moment.log.number
                 self.after = world.moment
 
-    def run_plans(self, status: int) -> None:
+    def run_scheduled(self, status: int) -> None:
         """Carry out the third-party actions that are scheduled after this request."""
         self.status = status
         if self.cause and self.world is not None and self.world.state.waiting:

@@ -5,7 +5,7 @@
 3. ``strikes.before``: faults that strike before the operation.
 4. ``_execute``: the arguments, the operation on a draft of the world, and the answer or the refusal.
 5. ``strikes.after``: faults that strike after the operation.
-6. Third-party actions that are scheduled after the request (``RequestContext.run_plans``).
+6. Third-party actions that are scheduled after the request (``RequestContext.run_scheduled``).
 7. ``_record``: the journal entry.
 8. ``_respond``: the answer as HTTP.
 """
@@ -177,7 +177,7 @@ class Pipeline:
                 answer = self._perform_with_faults(request, world, why)
             else:
                 answer = self._execute(request, world, why)
-            request.run_plans(answer.status)
+            request.run_scheduled(answer.status)
             self._record(request, answer)
             return answer
 

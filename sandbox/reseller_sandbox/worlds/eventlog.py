@@ -1,7 +1,7 @@
 """The event log: what has changed a world beside its requests, in one line with them.
 
-Control calls, what fired and the plans that struck each have a number in that line, as requests have, and
-name the one that brought them about. The log is part of the world's moment: it goes back with it.
+Control calls, what fired and the scheduled actions that struck each have a number in that line, as requests
+have, and name the one that brought them about. The log is part of the world's moment: it goes back with it.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from rpds import Queue
 
 from reseller_sandbox.core.happenings import Happening
 
-Kind = Literal["request", "control", "time", "plan"]
+Kind = Literal["request", "control", "time", "scheduled"]
 
 
 class FiredEvent(NamedTuple):
-    """Something that has just happened by itself; ``plan`` is the number of the plan that it was."""
+    """Something that has just happened by itself; ``scheduled`` is the number of the scheduled action that
+    it was."""
 
     happening: Happening
-    plan: int | None
+    scheduled: int | None
 
 
 class Event(Struct, frozen=True, kw_only=True):
     """One thing that changed a world.
 
     ``number`` is its place in the world's line, ``cause`` that of what brought it about: the control call
-    that moved the clock, or the request that a plan waited for; None for what a running clock made due.
-    ``name`` is the operation or the happening, ``given`` what a control call was told, ``changed`` the
-    settings that it changed (name, before, after), and ``effect`` what else came of it.
+    that moved the clock, or the request that a scheduled action waited for; None for what a running clock
+    made due. ``name`` is the operation or the happening, ``given`` what a control call was told, ``changed``
+    the settings that it changed (name, before, after), and ``effect`` what else came of it.
     """
 
     number: int
@@ -70,7 +71,7 @@ class EventLog(Struct, frozen=True):
         return replace(self, cause=cause)
 
     def fired(self, fired: Sequence[FiredEvent]) -> EventLog:
-        """Return the log with what has happened by itself, or by a plan."""
+        """Return the log with what has happened by itself, or by a scheduled action."""
         skipped = max(len(fired) - self.limit, 0)  # what would be dropped at once
         log = replace(self, number=self.number + skipped, dropped=self.dropped + skipped)
         return log.noted(
@@ -78,13 +79,13 @@ class EventLog(Struct, frozen=True):
                 Event(
                     number=number,
                     at=happening.at,
-                    kind="time" if plan is None else "plan",
+                    kind="time" if scheduled is None else "scheduled",
                     name=happening.event,
                     cause=self.cause,
                     happening=happening,
-                    effect={} if plan is None else {"plan": plan},
+                    effect={} if scheduled is None else {"scheduled": scheduled},
                 )
-                for number, (happening, plan) in enumerate(fired[skipped:], log.number + 1)
+                for number, (happening, scheduled) in enumerate(fired[skipped:], log.number + 1)
             ]
         )
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.core import events, plans
+from reseller_sandbox.core import events, scheduled_actions
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import LATEST, WorldClock, wire
 from reseller_sandbox.core.events import Happening
@@ -61,8 +61,8 @@ class Moment(Quiet, frozen=True):
                 continue
             at, kind, key = due
             draft.go_on(at, f"event:{kind}:{key}")
-            plan = key if kind == "plan" else None
-            fired += [FiredEvent(happening, plan) for happening in events.fire(draft, due)]
+            scheduled = key if kind == "scheduled" else None
+            fired += [FiredEvent(happening, scheduled) for happening in events.fire(draft, due)]
             for later in draft.made_due:
                 if later[0] <= until:
                     heappush(coming, later)
@@ -173,9 +173,9 @@ def after_request(request: Request) -> Journey:
     def go(moment: Moment) -> tuple[Moment, list[Happening]]:
         state, now = moment.state, moment.clock.now()
         fired: list[FiredEvent] = []
-        for plan in list(plans.waiting_for(state, request)):
-            draft = Draft(state, now, moment.assumptions, f"event:plan:{plan.id}", BY_ITSELF)
-            fired.append(FiredEvent(plans.strike(draft, plan), plan.id))
+        for scheduled in list(scheduled_actions.waiting_for(state, request)):
+            draft = Draft(state, now, moment.assumptions, f"event:plan:{scheduled.id}", BY_ITSELF)
+            fired.append(FiredEvent(scheduled_actions.strike(draft, scheduled), scheduled.id))
             state = draft.made()
         return moment.after(state, fired), [happening for happening, _ in fired]
 

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.matching import MATCH, Match
-from reseller_sandbox.core.model import Plan
+from reseller_sandbox.core.model import ScheduledAction
 from reseller_sandbox.core.signatures import field_names, is_record
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.server.secrecy import MASK, host_masked, is_key, is_secret, text_masked, value_masked
@@ -166,15 +166,15 @@ def plain(value: Any) -> Any:
 
 
 def _field(name: str, value: Any) -> Any:
-    if name == "given" and value is not None:  # what a plan's action is told, as pairs
+    if name == "given" and value is not None:  # what a scheduled action's action is told, as pairs
         return {key: _field(key, inner) for key, inner in value}
     return MASK if value and is_secret(name) else plain(value)
 
 
 def secrets_of(record: Any) -> Iterator[str]:
-    """Yield the secrets that a record holds; what a plan's action is told is among them."""
+    """Yield the secrets that a record holds; what a scheduled action's action is told is among them."""
     if is_record(record):
-        told = record.given if isinstance(record, Plan) else ()
+        told = record.given if isinstance(record, ScheduledAction) else ()
         held = ((name, getattr(record, name)) for name in field_names(record))
         yield from (value for name, value in (*held, *told) if is_secret(name))
 

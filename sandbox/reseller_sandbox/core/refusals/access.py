@@ -108,7 +108,9 @@ UNKNOWN_ACCOUNT = not_found(
     "There is no account {account!r}; {known}.", "name an account that is there; {known}"
 )
 UNKNOWN_ZONE = not_found("There is no zone {zone!r}; {known}.", "name a zone that is there; {known}")
-UNKNOWN_PLAN = not_found("There is no plan {plan}.", "name a plan that is listed")
+UNKNOWN_SCHEDULED_ACTION = not_found(
+    "There is no scheduled action {scheduled action}.", "name a scheduled action that is listed"
+)
 NOT_HELD = not_found("Nobody holds {name}.", "let somebody register {name} first")
 HELD_OUTSIDE = conflict("{name} is with another registrar already.", "use a name that an account here holds")
 NO_TRANSFER_IN = conflict(

@@ -93,8 +93,10 @@ class Trouble(Struct, frozen=True, kw_only=True):
     def has_struck(self, world: Sandbox) -> bool:
         """Whether it has come to that in the run."""
         faults = [one for one in world.faults.list().faults if one.name == _STRIKES]
-        plans = [one for one in world.plans.list().plans if one.after is not None and _is_ours(one.after)]
-        return all(one.struck for one in faults) and all(one.struck and not one.refused for one in plans)
+        scheduled = [
+            one for one in world.scheduled.list().scheduled if one.after is not None and _is_ours(one.after)
+        ]
+        return all(one.struck for one in faults) and all(one.struck and not one.refused for one in scheduled)
 
 
 def _is_ours(after: Mapping[str, Any]) -> bool:

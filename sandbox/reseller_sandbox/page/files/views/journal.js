@@ -1,4 +1,4 @@
-// The journal, live: requests, control calls, what time does and plans; and a request with all that is known of it.
+// The journal, live: requests, control calls, what time does and scheduled; and a request with all that is known of it.
 
 import { beside, change } from "../parts/address.js";
 import { h } from "../parts/dom.js";
@@ -112,7 +112,7 @@ export default class extends View {
     this.render(
       h("div.bar", h("h1", "Journal"),
         field("search", "Search by name", address.domain, narrow("domain"), { placeholder: "Search a name" }),
-        select("Kind", "everything", ["request", "control", "time", "plan"], address.kind, narrow("kind")),
+        select("Kind", "everything", ["request", "control", "time", "scheduled"], address.kind, narrow("kind")),
         select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, narrow("outcome")),
         h("span.quiet", plural(this.matching, "request"), this.hasGaps && ": too many at once to show each")),
       this.accounts && !this.matching && first({ world: address.world }, this.accounts),

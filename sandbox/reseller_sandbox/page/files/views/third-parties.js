@@ -12,8 +12,8 @@ const ASKED = 60; // the latest requests for availability that are looked throug
 export default class extends View {
   async show(address, isCurrent) {
     const name = address.subject;
-    const [{ transfers }, { accounts }, { plans }, { requests }, { names }] = await Promise.all([
-      this.ask("transfers.list", { status: "pending" }), this.ask("accounts.list"), this.ask("plans.list"),
+    const [{ transfers }, { accounts }, { scheduled }, { requests }, { names }] = await Promise.all([
+      this.ask("transfers.list", { status: "pending" }), this.ask("accounts.list"), this.ask("scheduled.list"),
       this.ask("journal.find", { operation: "*heck*", limit: ASKED }), this.ask("names.list", { like: name || "*", limit: 1 })]);
     if (!isCurrent()) return;
     const asked = [...new Set(requests.reverse().flatMap((one) => one.domains))].slice(0, 12);
@@ -40,8 +40,8 @@ export default class extends View {
             one.revoked.length > 0 && h("span.tag", { "data-sort": "bad" }, `revoked: ${one.revoked.join(", ")}`),
             about("account").map((of) => act(of, { account: one.name }, { asks: rest(of, "account") })))))),
           h("section.part", h("h2", "Registries"), h("p.tools", about("zone").map((one) => act(one, {}, { asks: true })))),
-          h("section.part", h("h2", "Plans"), plans.length ? h("ul.plain.lines", plans.map((one) => plan(one, address)))
-            : h("p.quiet", "Nothing is planned. Choose a time above, and what you press becomes a plan.")))),
+          h("section.part", h("h2", "Plans"), scheduled.length ? h("ul.plain.lines", scheduled.map((one) => scheduled(one, address)))
+            : h("p.quiet", "Nothing is planned. Choose a time above, and what you press becomes a scheduled.")))),
     );
   }
 }
@@ -58,7 +58,7 @@ const rest = (operation, subject) => {
 };
 
 const planned = ({ when, on, after }) => (when === "at" && on ? { at: on } : when === "after" && after ? { after } : {});
-const happened = ({ fired, plan: made }) => (made ? `Planned: ${words(made.action)}.` : fired.map((one) => `${one.event} ${one.subject}`).join(", ") || "Done.");
+const happened = ({ fired, scheduled: made }) => (made ? `Planned: ${words(made.action)}.` : fired.map((one) => `${one.event} ${one.subject}`).join(", ") || "Done.");
 
 // When what is pressed is to happen; it is in the address, as everything is.
 const time = (address) => h("span.line",
@@ -83,8 +83,8 @@ function transfer(one, where, act) {
       act("complete_transfer", given, { label: "Complete" })));
 }
 
-const plan = (one, where) => h("li.line", { key: one.id },
+const scheduled = (one, where) => h("li.line", { key: one.id },
   h("span.id", `#${one.id}`), h("b", words(one.action)), h("span.code", Object.values(one.given).map(brief).join(" ")),
   h("span.quiet", one.struck ? `was done ${instant(one.struck)}` : one.at ? `at ${instant(one.at)}` : `after ${brief(one.after?.operation ?? one.after)}`),
   one.refused && h("span.tag", { "data-sort": "bad" }, one.refused),
-  action({ label: one.struck ? "Forget" : "Cancel", operation: "plans.remove", given: { plan: one.id }, where, tone: "danger" }));
+  action({ label: one.struck ? "Forget" : "Cancel", operation: "scheduled.remove", given: { scheduled: one.id }, where, tone: "danger" }));

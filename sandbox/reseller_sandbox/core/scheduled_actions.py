@@ -12,31 +12,33 @@ from reseller_sandbox.core import third_parties
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import Match, Request
-from reseller_sandbox.core.model import Plan
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PLAN, Refused
+from reseller_sandbox.core.model import ScheduledAction
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.third_parties import HOPELESS, instant_ahead
 
-#: What a plan is about, for people: the first of these that its action is told.
+#: What a scheduled action is about, for people: the first of these that its action is told.
 _SUBJECTS = ("domain", "zone", "account")
 
 
 def make(
     draft: Draft, action: str, given: Mapping[str, Any], *, at: str | None = None, after: Match | None = None
-) -> Plan:
+) -> ScheduledAction:
     """Plan an action ``at`` an instant or a length of time ahead, or ``after`` the next such request.
 
     ``given`` is what ``simulate.parameters`` read. Refuse with ``invalid_parameter`` when
     the instant is past, and as the action does where waiting would not help.
     """
     if (at is None) is (after is None):
-        raise Refused(INVALID_PARAMETER, problems="a plan has either at or after")
+        raise Refused(INVALID_PARAMETER, problems="a scheduled action has either at or after")
     _require_hope(draft, action, given)
     after = None if after is None else awaited(after)
-    plan = Plan(id=draft.next("plan"), action=action, given=tuple(sorted(given.items())), after=after)
+    scheduled = ScheduledAction(
+        id=draft.next("scheduled"), action=action, given=tuple(sorted(given.items())), after=after
+    )
     if at is not None:
-        plan = replace(plan, at=_ahead(draft, at))
-    return draft.put(plan)
+        scheduled = replace(scheduled, at=_ahead(draft, at))
+    return draft.put(scheduled)
 
 
 def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
@@ -57,21 +59,25 @@ def _ahead(draft: Draft, at: str) -> datetime:
     return found
 
 
-def strike(draft: Draft, plan: Plan) -> Happening:
+def strike(draft: Draft, scheduled: ScheduledAction) -> Happening:
     """Do what was planned, or note why it came to nothing."""
     refused = ""
     try:
-        fired = draft.attempt(lambda inner: third_parties.carry_out(inner, plan.action, dict(plan.given)))
+        fired = draft.attempt(
+            lambda inner: third_parties.carry_out(inner, scheduled.action, dict(scheduled.given))
+        )
     except Refused as problem:
         refused = str(problem)
-        fired = Happening(at=draft.now, event=f"{plan.action} refused", subject=subject(plan), note=refused)
-    draft.put(replace(plan, struck=draft.now, refused=refused))
+        fired = Happening(
+            at=draft.now, event=f"{scheduled.action} refused", subject=subject(scheduled), note=refused
+        )
+    draft.put(replace(scheduled, struck=draft.now, refused=refused))
     return fired
 
 
-def subject(plan: Plan) -> str:
-    """Return the name, zone or account that a plan is about."""
-    given = dict(plan.given)
+def subject(scheduled: ScheduledAction) -> str:
+    """Return the name, zone or account that a scheduled action is about."""
+    given = dict(scheduled.given)
     return str(next(given[name] for name in _SUBJECTS if name in given))
 
 
@@ -80,7 +86,8 @@ _RESULTS = frozenset({"outcome", "carried_out", "changed", "fault"})
 
 
 def awaited(match: Match) -> Match:
-    """Return what a plan waits for: where ``match`` says nothing of results, a request that is carried out.
+    """Return what a scheduled action waits for: where ``match`` says nothing of results, a request that is
+    carried out.
 
     Refuse with ``invalid_parameter`` where only requests of the past could be meant.
     """
@@ -89,17 +96,17 @@ def awaited(match: Match) -> Match:
     return match if match.parts & _RESULTS else replace(match, carried_out=True)
 
 
-def waiting_for(state: State, request: Request) -> Iterator[Plan]:
-    """Yield the plans that wait for a request like this one, which has been answered."""
+def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:
+    """Yield the scheduled actions that wait for a request like this one, which has been answered."""
     for (number,) in state.waiting:
-        plan = state.plans[number]
-        if plan.after is not None and plan.after(request):
-            yield plan
+        scheduled = state.scheduled[number]
+        if scheduled.after is not None and scheduled.after(request):
+            yield scheduled
 
 
-def find(state: State, number: int) -> Plan:
-    """Return the plan of that id; refuse with ``unknown_plan``."""
-    plan = state.plans.get(number)
-    if plan is None:
-        raise Refused(UNKNOWN_PLAN, plan=number)
-    return plan
+def find(state: State, number: int) -> ScheduledAction:
+    """Return the scheduled action of that id; refuse with ``unknown_scheduled_action``."""
+    scheduled = state.scheduled.get(number)
+    if scheduled is None:
+        raise Refused(UNKNOWN_SCHEDULED_ACTION, scheduled=number)
+    return scheduled

@@ -26,14 +26,14 @@ def create(api: Api, name: str) -> str:
 
 
 def is_struck(player: Player) -> list[bool]:
-    return [plan["struck"] is not None for plan in player.plans()]
+    return [scheduled["struck"] is not None for scheduled in player.scheduled()]
 
 
 def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbox) -> None:
-    """The authorization code in the plan is masked, and still becomes the code of the name."""
+    """The authorization code in the scheduled action is masked, and still becomes the code of the name."""
     made = player.act("register", domain="wanted.com", auth_code="their-code", at="P3D")
     assert made["fired"] == []
-    assert made["plan"] == {
+    assert made["scheduled"] == {
         "id": 1,
         "action": "register",
         "given": {"domain": "wanted.com", "auth_code": "***"},
@@ -42,7 +42,7 @@ def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbo
         "struck": None,
         "refused": "",
     }
-    later = player.act("hold", domain="wanted.com", at="2026-03-04T14:00:01+02:00")["plan"]
+    later = player.act("hold", domain="wanted.com", at="2026-03-04T14:00:01+02:00")["scheduled"]
     assert later["at"] == "2026-03-04T12:00:01Z"
     player.advance(to="2026-03-04T11:59:59Z")
     assert check(wire, "wanted.com") == "available"
@@ -51,7 +51,7 @@ def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbo
         ("2026-03-04T12:00:00Z", "wanted.com")
     ]
     assert check(wire, "wanted.com") == "registered"
-    assert player.plans()[0]["struck"] == "2026-03-04T12:00:00Z"
+    assert player.scheduled()[0]["struck"] == "2026-03-04T12:00:00Z"
     differences = player.call("GET", "/history/diff?from=start&to=now")
     assert differences.status == 200
     assert b"wanted.com" in differences.raw
@@ -70,7 +70,7 @@ WAITING: dict[str, dict[str, Any]] = {
 def test_each_action_can_wait_for_an_instant_and_a_request(
     player: Player, served: Sandbox, subtests: pytest.Subtests
 ) -> None:
-    """The plans survive an export."""
+    """The scheduled actions survive an export."""
     paths = document("control").content["paths"]
     assert WAITING.keys() == {
         path.rpartition("/")[2] for path in paths if path.startswith("/_sandbox/simulate/")
@@ -89,7 +89,8 @@ def test_each_action_can_wait_for_an_instant_and_a_request(
 
 
 def test_a_refused_plan_has_an_event_and_a_note(player: Player, wire: Api) -> None:
-    """A name that is taken today may be free at the instant of a plan, and the other way round."""
+    """A name that is taken today may be free at the instant of a scheduled action, and the other way
+    round."""
     player.act("register", domain="wanted.com", at="P1D")
     player.act("register", domain="pending.com", at="P2D")
     assert create(wire, "wanted.com") == "ok"
@@ -98,18 +99,18 @@ def test_a_refused_plan_has_an_event_and_a_note(player: Player, wire: Api) -> No
     notes = {(event["event"], event["subject"]): event["note"] for event in fired}
     assert notes["register refused", "wanted.com"] == note
     assert ("register", "pending.com") in notes
-    assert player.plans()[0]["refused"] == note
+    assert player.scheduled()[0]["refused"] == note
 
 
 def test_a_plan_takes_a_name_between_check_and_create(player: Player, wire: Api, served: Sandbox) -> None:
     after = {"operation": "v3.checkAvailability", "domain": "wanted.com"}
-    plan = player.act("register", domain="wanted.com", after=after)["plan"]
-    assert plan["after"] == {**after, "carried_out": True}
+    scheduled = player.act("register", domain="wanted.com", after=after)["scheduled"]
+    assert scheduled["after"] == {**after, "carried_out": True}
     assert check(wire, "other-one.com") == "available"
     assert is_struck(player) == [False]
     assert check(wire, "wanted.com") == "available"
     assert create(wire, "wanted.com") == "name_taken"
-    assert player.plans()[0]["struck"] == "2026-03-01T12:00:00Z"
+    assert player.scheduled()[0]["struck"] == "2026-03-01T12:00:00Z"
     player.act("register", domain="wanted.net", after={"operation": "v2.*", "domain": "wanted.net"})
     token = [("X-Auth-Token", served.account("main").token)]
     checks = [wire.send("GET", "/V2.0/domain/wanted.net/check", token).json["avail"] for _ in range(2)]
@@ -128,14 +129,15 @@ def test_a_plan_strikes_once_after_a_request_of_any_client(
 
 
 def test_a_refused_request_sets_off_only_plans_for_refusals(player: Player, wire: Api) -> None:
-    """Plans strike in the order in which they were made, and each sees the effects of earlier plans."""
+    """Plans strike in the order in which they were made, and each sees the effects of earlier scheduled
+    actions."""
     refusing = {"operation": "v3.createDomain", "outcome": "refused"}
     player.act("register", domain="one.com", after="v3.createDomain")
     player.act("register", domain="two.com", after=refusing)
     player.act("register", domain="two.com", after={**refusing, "outcome": ["ok", "refused"]})
     assert create(wire, "active.com") == "name_taken"
     assert is_struck(player) == [False, True, True]
-    refusals = [plan["refused"] for plan in player.plans()]
+    refusals = [scheduled["refused"] for scheduled in player.scheduled()]
     assert refusals == ["", "", "name_taken: two.com is registered already."]
     assert create(wire, "four.com") == "ok"
     assert is_struck(player) == [True] * 3
@@ -153,24 +155,24 @@ def test_an_unsigned_request_sets_off_only_a_plan_for_its_refusal(player: Player
 
 
 def test_a_removed_plan_does_not_strike(player: Player, wire: Api) -> None:
-    first = player.act("register", domain="wanted.com", at="P1D")["plan"]
-    second = player.act("register", domain="wanted.com", after="v3.checkAvailability")["plan"]
-    for plan in (first, second):
-        assert player.call("DELETE", f"/plans/{plan['id']}").json == plan
-    assert player.plans() == []
+    first = player.act("register", domain="wanted.com", at="P1D")["scheduled"]
+    second = player.act("register", domain="wanted.com", after="v3.checkAvailability")["scheduled"]
+    for scheduled in (first, second):
+        assert player.call("DELETE", f"/scheduled/{scheduled['id']}").json == scheduled
+    assert player.scheduled() == []
     player.advance(by="P1D")
     assert [check(wire, "wanted.com") for _ in range(2)] == ["available", "available"]
 
 
 def test_plans_belong_to_a_point_of_a_world(sandbox: Sandbox, api: Api) -> None:
-    """A plan strikes again after a restore, and separately in each fork."""
+    """A scheduled action strikes again after a restore, and separately in each fork."""
     sandbox.simulate.when(after="v3.checkAvailability").register("wanted.com")
     sandbox.snapshot("before")
     with sandbox.fork() as fork:
         forked = connect(fork)
         assert [check(forked, "wanted.com") for _ in range(2)] == ["available", "registered"]
-        assert fork.plans.list().plans[0].struck
-        assert not sandbox.plans.list().plans[0].struck
+        assert fork.scheduled.list().scheduled[0].struck
+        assert not sandbox.scheduled.list().scheduled[0].struck
     for _ in range(2):
         assert [check(api, "wanted.com") for _ in range(2)] == ["available", "registered"]
         first = sandbox.journal.find().requests[0].id
