@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("worlds",),
     ("keeping",),
     ("advice", "coverage"),
-    ("capsule",),
+    ("recording",),
     ("control",),
     ("web",),
     ("remote",),

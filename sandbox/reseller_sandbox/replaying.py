@@ -1,4 +1,4 @@
-"""Replay: what stands in a capsule is done all again, and compared with what came of it the first time."""
+"""Replay: what stands in a recording is done all again, and compared with what came of it the first time."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import open_worlds
-from reseller_sandbox.capsule.document import BadCapsule, from_bytes
-from reseller_sandbox.capsule.secrets import spelt
-from reseller_sandbox.capsule.steps import (
+from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
+from reseller_sandbox.control.resource import Resource
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
+from reseller_sandbox.core.signatures import Quiet, declared
+from reseller_sandbox.recording.document import BadRecording, from_bytes
+from reseller_sandbox.recording.secrets import spelt
+from reseller_sandbox.recording.steps import (
     AsSent,
     CallStep,
-    CapsuleHead,
     EndStep,
     FiredStep,
-    Recording,
+    RecordedWorld,
+    RecordingHead,
     RequestStep,
     StandStep,
     Step,
     WaitingStep,
     came,
 )
-from reseller_sandbox.capsule.writing import program_version, state_digest
-from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
-from reseller_sandbox.control.resource import Resource
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
-from reseller_sandbox.core.signatures import Quiet, declared
+from reseller_sandbox.recording.writing import program_version, state_digest
 from reseller_sandbox.server.delivery import ENV_TOO_LARGE
 from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.server.wsgi import environ_key
@@ -101,7 +101,7 @@ class Replay(Quiet, Generic[S], frozen=True):
     """What came of a replay, and the ``sandbox`` at the point that it reached.
 
     ``requests`` counts those that were done again, ``beyond`` says for each that could not be why, by its id.
-    ``by`` is the version that wrote the capsule, ``settings`` are those of its server.
+    ``by`` is the version that wrote the recording, ``settings`` are those of its server.
     """
 
     sandbox: S
@@ -118,19 +118,19 @@ class Replay(Quiet, Generic[S], frozen=True):
         return self.difference is None
 
 
-def replay(capsule: Recording | bytes | Path | str, over: Callable[[Engine, Settings], S]) -> Replay[S]:
-    """Do all again that stands in a capsule, as ``reseller_sandbox.replay`` does.
+def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine, Settings], S]) -> Replay[S]:
+    """Do all again that stands in a recording, as ``reseller_sandbox.replay`` does.
 
     ``over`` returns the sandbox of an engine.
     """
-    if isinstance(capsule, str | Path):
-        capsule = from_bytes(Path(capsule).read_bytes(), str(capsule))
-    elif isinstance(capsule, bytes):
-        capsule = from_bytes(capsule)
+    if isinstance(recording, str | Path):
+        recording = from_bytes(Path(recording).read_bytes(), str(recording))
+    elif isinstance(recording, bytes):
+        recording = from_bytes(recording)
     try:
-        return _Replaying(capsule, over).whole()
+        return _Replaying(recording, over).whole()
     except (BadSetting, Refused) as problem:
-        raise BadCapsule(f"it cannot be replayed: {problem}") from None
+        raise BadRecording(f"it cannot be replayed: {problem}") from None
 
 
 def told(found: Replay[Any]) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _told(side: Any) -> Any:
     return wire(side) if isinstance(side, datetime) else side
 
 
-def _engine(head: CapsuleHead, begin: Moment, settings: Settings) -> Engine:
+def _engine(head: RecordingHead, begin: Moment, settings: Settings) -> Engine:
     """Return an engine of which the default world is at ``begin``."""
     inherited = Inherited(head.keys, head.tokens)
     world = KeptWorld(
@@ -172,12 +172,12 @@ def _engine(head: CapsuleHead, begin: Moment, settings: Settings) -> Engine:
 class _Replaying(Generic[S]):
     """One replay on its way."""
 
-    def __init__(self, recording: Recording, over: Callable[[Engine, Settings], S]) -> None:
+    def __init__(self, recording: RecordedWorld, over: Callable[[Engine, Settings], S]) -> None:
         self._recording = recording
         head, first = recording.head, recording.steps[0]
         assert isinstance(first, StandStep)
         if strange := head.settings.keys() - {one.name for one in declared(ServiceSettings)}:
-            raise BadCapsule(f"line 1: settings cannot be {', '.join(sorted(strange))}")
+            raise BadRecording(f"line 1: settings cannot be {', '.join(sorted(strange))}")
         settings = Settings(**{**head.settings, "control_open": True})
         self.sandbox = over(_engine(head, _moment(Fixtures(), first), settings), settings)
         self._send = Resending(self.sandbox, head.default)

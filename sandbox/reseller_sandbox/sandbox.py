@@ -12,7 +12,6 @@ from flask import Flask
 
 from reseller_sandbox import replaying
 from reseller_sandbox.app_factory import assemble, open_worlds, server_of
-from reseller_sandbox.capsule.steps import Recording
 from reseller_sandbox.clients.interception import Others, intercepting
 from reseller_sandbox.clients.with_flask import SignedClient
 from reseller_sandbox.control.catalogue import Resources
@@ -30,6 +29,7 @@ from reseller_sandbox.control.worlds import (
 )
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.recording.steps import RecordedWorld
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
@@ -276,16 +276,16 @@ def connect(
     return Sandbox.through(HttpTransport(url, world, control_token, timeout, authority), header_prefix)
 
 
-def replay(capsule: Recording | bytes | Path | str) -> replaying.Replay[Sandbox]:
-    """Do all again that stands in a capsule, given as such, as its bytes, or as the path of its file.
+def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sandbox]:
+    """Do all again that stands in a recording, given as such, as its bytes, or as the path of its file.
 
-    It goes on after a difference, so that the sandbox reaches the end. Raise ``BadCapsule`` for a file that
+    It goes on after a difference, so that the sandbox reaches the end. Raise ``BadRecording`` for a file that
     is none, and OSError.
     """
-    return replaying.replay(capsule, Sandbox.over)
+    return replaying.replay(recording, Sandbox.over)
 
 
-def relive(capsule: bytes) -> Relived:
-    """Return the world that lives a capsule's past again, apart from all others; raise ``BadCapsule``."""
-    found, difference = (made := replay(capsule)).sandbox.world, made.difference
+def relive(recording: bytes) -> Relived:
+    """Return the world that lives a recording's past again, apart from all others; raise ``BadRecording``."""
+    found, difference = (made := replay(recording)).sandbox.world, made.difference
     return Relived(KeptWorld.of(found), str(difference or ""), made.notes)

@@ -23,7 +23,7 @@ NAMES, YEARS, BOUND = 60_000, 2, 50
 #: Long reads, by their path.
 READS = (
     *("health", "history/export", "journal?limit=1000", "ledger?limit=10000", "ledger?operation=*r*e*n*e*w*"),
-    *("openapi/control.json", "advice", "capsule", "history/diff?from=start&limit=1000"),
+    *("openapi/control.json", "advice", "recording", "history/diff?from=start&limit=1000"),
 )
 
 

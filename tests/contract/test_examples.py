@@ -18,7 +18,7 @@ WITHOUT = {
     *("clockWatch", "eventsFollow", "journalFollow"),
     *("manual", "manualPage", "page", "pageFile", "reader", "readerFile", "openapi"),
     *("session", "sessionBegin", "sessionEnd"),
-    *("adviceList", "assumptionsList", "assumptionsSet", "capsuleGet", "domainZonesAll", "faultsKinds"),
+    *("adviceList", "assumptionsList", "assumptionsSet", "recordingGet", "domainZonesAll", "faultsKinds"),
     "historyExport",
 }
 

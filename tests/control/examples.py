@@ -101,8 +101,8 @@ ANY: Parameters = {"match": {}}
 COVERAGE: Pairs = {"operation": ("v3.*", "v3.balanse"), "everywhere": (True, "yes")}
 
 RECORDS = (
-    good("capsule.get"),
-    good("capsule.get", before=(BALANCE, *LATER)),
+    good("recording.get"),
+    good("recording.get", before=(BALANCE, *LATER)),
     *(good(f"coverage.{verb}", before=(BALANCE,)) for verb in ("show", "items", "missing", "clear")),
     each("coverage.missing", {}, {**COVERAGE, "limit": (3, 0)}, before=(BALANCE,)),
     good("coverage.items", {"operation": "v3.*", "area": "stages"}, {"seen": False}, before=(BALANCE,)),
@@ -200,7 +200,7 @@ FAULTS = (
 PRICES = {"registration": 1, "renewal": 1.5, "transfer": 1, "restore": 1}
 SMALL = "zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}\n"
 OBJECT = {"zones": {"com": {"prices": PRICES}}}
-CAPSULE = Sandbox("empty").capsule.get().base64
+RECORDING = Sandbox("empty").recording.get().base64
 MINE, HERE, THERE = {"name": "mine"}, {"name": "here"}, {"name": "there"}
 POINTS = {"never": "unknown_point", "before:r9": "unknown_request", "snapshot:none": "unknown_snapshot"}
 KEPT = (("snapshots.add", HERE),)
@@ -247,10 +247,10 @@ WORLDS = (
     bad(FORK, {"name": "w7"}, {"now": "soon"}),
     each(FORK, {}, {"frozen": (True, "yes"), "seed": ("same", "")}),
     each(FORK, {}, {"assume": ({"v3.ids": "integer"}, {"v3.idz": "integer"})}),
-    good(OPEN, {"capsule": CAPSULE}, {"capsule": CAPSULE, "name": "opened"}),
-    bad(OPEN, {"capsule": CAPSULE, "name": "w7"}, {"capsule": "no Base64"}),
-    bad(OPEN, {"capsule": CAPSULE, "name": "default"}, code="world_exists"),
-    bad(OPEN, {"capsule": "H4sIAAAAAAAC/w=="}, code="invalid_capsule"),
+    good(OPEN, {"recording": RECORDING}, {"recording": RECORDING, "name": "opened"}),
+    bad(OPEN, {"recording": RECORDING, "name": "w7"}, {"recording": "no Base64"}),
+    bad(OPEN, {"recording": RECORDING, "name": "default"}, code="world_exists"),
+    bad(OPEN, {"recording": "H4sIAAAAAAAC/w=="}, code="invalid_recording"),
     good("worlds.remove", {"world": "mine"}, before=(("worlds.fork", MINE),)),
     bad("worlds.remove", {"world": "default"}, code="default_world"),
     bad("worlds.remove", {"world": "nobodys"}, code="unknown_world"),

@@ -29,9 +29,9 @@ WORLD = "world.yaml"
 
 #: Each transcript with the other files that it writes. ``files`` reads those of the others.
 TRANSCRIPTS = {
-    "commands": ("commands.capsule", "commands.worlds", "world.export.yaml"),
-    "v3": ("v3.capsule",),
-    "v2": ("v2.capsule", "v2.export.yaml"),
+    "commands": ("commands.recording", "commands.worlds", "world.export.yaml"),
+    "v3": ("v3.recording",),
+    "v2": ("v2.recording", "v2.export.yaml"),
     "files": ("world.export.yaml", "v2.export.yaml"),
 }
 

@@ -61,5 +61,5 @@ def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
         sandbox.client().get("/v3/domains")
         assert [request.operation for request in sandbox.journal] == ["v3.listDomains"]
         assert sandbox.faults.list().faults[0].struck == 1
-        replayed = replay(sandbox.capsule.get().content)
+        replayed = replay(sandbox.recording.get().content)
         assert replayed.identical, replayed.difference

@@ -84,10 +84,12 @@ def test_a_world_is_saved_and_opened(open_page: Open, served: Sandbox, wire: Api
     assert found["account"] == "main"
 
 
-def test_a_capsule_is_saved_and_dropped(open_page: Open, served: Sandbox, wire: Api, tmp_path: Path) -> None:
+def test_a_recording_is_saved_and_dropped(
+    open_page: Open, served: Sandbox, wire: Api, tmp_path: Path
+) -> None:
     assert [wire.post("/v3/domains/createDomain", KEPT).status for _ in range(2)] == [200, 409]
     page = open_page("/#/worlds")
-    file = saved(page, "Capsule", tmp_path)
+    file = saved(page, "Recording", tmp_path)
     drop(page, file.name, file.read_bytes())
     expect(page).to_have_url(re.compile(r"#/journal\?world="))
     expect(page.locator("main")).to_contain_text("2 requests")
@@ -97,7 +99,7 @@ def test_a_capsule_is_saved_and_dropped(open_page: Open, served: Sandbox, wire: 
 
 def test_a_dropped_file_is_opened_or_refused(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/worlds")
-    for content, problem in ((b"zones: 7", "must be a mapping"), (b"\x1f\x8b\x08", "is no capsule")):
+    for content, problem in ((b"zones: 7", "must be a mapping"), (b"\x1f\x8b\x08", "is no recording")):
         drop(page, "some.file", content)
         expect(page.locator("page-notices")).to_contain_text(problem)
         assert len(list(served.worlds)) == 1

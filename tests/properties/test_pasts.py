@@ -136,7 +136,7 @@ def assert_both_interfaces_show_the_same(sandbox: Sandbox) -> None:
 
 
 def assert_the_past_replays(sandbox: Sandbox) -> None:
-    found = replay(sandbox.capsule.get().content)
+    found = replay(sandbox.recording.get().content)
     assert found.identical, found.difference
 
 

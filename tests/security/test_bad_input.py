@@ -34,7 +34,7 @@ UNKNOWN = (
 GOOD = {
     **{
         "account": "main",
-        "capsule": "H4sIAAAAAAAA",
+        "recording": "H4sIAAAAAAAA",
         "changes": {"when": {"times": 1}},
         "contact": {"name": "X"},
     },

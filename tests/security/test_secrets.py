@@ -146,7 +146,7 @@ def test_a_secret_in_a_request_is_in_no_record_and_no_output() -> None:
             texts.append((f"answer to {raw[:60]!r}", _send(url, raw)))
         with connect(url) as there:
             texts += _records(there)
-            texts.append(("recording", gzip.decompress(there.capsule.get().content).decode()))
+            texts.append(("recording", gzip.decompress(there.recording.get().content).decode()))
         process.terminate()
         reader.join()
     logged = "".join(lines)

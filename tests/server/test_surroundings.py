@@ -143,7 +143,7 @@ NEED_FILES = {
     "/_sandbox/openapi/v3.json": 200,
     "/_sandbox/manual": 200,
     "/_sandbox/history/export": 200,
-    "/_sandbox/capsule": 200,
+    "/_sandbox/recording": 200,
     "/_sandbox/page": 200,
 }
 

@@ -132,7 +132,7 @@ def test_renews_and_looks(reseller_sandbox):
     assert "more were not tried" in printed(suite, few[0], f"{sweep}-stop-at-first", "-k", "looks")
     runs = []
     for part in ((), (f"{sweep}-part=1/2",), (f"{sweep}-part=2/2",)):
-        said = printed(suite, few[0], *part, f"--reseller-sandbox-capsules={tmp_path}")
+        said = printed(suite, few[0], *part, f"--reseller-sandbox-recordings={tmp_path}")
         runs.append(int(re.findall(r"^(\d+) runs?:", said, re.MULTILINE)[0]))
     assert runs[0] == runs[1] + runs[2] > min(runs) >= 1
 

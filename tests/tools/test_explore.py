@@ -63,7 +63,7 @@ def test_findings_name_an_order_that_goes_wrong(subtests: pytest.Subtests) -> No
             if "lock" not in name and name != "three_accounts":
                 assert found[name]["orders"] == orders
             for finding in findings[:1]:
-                replayed = replay(finding["capsule"])
+                replayed = replay(finding["recording"])
                 assert (replayed.identical, replayed.requests) == (True, len(finding["requests"]))
     [finding] = found["renew_when_due"]["findings"]
     assert finding["schedule"] == "main main-2 main-2 main"

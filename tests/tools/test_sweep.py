@@ -84,7 +84,7 @@ def test_exactly_the_silently_wrong_runs_are_found(tests: str, subtests: pytest.
             assert sweep["runs"] == sweep["planned"]
     files = [run["file"] for one in found.values() for run in one["findings"]]
     with subtests.test("each finding can be replayed"):
-        assert len({*files}) == len(files) == len([*Path("capsules").rglob("*.capsule")])
+        assert len({*files}) == len(files) == len([*Path("recordings").rglob("*.recording")])
         assert all(replay(file).identical for file in files[::4])
     with subtests.test("a careful program notices what people must decide"):
         failed = {trouble(run) for run in found["careful_renewal"]["others"] if run["kind"] != "error"}
@@ -139,7 +139,7 @@ def test_options_choose_the_runs_that_are_tried() -> None:
     found = printed("sweep", "--kinds", "rate-limited,lost-request", "--stop-at-first", "--json", *blind)
     assert (found["runs"], found["planned"], found["silently wrong"]) == (1, 2, 1)
     Path("taken").write_text("a file")
-    done = command("sweep", "--kinds", "rate-limited", "--capsules", "taken/in", *blind)
+    done = command("sweep", "--kinds", "rate-limited", "--recordings", "taken/in", *blind)
     assert (done.exit_code, "Not a directory" in done.stderr) == (2, True)
     Path("holds.py").write_text(
         "def words(world):\n    return f'{world.clock.now.year} is no good'\n"

@@ -50,12 +50,12 @@ _COMMANDS = {
     "manual": ("manual", "Print a page of the manual, or the list of its pages."),
     "open": (
         "serve",
-        "Serve the world at the end of the capsule FILE, with its journal to step through and to rewind.",
+        "Serve the world at the end of the recording FILE, with its journal to step through and to rewind.",
     ),
     "openapi": ("openapi", "Print the OpenAPI document of an interface, which clients can be made of."),
     "replay": (
         "recording",
-        "Do all again that stands in the capsule FILE, and say whether it came out identical to the byte.",
+        "Do all again that stands in the recording FILE, and say whether it came out identical to the byte.",
     ),
     "request": (
         "send",
@@ -74,7 +74,7 @@ _COMMANDS = {
 }
 
 #: The commands that run when a resource is named without one of its commands, and their modules.
-_OF_POWERS = {"assumptions": "documents", "capsule": "recording", "coverage": "coverage"}
+_OF_POWERS = {"assumptions": "documents", "recording": "recording", "coverage": "coverage"}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 

@@ -1,4 +1,4 @@
-"""The commands ``capsule``, which writes a world's past to a file, and ``replay``, which does it again."""
+"""The commands ``recording``, which writes a world's past to a file, and ``replay``, which does it again."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from reseller_sandbox.advice.words import plural
-from reseller_sandbox.capsule.document import BadCapsule
 from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.core.texts import printable
+from reseller_sandbox.recording.document import BadRecording
 from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.replaying import FirstDifference, Replay, told
 from reseller_sandbox.sandbox import Sandbox
@@ -27,15 +27,15 @@ _SHOWN, _BEFORE = 300, 60
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("world.capsule"),
+    default=Path("world.recording"),
     show_default=True,
     help="The file to write.",
 )
-def capsule(output: Path, as_json: bool, server: HttpTransport) -> None:
+def recording(output: Path, as_json: bool, server: HttpTransport) -> None:
     """Write the past of a server's world to a file, which replay and open take."""
     with calling(server):
         try:
-            made = Sandbox.through(server).capsule.write(output)
+            made = Sandbox.through(server).recording.write(output)
         except Unreachable:
             raise
         except OSError as problem:
@@ -53,7 +53,7 @@ def capsule(output: Path, as_json: bool, server: HttpTransport) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @AS_JSON
 def replay(file: Path, as_json: bool) -> None:
-    """Do all again that stands in the capsule FILE, and say whether it came out identical to the byte.
+    """Do all again that stands in the recording FILE, and say whether it came out identical to the byte.
 
     Otherwise the first difference is told with both sides, and the replay ends with 1.
     """
@@ -82,10 +82,10 @@ def _show(difference: FirstDifference) -> None:
 
 
 def replayed(file: Path) -> Replay[Sandbox]:
-    """Return the replay of a capsule; end the program if that is impossible."""
+    """Return the replay of a recording; end the program if that is impossible."""
     try:
         return replay_file(file)
-    except BadCapsule as problem:
+    except BadRecording as problem:
         give_up(printable(str(problem)))
     except OSError as problem:
         give_up(printable(f"{file}: {problem.strerror}"))

@@ -1,4 +1,4 @@
-"""The commands that serve: ``serve`` worlds of a fixture, and ``open`` the world of a capsule."""
+"""The commands that serve: ``serve`` worlds of a fixture, and ``open`` the world of a recording."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def serve(given: dict[str, Any]) -> None:
 @click.command(cls=Configured)
 @click.argument("file", type=click.Path(path_type=Path))
 def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - a command is called as its module has it
-    """Serve the world at the end of the capsule FILE, with its journal to step through and to rewind.
+    """Serve the world at the end of the recording FILE, with its journal to step through and to rewind.
 
     The clock stands still unless --no-frozen is said; all settings of serve can be used.
     """
@@ -34,7 +34,7 @@ def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - a command i
 
     found = replayed(file)
     if found.difference is not None:
-        click.echo(f"{PROGRAM}: this is not what it was when the capsule was written: ", err=True, nl=False)
+        click.echo(f"{PROGRAM}: this is not what it was when the recording was written: ", err=True, nl=False)
         click.echo(str(found.difference), err=True)
     if given.get("frozen") is False:
         found.sandbox.world.run()

@@ -46,11 +46,11 @@ _INVARIANTS = click.option(
     help="What holds after every run: it gets the Sandbox, and returns words if not; may come often.",
 )
 
-_CAPSULES = click.option(
-    "--capsules",
+_RECORDINGS = click.option(
+    "--recordings",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
-    default="capsules",
+    default="recordings",
     show_default=True,
     help="Where a file is written for each run in which something was found, to do it again.",
 )
@@ -108,7 +108,7 @@ def _in_one(value: Any) -> str:
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs at once.")
 @click.option("--stop-at-first", is_flag=True, help="End with the first run that is silently wrong.")
-@_CAPSULES
+@_RECORDINGS
 @_INVARIANTS
 def sweep(**words: Any) -> None:
     """Run a program again and again, each time with another thing going wrong, and say what came of it.
@@ -155,7 +155,7 @@ def sweep(**words: Any) -> None:
 @click.option(
     "--schedule", default="", metavar="ACTORS", help="Run this order alone, as an earlier run has told it."
 )
-@_CAPSULES
+@_RECORDINGS
 def explore(**words: Any) -> None:
     """Run a program with several workers in every order of their requests that could matter.
 

@@ -16,7 +16,7 @@ SUMMARIES: Mapping[str, str] = {
     "advice": "What your program did that would have cost money, names or secrets in production.",
     "assumptions": "What the silences of the contract are taken to mean: each is named, and can be set.",
     "branches": "The futures of this world that were left behind when it went back.",
-    "capsule": "This world's past in one file, from which all of it can be done again.",
+    "recording": "This world's past in one file, from which all of it can be done again.",
     "clock": "Time in this world: look at it, move it, see what is coming.",
     "contacts": "The contacts of names, under their handles.",
     "coverage": "How much of the contract has been exercised: its operations, errors, stages, events, "

@@ -18,7 +18,7 @@ from reseller_sandbox.control.records import Accounts, Contacts, Customers, Host
 from reseller_sandbox.control.resource import Resource, Transport, read
 from reseller_sandbox.control.results import Result
 from reseller_sandbox.control.simulate import Scheduled, Simulate
-from reseller_sandbox.control.worlds import Branches, Capsule, History, Snapshots, Worlds
+from reseller_sandbox.control.worlds import Branches, History, Recording, Snapshots, Worlds
 
 
 class HealthRecord(Result, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ class Resources:
     simulate: Simulate
     scheduled: Scheduled
     journal: Journal
-    capsule: Capsule
+    recording: Recording
     ledger: Ledger
     events: Events
     assumptions: Assumptions

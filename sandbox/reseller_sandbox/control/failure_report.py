@@ -24,7 +24,7 @@ _LONGEST = 300
 
 
 def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> str:
-    """Return a report on a world for the reader of a failed test; write the world's capsule to ``file``."""
+    """Return a report on a world for the reader of a failed test; write the world's recording to ``file``."""
     try:
         return "\n".join(_lines(sandbox, sandbox.worlds.get(world), file))
     except Refused as problem:
@@ -53,7 +53,7 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
         yield from _request(one)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        sandbox.capsule.write(file)
+        sandbox.recording.write(file)
         yield f"open it   reseller-sandbox open {file}"
 
 

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox import fixture
-from reseller_sandbox.capsule.document import CONTENT, BadCapsule, Content, to_bytes
-from reseller_sandbox.capsule.steps import RequestStep
-from reseller_sandbox.capsule.writing import recording_of
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.records import AccountRecord, accounts_shown
 from reseller_sandbox.control.resource import Resource, read, write
@@ -28,6 +25,9 @@ from reseller_sandbox.core import refusals
 from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.signatures import declared, read_by
 from reseller_sandbox.core.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
+from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, to_bytes
+from reseller_sandbox.recording.steps import RequestStep
+from reseller_sandbox.recording.writing import recording_of
 from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Moment, World, timeline
 from reseller_sandbox.worlds.moment import changed_settings, changes
 from reseller_sandbox.worlds.timeline import require_present
@@ -139,7 +139,7 @@ class Exported(Result, frozen=True, kw_only=True):
     fixture: str
 
 
-class CapsuleRecord(Result, frozen=True, kw_only=True):
+class RecordingRecord(Result, frozen=True, kw_only=True):
     """A world's past: its file in Base64, how many requests are in it, and what of the past is not."""
 
     hidden = ("base64",)
@@ -180,10 +180,10 @@ class WorldRecord(WorldSummary, frozen=True, kw_only=True):
 
 
 class WorldOpened(WorldRecord, frozen=True, kw_only=True):
-    """A world that has lived a capsule's past again.
+    """A world that has lived a recording's past again.
 
     ``difference`` is what first came out otherwise than it was recorded, if anything did; ``notes`` say what
-    of the past the capsule does not tell.
+    of the past the recording does not tell.
     """
 
     difference: str | None
@@ -347,25 +347,25 @@ class History(Resource):
         return _standing(Loaded, transport.world, branch=left, accounts=accounts)
 
 
-class Capsule(Resource):
+class Recording(Resource):
     """This world's past in one file, from which all of it can be done again."""
 
     @read(long=True)
-    def get(self) -> CapsuleRecord:
+    def get(self) -> RecordingRecord:
         """Return what the world began with and all that it has been asked and told since, as one file.
 
         The accounts' credentials and the names' codes are in it.
         """
         transport = local_transport(self)
         recording = recording_of(transport.worlds, transport.world)
-        return CapsuleRecord(
+        return RecordingRecord(
             world=transport.world.name,
             requests=sum(isinstance(step, RequestStep) for step in recording.steps),
             notes=recording.head.notes,
             base64=b64encode(to_bytes(recording)).decode(),
         )
 
-    def write(self, file: Path | str) -> CapsuleRecord:
+    def write(self, file: Path | str) -> RecordingRecord:
         """Write it to a file, in place of what is there; raise OSError."""
         made = self.get()
         Path(file).write_bytes(made.content)
@@ -417,28 +417,31 @@ class Worlds(Keyed[WorldSummary]):
         return _world(WorldRecord, transport.worlds, _forked(transport, wanted))
 
     @write(
-        refusals.INVALID_CAPSULE,
+        refusals.INVALID_RECORDING,
         refusals.TOO_MANY_WORLDS,
         refusals.WORLD_EXISTS,
         TOO_MANY_FAULTS,
         long=True,
         apart=True,
     )
-    def open(self, capsule: Content, *, name: Text | None = None) -> WorldOpened:
-        """Make a new world that stands where the past in a capsule ends, with its journal to rewind.
+    def open(self, recording: Content, *, name: Text | None = None) -> WorldOpened:
+        """Make a new world that stands where the past in a recording ends, with its journal to rewind.
 
-        Everything in the capsule is done again first, apart from all worlds. The accounts get new
-        credentials; below the new world's path prefix those of the capsule work, too. Its clock stands still.
+        Everything in the recording is done again first, apart from all worlds. The accounts get new
+        credentials; below the new world's path prefix those of the recording work, too. Its clock stands
+        still.
 
         Args:
-            capsule: The file, in Base64.
+            recording: The file, in Base64.
             name: What the world will be called.
         """
         engine = _beside(self).worlds
         try:
-            world, relived = engine.open(CONTENT(capsule), name)
-        except BadCapsule as problem:
-            raise Refused(refusals.INVALID_CAPSULE, problems=str(problem).removeprefix("capsule: ")) from None
+            world, relived = engine.open(CONTENT(recording), name)
+        except BadRecording as problem:
+            raise Refused(
+                refusals.INVALID_RECORDING, problems=str(problem).removeprefix("recording: ")
+            ) from None
         seen = {"difference": relived.difference or None, "notes": relived.notes}
         return _world(WorldOpened, engine, world, **seen)
 

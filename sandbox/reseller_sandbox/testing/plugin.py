@@ -16,13 +16,13 @@ import pytest
 
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, say_to_tool
 from reseller_sandbox.tools.options import (
-    CAPSULES,
     COVER_MIN,
     COVER_OF,
     COVERAGE,
     EXPLORE,
     MODE,
     OPTIONS,
+    RECORDINGS,
     STRICT,
     SWEEP,
     flag,
@@ -140,7 +140,7 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
         from reseller_sandbox.settings import BadSetting
         from reseller_sandbox.testing.run import Sandboxes, mode_of, read_strict
 
-    cache, folder = getattr(config, "cache", None), _said(config, CAPSULES)
+    cache, folder = getattr(config, "cache", None), _said(config, RECORDINGS)
     kept = Path(folder).absolute() if folder else cache.mkdir("reseller-sandbox") if cache else None
     try:
         return Sandboxes(

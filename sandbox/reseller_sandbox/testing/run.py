@@ -240,7 +240,8 @@ class _Seeded(Struct, frozen=True):
 class Sandboxes:
     """The worlds of a test run: fork one, seed it in a fixture of any scope, fork that again.
 
-    ``folder`` is where a file with settings is looked for, ``kept`` where capsules of failed tests are left.
+    ``folder`` is where a file with settings is looked for, ``kept`` where recordings of failed tests are
+    left.
     """
 
     def __init__(self, mode: Mode, folder: Path, strict: frozenset[str], kept: Path | None) -> None:
@@ -325,7 +326,7 @@ class Sandboxes:
         """Yield a title and a text for each world that a failed test concerns."""
         for number, one in enumerate(self.watcher.concerned):
             name = _file_name(node) + (f"-{number + 1}" if number else "")
-            file = self._kept / f"{name}.capsule" if self._kept is not None else None
+            file = self._kept / f"{name}.recording" if self._kept is not None else None
             try:
                 told = failure_report(one, one.transport.name, file)
             except Unreachable as problem:
@@ -333,7 +334,7 @@ class Sandboxes:
             yield f"reseller sandbox: world {one.transport.name}", told
 
     def folder_for(self, node: pytest.Item) -> Path | None:
-        """Return where the capsules of a swept test are left."""
+        """Return where the recordings of a swept test are left."""
         return self._kept / _file_name(node) if self._kept is not None else None
 
     def end(self) -> None:

@@ -30,7 +30,7 @@ EXPLORE_RUNS = "reseller_sandbox_explore_max_runs"
 EXPLORE_QUIET = "reseller_sandbox_explore_quiet"
 EXPLORE_SCHEDULE = "reseller_sandbox_explore_schedule"
 INVARIANT = "reseller_sandbox_invariant"
-CAPSULES = "reseller_sandbox_capsules"
+RECORDINGS = "reseller_sandbox_recordings"
 
 #: By name: what the option is for, and how pytest takes it.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -84,7 +84,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "returns words if not; may come often",
         {"metavar": "MODULE:FUNCTION", "action": "append"},
     ),
-    CAPSULES: (
+    RECORDINGS: (
         "the folder where the files are left that replay what was found; in pytest's cache, unless given",
         {"metavar": "FOLDER"},
     ),

@@ -112,12 +112,12 @@ def _paid(world: Sandbox, requests: Collection[str]) -> dict[Paid, tuple[Decimal
     return paid
 
 
-def write_capsule(world: Sandbox, folder: Path, name: str) -> str:
-    """Write the capsule of a world to a folder and return the file; raise ``BadSetting`` if that fails."""
-    file = folder / re.sub(r"[^\w.=-]+", "_", f"{name}.capsule")
+def write_recording(world: Sandbox, folder: Path, name: str) -> str:
+    """Write the recording of a world to a folder and return the file; raise ``BadSetting`` if that fails."""
+    file = folder / re.sub(r"[^\w.=-]+", "_", f"{name}.recording")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        world.capsule.write(file)
+        world.recording.write(file)
     except OSError as problem:
         raise BadSetting(f"{file}: {problem.strerror}") from None
     return str(file)

@@ -153,7 +153,7 @@ class CommandProgram:
     def tests(self, done: str, said: Mapping[str, object], folder: Path, tell: _Hear) -> list[Any]:
         """Run a pytest with the options ``said``; return its report on each test that it has ``done``.
 
-        That is ``swept`` or ``explored``. The capsules go to ``folder``, and ``tell`` gets the progress.
+        That is ``swept`` or ``explored``. The recordings go to ``folder``, and ``tell`` gets the progress.
         Raise ``BadProgram`` if the pytest breaks off.
         """
         found: list[Any] = []
@@ -165,7 +165,9 @@ class CommandProgram:
                 tell(news)
 
         with self.ground.world() as world:
-            ended = self.heard(world, options.variables({**said, options.CAPSULES: folder.absolute()}), hear)
+            ended = self.heard(
+                world, options.variables({**said, options.RECORDINGS: folder.absolute()}), hear
+            )
         if ended.status not in _HAS_RUN:
             words = f"while its tests are {done} the program does not come to its end: {ended}"
             raise BadProgram(words, ended)

@@ -87,9 +87,9 @@ class KeptWorld(Struct, frozen=True, kw_only=True):
 
 
 class Relived(Struct, frozen=True):
-    """A world that has lived a capsule's past again, and what came out otherwise, if anything did.
+    """A world that has lived a recording's past again, and what came out otherwise, if anything did.
 
-    ``notes`` say what of the past the capsule does not tell.
+    ``notes`` say what of the past the recording does not tell.
     """
 
     world: KeptWorld

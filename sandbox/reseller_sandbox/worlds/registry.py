@@ -363,14 +363,15 @@ class Engine:
             self._take(world)
             return world
 
-    def open(self, capsule: bytes, name: str | None = None) -> tuple[World, Relived]:
-        """Return a new world that lives a capsule's past again, with credentials of its own, and how it went.
+    def open(self, recording: bytes, name: str | None = None) -> tuple[World, Relived]:
+        """Return a new world that lives a recording's past again, with credentials of its own, and how it
+        went.
 
         Refuse with ``too_many_worlds``, ``world_exists``, ``invalid_parameter`` and ``too_many_faults``.
         """
-        assert self.relive is not None, "what makes this engine does not say how a capsule is opened"
+        assert self.relive is not None, "what makes this engine does not say how a recording is opened"
         self._may_take(name)
-        relived = self.relive(capsule)
+        relived = self.relive(recording)
         kept = relived.world
         self._bounded(kept.moment)
         with self._lock:

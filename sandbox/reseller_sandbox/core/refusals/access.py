@@ -80,8 +80,9 @@ INVALID_ENTRY = invalid(
     "mend the entry, of which reseller-sandbox fixture example prints every key",
 )
 INVALID_FIXTURE = invalid("The fixture is not usable: {problems}.", "mend the fixture: {problems}")
-INVALID_CAPSULE = invalid(
-    "The capsule is not usable: {problems}.", "give the bytes of a capsule as they were written, in Base64"
+INVALID_RECORDING = invalid(
+    "The recording is not usable: {problems}.",
+    "give the bytes of a recording as they were written, in Base64",
 )
 
 UNKNOWN_FAULT = not_found("There is no fault {fault!r}; {known}.", "name a fault that is there; {known}")

@@ -40,7 +40,7 @@ from reseller_sandbox.tools.explore.report import (
 from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.outcomes import Outcome, changed, in_a_line, outcome_of, write_capsule
+from reseller_sandbox.tools.outcomes import Outcome, changed, in_a_line, outcome_of, write_recording
 from reseller_sandbox.tools.running import BadProgram, CommandProgram, Ended, Program, Tell, function_program
 
 __all__ = ["Exploration", "explore"]
@@ -106,7 +106,7 @@ class _Made(NamedTuple):
     order: OneOrder
     steps: Sequence[Turned]
     outcome: Outcome
-    capsule: str
+    recording: str
 
 
 def _judged(made: Sequence[_Made]) -> list[OneOrder]:
@@ -172,7 +172,7 @@ class Explorer(Struct, kw_only=True):
             return list(findings)
         return [
             replace(
-                one, capsule=self.run(GivenOrder(one.order.schedule.split()), f"explore-{number}").capsule
+                one, recording=self.run(GivenOrder(one.order.schedule.split()), f"explore-{number}").recording
             )
             for number, one in enumerate(findings, 1)
         ]
@@ -195,13 +195,15 @@ class Explorer(Struct, kw_only=True):
             yield self.run(GivenOrder(turns=turns))
 
     def run(self, chooser: _Chooser, name: str = "") -> _Made:
-        """Run the program in one order, and with a ``name`` write the capsule of the world at its end."""
+        """Run the program in one order, and with a ``name`` write the recording of the world at its end."""
         with self.ground.world(frozen=True) as sandbox:
             begin = sandbox.world.state
             with turned(sandbox.app, sandbox.world) as turnstile:
                 ended, requests = self._both(sandbox, turnstile, chooser)
             words = own_broken(self.invariants, sandbox)
-            capsule = write_capsule(sandbox, self.folder, name) if name and self.folder is not None else ""
+            recording = (
+                write_recording(sandbox, self.folder, name) if name and self.folder is not None else ""
+            )
             outcome = outcome_of(sandbox, ended)
             order = OneOrder(
                 requests,
@@ -210,7 +212,7 @@ class Explorer(Struct, kw_only=True):
                 tuple(words),
                 advice=tuple(map(in_a_line, outcome.of_money)),
             )
-            return _Made(order, tuple(chooser.steps), outcome, capsule)
+            return _Made(order, tuple(chooser.steps), outcome, recording)
 
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, chooser: _Chooser

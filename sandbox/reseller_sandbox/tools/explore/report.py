@@ -67,14 +67,14 @@ class OneOrder(Struct, frozen=True):
 class OrderFinding(Struct, frozen=True):
     """What is wrong in some ``count`` of the orders; ``order`` is the one of them that is easiest to follow.
 
-    ``words`` say what is wrong, ``capsule`` is the file that replays it, if one was written.
+    ``words`` say what is wrong, ``recording`` is the file that replays it, if one was written.
     """
 
     kind: str
     order: OneOrder
     count: int
     words: tuple[str, ...]
-    capsule: str = ""
+    recording: str = ""
 
     def lines(self) -> Iterator[str]:
         """Yield it as text."""
@@ -83,8 +83,8 @@ class OrderFinding(Struct, frozen=True):
         width = max((len(one.actor) for one in self.order.requests), default=0)
         yield from (f"    {one.actor:<{width}}  {one.asked} → {one.status}" for one in self.order.requests)
         yield from (f"  {line}" for line in self.words)
-        if self.capsule:
-            yield f"  reseller-sandbox open {self.capsule}"
+        if self.recording:
+            yield f"  reseller-sandbox open {self.recording}"
 
 
 class Exploration(Struct, frozen=True):
@@ -186,7 +186,7 @@ class Exploration(Struct, frozen=True):
                     "orders": one.count,
                     **_told(one.order),
                     "words": list(one.words),
-                    "capsule": one.capsule or None,
+                    "recording": one.recording or None,
                 }
                 for one in self.findings
             ],

@@ -26,7 +26,7 @@ from reseller_sandbox.tools import options
 from reseller_sandbox.tools.defaults import SLOW
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.outcomes import MOST, Outcome, outcome_of, write_capsule
+from reseller_sandbox.tools.outcomes import MOST, Outcome, outcome_of, write_recording
 from reseller_sandbox.tools.running import (
     ASKED_NOTHING,
     BadProgram,
@@ -79,7 +79,7 @@ class SweepWanted:
         part: Which part of all runs is made, as in 1 of 2, where several processes share them.
         stop_at_first: Whether the first silently wrong run is the last.
         invariants: What else holds of a world after a run: a function that returns words where it does not.
-        folder: Where the capsule of each silently wrong run is written.
+        folder: Where the recording of each silently wrong run is written.
     """
 
     kinds: Sequence[str] = tuple(FAULTS)
@@ -212,7 +212,7 @@ def _faulty_run(
         file = None
         if came is Came.WRONG and wanted.folder is not None:
             parts = filter(None, (number_of, trouble.kind, trouble.detail))
-            file = write_capsule(world, wanted.folder, "-".join(parts))
+            file = write_recording(world, wanted.folder, "-".join(parts))
         return Run(
             number=number,
             request=str(request) if request is not None else None,
@@ -266,7 +266,7 @@ def tests_swept(
     def part(number: int) -> list[SweepReport]:
         mine = {**said, options.SWEEP_PART: f"{number}/{wanted.jobs}"}
         return convert(
-            program.tests("swept", mine, wanted.folder or Path("capsules"), step), list[SweepReport]
+            program.tests("swept", mine, wanted.folder or Path("recordings"), step), list[SweepReport]
         )
 
     found: dict[str, SweepReport] = {}

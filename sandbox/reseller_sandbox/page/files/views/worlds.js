@@ -25,8 +25,8 @@ export default class extends View {
         h("label.drop", { ondragover: (event) => event.preventDefault(), ondrop: (event) => {
           event.preventDefault();
           open(event.dataTransfer.files[0]);
-        } }, "Drop a fixture or a capsule here, or choose one: ",
-          h("input", { type: "file", accept: ".yaml,.yml,.json,.capsule", onchange: ({ target }) => open(target.files[0]).then(() => (target.value = "")) }))),
+        } }, "Drop a fixture or a recording here, or choose one: ",
+          h("input", { type: "file", accept: ".yaml,.yml,.json,.recording", onchange: ({ target }) => open(target.files[0]).then(() => (target.value = "")) }))),
       h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Worlds" }, h("table.grid",
         h("thead", h("tr", ["World", "Now", "Requests", "Orders", "Seed", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
         h("tbody", worlds.map((one) => this.#row(one, address))))),
@@ -46,8 +46,8 @@ export default class extends View {
         h("a.do", { href: beside(where, "journal") }, "Journal"),
         action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${one.name}.yaml`, fixture),
           says: () => `${one.name}.yaml is saved.` }),
-        action({ label: "Capsule", title: "Save the world with all its past", operation: "capsule.get", where, then: ({ base64 }) => save(`${one.name}.capsule`, unpacked(base64)),
-          says: ({ requests, notes }) => [`${one.name}.capsule is saved, with ${plural(requests, "request")}.`, ...notes].join(" ") }),
+        action({ label: "Recording", title: "Save the world with all its past", operation: "recording.get", where, then: ({ base64 }) => save(`${one.name}.recording`, unpacked(base64)),
+          says: ({ requests, notes }) => [`${one.name}.recording is saved, with ${plural(requests, "request")}.`, ...notes].join(" ") }),
         one.name !== "default" && action({ label: "Drop", operation: "worlds.remove", given: { world: one.name }, tone: "danger",
           then: () => (read().world === one.name ? go({ view: "worlds" }) : this.update(this.address)) })));
   }
@@ -63,7 +63,7 @@ async function open(file) {
   const lead = onward();
   try {
     const content = new Uint8Array(await file.arrayBuffer());
-    const made = await (isPacked(content) ? ask("worlds.open", { capsule: await packed(file) })
+    const made = await (isPacked(content) ? ask("worlds.open", { recording: await packed(file) })
       : ask("worlds.fork", { state: new TextDecoder().decode(content) }));
     notice(`${file.name} is open: world ${made.name}.`, made.difference && `It is not what it was: ${made.difference}.`);
     lead(made.requests ? { view: "journal", world: made.name } : inside(made));
@@ -72,7 +72,7 @@ async function open(file) {
   }
 }
 
-// A capsule begins as whatever is packed by gzip, and a fixture cannot.
+// A recording begins as whatever is packed by gzip, and a fixture cannot.
 const isPacked = ([first, second]) => first === 0x1f && second === 0x8b;
 
 const packed = (file) => new Promise((done, failed) => {

@@ -1,4 +1,4 @@
-"""What stands in a capsule: its head, and the steps of a world's past, each a line in the file.
+"""What stands in a recording: its head, and the steps of a world's past, each a line in the file.
 
 The fields of each class are the keys of its line.
 """
@@ -39,13 +39,13 @@ class _Step(
         force_setattr(self, "at", INSTANT.read(self.at))
 
 
-class CapsuleHead(_Line, frozen=True, kw_only=True):
+class RecordingHead(_Line, frozen=True, kw_only=True):
     """Whose past it is: ``by`` is the version of the sandbox, ``default`` whether the world was the default
     one.
 
     ``number`` is the world's among those of its server and ``seed`` that of the server: both are in the
     credentials that are made anew. ``keys`` and ``tokens`` are the credentials that its accounts had where
-    the world comes from. ``notes`` say what of the past the capsule cannot tell.
+    the world comes from. ``notes`` say what of the past the recording cannot tell.
     """
 
     by: str
@@ -149,10 +149,10 @@ class EndStep(_Step, frozen=True, kw_only=True):
 Step = StandStep | WaitingStep | RequestStep | CallStep | FiredStep | EndStep
 
 
-class Recording(Struct, frozen=True):
+class RecordedWorld(Struct, frozen=True):
     """A world's past: what it began with, what came then, and where that led."""
 
-    head: CapsuleHead
+    head: RecordingHead
     steps: tuple[Step, ...]
 
 

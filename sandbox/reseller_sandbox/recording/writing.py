@@ -1,7 +1,7 @@
-"""A world's past made into a capsule: where it began, and each thing that changed it since.
+"""A world's past made into a recording: where it began, and each thing that changed it since.
 
 What a world has done is one line of numbers: requests, control calls, what time did. Where numbers are
-missing, since the journal is bounded, or where a step cannot be done again, the capsule says what the world
+missing, since the journal is bounded, or where a step cannot be done again, the recording says what the world
 was after that, and goes on from there.
 """
 
@@ -16,26 +16,26 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.capsule.secrets import Clean, Masking
-from reseller_sandbox.capsule.steps import (
+from reseller_sandbox.core.clock import WorldClock
+from reseller_sandbox.core.signatures import declared
+from reseller_sandbox.core.state import State, account_named
+from reseller_sandbox.faults.kinds.answers import RateLimit
+from reseller_sandbox.faults.kinds.replays import Stale
+from reseller_sandbox.recording.secrets import Clean, Masking
+from reseller_sandbox.recording.steps import (
     AsSent,
     CallStep,
-    CapsuleHead,
     EndStep,
     FiredStep,
     Raw,
-    Recording,
+    RecordedWorld,
+    RecordingHead,
     RequestStep,
     StandStep,
     Step,
     WaitingStep,
     came,
 )
-from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.signatures import declared
-from reseller_sandbox.core.state import State, account_named
-from reseller_sandbox.faults.kinds.answers import RateLimit
-from reseller_sandbox.faults.kinds.replays import Stale
 from reseller_sandbox.settings import ServiceSettings
 from reseller_sandbox.worlds import Engine, Entry, Moment, World
 from reseller_sandbox.worlds.eventlog import Event
@@ -65,10 +65,10 @@ PAST = frozenset(
 #: The calls that say what to look for in requests.
 _LOOKING = ("faults.", "simulate.")
 
-#: Why a capsule begins later than its world, or goes on from another state than it led to.
+#: Why a recording begins later than its world, or goes on from another state than it led to.
 FORGOTTEN = "what came before is no longer in the journal"
 UNTOLD = "the world was changed in a way that nothing tells of"
-_TOO_EARLY = "it goes back to what came before the capsule begins"
+_TOO_EARLY = "it goes back to what came before the recording begins"
 
 
 class Past(Struct, frozen=True):
@@ -241,7 +241,7 @@ def _beyond(entry: Entry) -> str:
     return ""
 
 
-def recording_of(engine: Engine, world: World) -> Recording:
+def recording_of(engine: Engine, world: World) -> RecordedWorld:
     """Return the past of a world, as far as it is known, up to now."""
     with world.lock:
         world.settle()
@@ -260,7 +260,7 @@ def recording_of(engine: Engine, world: World) -> Recording:
         requests=end.requests,
         digest=state_digest(engine, masking.moment(end)),
     )
-    return Recording(_head(engine, world, notes), (*steps, last))
+    return RecordedWorld(_head(engine, world, notes), (*steps, last))
 
 
 def state_digest(engine: Engine, moment: Moment) -> str:
@@ -277,13 +277,13 @@ def program_version() -> str:
         return "unknown"
 
 
-def _head(engine: Engine, world: World, notes: Iterable[str]) -> CapsuleHead:
+def _head(engine: Engine, world: World, notes: Iterable[str]) -> RecordingHead:
     settings = {}
     for one in declared(ServiceSettings):
         value = getattr(engine.limits, one.name, one.default)
         if one.name not in _NOT_TOLD and value != one.default:
             settings[one.name] = list(value) if isinstance(value, tuple) else value
-    return CapsuleHead(
+    return RecordingHead(
         by=program_version(),
         world=world.name,
         default=world is engine.default,

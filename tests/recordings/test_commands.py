@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import Sandbox, connect
-from tests.capsule.recording import lines, packed
 from tests.clients import Api, Socket
 from tests.command import PROGRAM, Done, run
+from tests.recordings.recording import lines, packed
 from tests.registry import REGISTRY
 
 
@@ -28,7 +28,7 @@ def command(*words: object) -> Done:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The recording of a world that has had requests over a socket."""
-    file = tmp_path_factory.mktemp("capsules") / "a.capsule"
+    file = tmp_path_factory.mktemp("recordings") / "a.recording"
     with Sandbox(REGISTRY, frozen=False).serve() as server:
         there, socket = connect(server.url), Socket(server.url)
         api = Api(socket, server.url, "main-key", "main-secret")
@@ -42,7 +42,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         with suppress(HTTPException, OSError):
             socket("GET", "nonsense", [], b"")
         socket.close()
-        done = command("capsule", "-o", file, "--url", server.url)
+        done = command("recording", "-o", file, "--url", server.url)
         assert (done.status, done.err) == (0, "")
         assert f"Open it with: reseller-sandbox open {file}\n" in done.out
         yield file
@@ -65,7 +65,7 @@ def test_a_recording_replays_in_another_environment(written: Path) -> None:
 
 def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) -> None:
     """The body of an answer, or an event. An event that only one side has has nothing on third parties."""
-    other, steps = tmp_path / "other.capsule", lines(written.read_bytes())
+    other, steps = tmp_path / "other.recording", lines(written.read_bytes())
     at = max(at for at, step in enumerate(steps) if step.get("step") == "fired")
     before, event, after = steps[:at], steps[at], steps[at + 1 :]
     renamed = {**event, "subject": "another.com"}
@@ -92,7 +92,7 @@ def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) ->
 
 
 def test_a_damaged_file_is_refused(written: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.capsule"
+    other = tmp_path / "other.recording"
     other.write_bytes(written.read_bytes()[:-9])
     for name in ("replay", "open"):
         done = command(name, other)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox, replay
-from tests.capsule.recording import lines
+from tests.recordings.recording import lines
 from tests.registry import REGISTRY
 
 #: Secrets of other services, each in a place where a client can send it by mistake.
@@ -41,7 +41,7 @@ def sandbox() -> Sandbox:
 
 
 def test_a_recording_has_no_secret_of_another_service(sandbox: Sandbox) -> None:
-    text = gzip.decompress(sandbox.capsule.get().content).decode()
+    text = gzip.decompress(sandbox.recording.get().content).decode()
     found = (
         *("eyJhbGci", "cafe-babe", "control-token-9", "tr0ub4dor", "pa55word", "live-key-0815"),
         *("live-token-0816", "query-secret-17", "not-the-code-18", "broken-json-19"),
@@ -53,7 +53,7 @@ def test_a_recording_has_no_secret_of_another_service(sandbox: Sandbox) -> None:
 
 def test_a_request_with_masked_secrets_and_own_credentials_replays(sandbox: Sandbox) -> None:
     """Requests are signed again. A body that is not JSON and unknown credentials are left out."""
-    found = replay(sandbox.capsule.get().content)
+    found = replay(sandbox.recording.get().content)
     assert found.difference is None
     unknown = "it came with credentials that this world does not accept"
     assert found.beyond == {"r2": unknown, "r7": "a secret of another service was taken out of it"}
@@ -92,7 +92,7 @@ def test_a_code_of_a_control_call_stays(subtests: pytest.Subtests) -> None:
 
 
 def _replays(sandbox: Sandbox) -> None:
-    found = replay(sandbox.capsule.get().content)
+    found = replay(sandbox.recording.get().content)
     assert found.identical, found.difference
 
 
@@ -130,7 +130,7 @@ def test_a_match_for_a_secret_of_another_service_finds_the_same_requests(subtest
             if number % 2:
                 sandbox.journal.clear()
             assert 599 in _statuses(sandbox)
-            content = sandbox.capsule.get().content
+            content = sandbox.recording.get().content
             assert b"tr0ub4dor" not in gzip.decompress(content)
             found = replay(content)
             assert found.identical, found.difference
@@ -168,7 +168,7 @@ def test_a_recording_has_no_secret_of_the_answer_of_a_fault() -> None:
     sandbox = Sandbox(REGISTRY)
     sandbox.faults.add("error", status=401, body={"token": "live-token-22"})
     assert sandbox.client().get("/v3/balance").json == {"token": "live-token-22"}
-    content = sandbox.capsule.get().content
+    content = sandbox.recording.get().content
     assert b"live-token-22" not in gzip.decompress(content)
     assert replay(content).identical
 
@@ -179,7 +179,9 @@ def test_a_masked_secret_is_no_trace_in_other_words() -> None:
         sandbox.app.test_client().get("/V2.0/domain/active.com", headers={"X-Auth-Token": secret})
         sandbox.client().delete("/v3/nothing", headers={"X-Other-Secret": secret})
         _replays(sandbox)
-        *_, request = [step for step in lines(sandbox.capsule.get().content) if step.get("step") == "request"]
+        *_, request = [
+            step for step in lines(sandbox.recording.get().content) if step.get("step") == "request"
+        ]
         assert dict(request["sent"]["headers"])["X_OTHER_SECRET"] == "***"
 
 
@@ -187,7 +189,7 @@ def test_a_request_with_a_wrong_code_replays() -> None:
     sandbox = Sandbox(REGISTRY)
     wish = {"domain": {"domainName": "theirs.com"}, "authCode": "not-the-code-23"}
     assert sandbox.client().post("/v3/domains/requestTransfer", json=wish).status_code >= 400
-    content = sandbox.capsule.get().content
+    content = sandbox.recording.get().content
     assert b"not-the-code-23" not in gzip.decompress(content)
     found = replay(content)
     assert (found.difference, found.beyond, found.requests) == (None, {}, 1)

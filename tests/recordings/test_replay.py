@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Refused, Sandbox, replay
-from tests.capsule.recording import lines, packed
+from tests.recordings.recording import lines, packed
 from tests.registry import REGISTRY, connect, edit
 from tests.thorough import tries
 
@@ -40,24 +40,24 @@ def lived(sandbox: Sandbox) -> Sandbox:
 
 
 LIVED = lived(Sandbox(REGISTRY))
-CONTENT = LIVED.capsule.get().content
+CONTENT = LIVED.recording.get().content
 LINES = lines(CONTENT)
 
 
 def assert_replays(sandbox: Sandbox) -> None:
-    found = replay(sandbox.capsule.get().content)
+    found = replay(sandbox.recording.get().content)
     assert found.identical, found.difference
     assert found.sandbox.export() == sandbox.export()
 
 
 def test_a_replay_is_identical_to_the_byte(tmp_path: Path) -> None:
     """The same past has the same file. A file of ten requests is small."""
-    recorded = LIVED.capsule.write(tmp_path / "world.capsule")
-    found = replay(tmp_path / "world.capsule")
+    recorded = LIVED.recording.write(tmp_path / "world.recording")
+    found = replay(tmp_path / "world.recording")
     assert (found.difference, found.requests) == (None, recorded.requests)
     assert (found.beyond, found.notes) == ({}, ())
     assert found.sandbox.export() == LIVED.export()
-    assert lived(Sandbox(REGISTRY)).capsule.get().content == CONTENT
+    assert lived(Sandbox(REGISTRY)).recording.get().content == CONTENT
     assert len(CONTENT) < 20_000
     with LIVED.fork() as fork:
         assert_replays(lived(fork))
@@ -119,7 +119,7 @@ def test_an_event_of_a_running_clock_is_replayed_in_its_place(subtests: pytest.S
                 machine.shift(45)
                 act()
             NEXT[then](sandbox)
-            found = replay(sandbox.capsule.get().content)
+            found = replay(sandbox.recording.get().content)
             assert found.identical, found.difference
 
 
@@ -129,7 +129,7 @@ def test_a_recording_begins_where_the_journal_begins() -> None:
     for number in range(7):
         body = {"domain": {"domainName": f"new-{number}.com"}, "pad": "y" * (400 if number == 5 else 1)}
         sandbox.client().post("/v3/domains/createDomain", json=body)
-    recorded = sandbox.capsule.get()
+    recorded = sandbox.recording.get()
     assert recorded.requests == 4
     assert recorded.notes[0] == "what came before is no longer in the journal"
     found = replay(recorded.content)
@@ -146,7 +146,7 @@ def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
     sandbox.client().get("/v3/balance")
     sandbox.branches.switch(branch)
     sandbox.client().post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
-    found = replay(sandbox.capsule.get().content)
+    found = replay(sandbox.recording.get().content)
     assert (found.identical, found.requests, found.notes) == (True, 2, ())
 
 
@@ -169,13 +169,13 @@ def test_an_opened_recording_is_a_new_world_at_the_end_of_the_past() -> None:
 def test_a_recording_cannot_name_files() -> None:
     head = {**LINES[0], "settings": {"fixture": "/etc/hostname", "profile": "/etc/hostname"}}
     sandbox = Sandbox(REGISTRY)
-    with pytest.raises(Refused, match=r"invalid_capsule.*settings cannot be fixture, profile"):
+    with pytest.raises(Refused, match=r"invalid_recording.*settings cannot be fixture, profile"):
         sandbox.worlds.open(b64encode(packed([head, *LINES[1:]])).decode())
     assert len(sandbox.worlds.list().worlds) == 1
 
 
 def assert_refused(content: bytes, problem: str) -> None:
-    with pytest.raises(ValueError, match=f"^capsule: {problem}"):
+    with pytest.raises(ValueError, match=f"^recording: {problem}"):
         replay(content)
 
 
@@ -186,14 +186,14 @@ def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
     flipped = bytearray(CONTENT)
     flipped[at] ^= 1 << bit
     assert_refused(bytes(flipped), "(byte|line|it) ")
-    assert_refused(CONTENT[:at], r"byte \d+: (this is no capsule|it breaks off)$")
+    assert_refused(CONTENT[:at], r"byte \d+: (this is no recording|it breaks off)$")
     assert_refused(CONTENT + more, f"byte {len(CONTENT)}: something follows its end$")
 
 
 @settings(max_examples=tries(40))
 @given(at=st.integers(0, len(LINES) - 1), value=st.none() | st.integers() | st.text(), data=st.data())
 def test_a_line_or_a_value_of_another_kind_is_refused(at: int, value: Any, data: st.DataObject) -> None:
-    key = data.draw(st.sampled_from([one for one in LINES[at] if one not in ("capsule", "step")]))
+    key = data.draw(st.sampled_from([one for one in LINES[at] if one not in ("recording", "step")]))
     for line, problem in ((value, "it is no object$"), ({**LINES[at], key: 1.5}, rf"(.*at `\$\.)?{key}")):
         assert_refused(packed([*LINES[:at], line, *LINES[at + 1 :]]), f"line {at + 1}: {problem}")
 
@@ -201,8 +201,8 @@ def test_a_line_or_a_value_of_another_kind_is_refused(at: int, value: Any, data:
 def test_lines_in_the_wrong_place_are_refused() -> None:
     count = len(LINES)
     cases: list[tuple[list[Any], str]] = [
-        ([], "line 1: this is no capsule: it does not begin with the format's version"),
-        ([{"capsule": 2}], "line 1: it is of version 2 of the format; this program reads 1"),
+        ([], "line 1: this is no recording: it does not begin with the format's version"),
+        ([{"recording": 2}], "line 1: it is of version 2 of the format; this program reads 1"),
         ([{**LINES[0], "more": 1}, *LINES[1:]], "line 1: .*unknown field `more`"),
         ([LINES[0], *LINES[2:]], "line 2: the first step must be a stand"),
         (LINES[:-1], f"line {count - 1}: the end must be the last step"),

@@ -1,4 +1,4 @@
-"""A capsule as bytes, and back: JSON lines, packed by gzip, read strictly.
+"""A recording as bytes, and back: JSON lines, packed by gzip, read strictly.
 
 The first line is the head and has the version of the format; each other line is a step, the last one the end.
 """
@@ -16,32 +16,32 @@ from typing import Annotated, Any
 
 from msgspec import NODEFAULT, convert
 
-from reseller_sandbox.capsule.steps import (
-    CapsuleHead,
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.signatures import defaults, field_names
+from reseller_sandbox.core.values import INSTANT, Kind
+from reseller_sandbox.recording.steps import (
     EndStep,
     Raw,
-    Recording,
+    RecordedWorld,
+    RecordingHead,
     RequestStep,
     StandStep,
     Step,
     WaitingStep,
 )
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.signatures import defaults, field_names
-from reseller_sandbox.core.values import INSTANT, Kind
 
 #: The version of the format: another one where a line means something else than it did.
 VERSION = 1
 
-#: How many bytes a capsule may be when it is unpacked.
+#: How many bytes a recording may be when it is unpacked.
 MOST = 1 << 28
 
-#: What every capsule's file begins with: the head of gzip, without a time, a name and a system.
+#: What every recording's file begins with: the head of gzip, without a time, a name and a system.
 _BEGINNING = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 
 
-class BadCapsule(ValueError):
-    """A file is no capsule, or a damaged one; the message says where, and why."""
+class BadRecording(ValueError):
+    """A file is no recording, or a damaged one; the message says where, and why."""
 
 
 def _content(given: Any) -> bytes:
@@ -55,7 +55,7 @@ def _content(given: Any) -> bytes:
         raise ValueError("must be a file's content in Base64") from None
 
 
-#: A whole capsule: its bytes, the same in Base64, or the path of a file, which the caller's side reads.
+#: A whole recording: its bytes, the same in Base64, or the path of a file, which the caller's side reads.
 CONTENT = Kind(
     {"type": "string", "contentEncoding": "base64", "contentMediaType": "application/gzip"},
     _content,
@@ -64,13 +64,13 @@ CONTENT = Kind(
 Content = Annotated[bytes | str | Path, CONTENT]
 
 
-def to_bytes(recording: Recording) -> bytes:
-    """Return a capsule as a file has it; raise ``BadCapsule`` for one that is too large."""
-    lines = [{"capsule": VERSION, **_written(recording.head)}]
+def to_bytes(recording: RecordedWorld) -> bytes:
+    """Return a recording as a file has it; raise ``BadRecording`` for one that is too large."""
+    lines = [{"recording": VERSION, **_written(recording.head)}]
     lines += ({"step": step.__struct_config__.tag, **_written(step)} for step in recording.steps)
     text = "".join(f"{_ENCODER.encode(line)}\n" for line in lines).encode()
     if len(text) > MOST:
-        raise BadCapsule(f"the capsule would be {len(text)} bytes long; it can be {MOST}")
+        raise BadRecording(f"the recording would be {len(text)} bytes long; it can be {MOST}")
     return packed(text)
 
 
@@ -98,35 +98,35 @@ def packed(text: bytes) -> bytes:
     return _BEGINNING + packing.compress(text) + packing.flush() + end
 
 
-def from_bytes(content: bytes, name: str = "capsule") -> Recording:
-    """Return the capsule in a file's ``content``; raise ``BadCapsule``, which calls the file ``name``."""
+def from_bytes(content: bytes, name: str = "recording") -> RecordedWorld:
+    """Return the recording in a file's ``content``; raise ``BadRecording``, which calls the file ``name``."""
     try:
         lines = _unpacked(content).split(b"\n")
         if lines.pop():
-            raise BadCapsule(f"line {len(lines) + 1}: it breaks off")
+            raise BadRecording(f"line {len(lines) + 1}: it breaks off")
         told = [_object(number, line) for number, line in enumerate(lines, 1)]
         head = _head(told[0] if told else {})
         steps = tuple(_read(number, Step, line) for number, line in enumerate(told[1:], 2))
         _require_sense(steps)
-    except BadCapsule as problem:
-        raise BadCapsule(f"{name}: {problem}") from None
-    return Recording(head, steps)
+    except BadRecording as problem:
+        raise BadRecording(f"{name}: {problem}") from None
+    return RecordedWorld(head, steps)
 
 
 def _unpacked(content: bytes) -> bytes:
     if not content.startswith(_BEGINNING):
-        raise BadCapsule("byte 0: this is no capsule")
+        raise BadRecording("byte 0: this is no recording")
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         text = unpacking.decompress(content, MOST)
     except zlib.error as problem:
-        raise BadCapsule(f"it cannot be unpacked, so it is damaged ({problem})") from None
+        raise BadRecording(f"it cannot be unpacked, so it is damaged ({problem})") from None
     if unpacking.unconsumed_tail:
-        raise BadCapsule(f"it is longer than {MOST} bytes when it is unpacked")
+        raise BadRecording(f"it is longer than {MOST} bytes when it is unpacked")
     if not unpacking.eof:
-        raise BadCapsule(f"byte {len(content)}: it breaks off")
+        raise BadRecording(f"byte {len(content)}: it breaks off")
     if unpacking.unused_data:
-        raise BadCapsule(f"byte {len(content) - len(unpacking.unused_data)}: something follows its end")
+        raise BadRecording(f"byte {len(content) - len(unpacking.unused_data)}: something follows its end")
     return text
 
 
@@ -134,9 +134,9 @@ def _object(number: int, line: bytes) -> dict[str, Any]:
     try:
         told = json.loads(line, object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as problem:
-        raise BadCapsule(f"line {number}: it is not JSON: {problem}") from None
+        raise BadRecording(f"line {number}: it is not JSON: {problem}") from None
     if not isinstance(told, dict):
-        raise BadCapsule(f"line {number}: it is no object")
+        raise BadRecording(f"line {number}: it is no object")
     return told
 
 
@@ -152,12 +152,12 @@ def _no_number(word: str) -> Any:
 
 
 def _head(told: dict[str, Any]) -> Any:
-    version = told.pop("capsule", None)
+    version = told.pop("recording", None)
     if isinstance(version, bool) or not isinstance(version, int):
-        raise BadCapsule("line 1: this is no capsule: it does not begin with the format's version")
+        raise BadRecording("line 1: this is no recording: it does not begin with the format's version")
     if version != VERSION:
-        raise BadCapsule(f"line 1: it is of version {version} of the format; this program reads {VERSION}")
-    return _read(1, CapsuleHead, told)
+        raise BadRecording(f"line 1: it is of version {version} of the format; this program reads {VERSION}")
+    return _read(1, RecordingHead, told)
 
 
 def _read(number: int, kind: Any, told: dict[str, Any]) -> Any:
@@ -165,7 +165,7 @@ def _read(number: int, kind: Any, told: dict[str, Any]) -> Any:
     try:
         return convert(told, kind, dec_hook=_value)
     except ValueError as problem:
-        raise BadCapsule(f"line {number}: {problem}") from None
+        raise BadRecording(f"line {number}: {problem}") from None
 
 
 def _value(kind: type, told: Any) -> Any:
@@ -181,19 +181,19 @@ def _value(kind: type, told: Any) -> Any:
 
 
 def _require_sense(steps: Sequence[Step]) -> None:
-    """Raise ``BadCapsule`` where steps are missing, or refer to others that are not there."""
+    """Raise ``BadRecording`` where steps are missing, or refer to others that are not there."""
     if not steps or not isinstance(steps[0], StandStep):
-        raise BadCapsule("line 2: the first step must be a stand")
+        raise BadRecording("line 2: the first step must be a stand")
     waiting: set[str] = set()
     for number, step in enumerate(steps, 2):
         if isinstance(step, EndStep) is not (number == len(steps) + 1):
-            raise BadCapsule(f"line {number}: the end must be the last step, and there once")
+            raise BadRecording(f"line {number}: the end must be the last step, and there once")
         if isinstance(step, WaitingStep):
             if step.waits in waiting:
-                raise BadCapsule(f"line {number}: waits is there already")
+                raise BadRecording(f"line {number}: waits is there already")
             waiting.add(step.waits)
         elif isinstance(step, RequestStep):
             if step.beyond:
                 waiting.discard(step.waits or "")
             elif (step.sent is None) is (step.waits is None) or step.waits not in {None, *waiting}:
-                raise BadCapsule(f"line {number}: a request is sent, or waits since an earlier line")
+                raise BadRecording(f"line {number}: a request is sent, or waits since an earlier line")
