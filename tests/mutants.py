@@ -1,4 +1,4 @@
-"""Mutation testing of a sample: ``make mutants ARGS="--part keeping --sample 10"``.
+"""Mutation testing of a sample: ``make mutants ARGS="--part persistence --sample 10"``.
 
 A copy of the source is changed in one place at a time, by the operators of cosmic-ray and one more. The tests
 of the part are run each time and, if they pass, all other tests. Changes that pass all tests are printed.
@@ -38,7 +38,7 @@ TESTS = {
     "v2": ["contract"],
     "v3": ["contract"],
     "faults": ["control", "control"],
-    "keeping": ["units"],
+    "persistence": ["units"],
     "worlds": ["control", "journal", "fixture"],
     "control": ["control", "worlds", "journal"],
 }

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fixture",),
     ("settings",),
     ("worlds",),
-    ("keeping",),
+    ("persistence",),
     ("advice", "coverage"),
     ("recording",),
     ("control",),

@@ -27,7 +27,7 @@ from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.interface import Mount
 from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
-from reseller_sandbox.worlds.kept import KeptWorlds, Relived
+from reseller_sandbox.worlds.world_dump import EngineDump, Relived
 
 if TYPE_CHECKING:
     from reseller_sandbox.v2.interface import V2
@@ -57,7 +57,7 @@ def open_worlds(
     settings: Settings,
     *,
     frozen: bool,
-    kept: KeptWorlds | None = None,
+    kept: EngineDump | None = None,
     relive: Callable[[bytes], Relived] | None = None,
 ) -> Engine:
     """Return the default world and what is needed to fork it, or the worlds that were ``kept``.

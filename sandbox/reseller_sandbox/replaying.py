@@ -45,8 +45,8 @@ from reseller_sandbox.web.pipeline import TAKES_UNREAD
 from reseller_sandbox.worlds import Engine, Entry, Fixtures, Moment, World
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
-from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import to
+from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -162,10 +162,10 @@ def _told(side: Any) -> Any:
 def _engine(head: RecordingHead, begin: Moment, settings: Settings) -> Engine:
     """Return an engine of which the default world is at ``begin``."""
     inherited = Inherited(head.keys, head.tokens)
-    world = KeptWorld(
+    world = WorldDump(
         name=head.world, number=head.number, first=begin, origin=begin, moment=begin, inherited=inherited
     )
-    kept = KeptWorlds(head.seed, head.number, (world,))
+    kept = EngineDump(head.seed, head.number, (world,))
     return open_worlds(settings, frozen=True, kept=kept)
 
 

@@ -34,8 +34,8 @@ from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
-from reseller_sandbox.worlds.kept import KeptWorld, Relived
 from reseller_sandbox.worlds.timeline import AT
+from reseller_sandbox.worlds.world_dump import Relived, WorldDump
 
 if TYPE_CHECKING:
     from reseller_sandbox.control.records import AccountRecord
@@ -288,4 +288,4 @@ def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sa
 def relive(recording: bytes) -> Relived:
     """Return the world that lives a recording's past again, apart from all others; raise ``BadRecording``."""
     found, difference = (made := replay(recording)).sandbox.world, made.difference
-    return Relived(KeptWorld.of(found), str(difference or ""), made.notes)
+    return Relived(WorldDump.of(found), str(difference or ""), made.notes)

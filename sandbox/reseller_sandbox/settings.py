@@ -276,7 +276,7 @@ class ServerSettings(Settings):
         log: What a line for a request is: json, or text for people, without what the page looks at.
         ready_file: A file that is there while the server listens; it says in JSON where.
         watch: The fixture is loaded again whenever it has been edited.
-        keep: A file that the worlds are kept in from run to run; where it is there, they go on from it.
+        state_file: A file that the worlds are kept in from run to run; where it is there, they go on from it.
     """
 
     host: Annotated[str, _HOST] = "127.0.0.1"
@@ -291,7 +291,7 @@ class ServerSettings(Settings):
     log: Annotated[str, choice("text", "json")] = "text"
     ready_file: Annotated[str, FILE] | None = None
     watch: Switch = False
-    keep: Annotated[str, FILE] | None = None
+    state_file: Annotated[str, FILE] | None = None
 
 
 #: Where a server is that was told nothing else.

@@ -142,7 +142,7 @@ def steer(sandbox: Sandbox, url: str, turn: int) -> None:
 @contextmanager
 def served(path: Path) -> Iterator[tuple[str, Popen[str]]]:
     """Run a server that keeps its worlds in a file. Kill it at the end if it still runs."""
-    options = ("--quiet", "--frozen", "--journal", "300", "--max-events", "300", "--keep", path)
+    options = ("--quiet", "--frozen", "--journal", "300", "--max-events", "300", "--state-file", path)
     with running(*serving(*options)) as server:
         try:
             yield line_of(server).split()[-1], server

@@ -29,7 +29,7 @@ WORLD = "world.yaml"
 
 #: Each transcript with the other files that it writes. ``files`` reads those of the others.
 TRANSCRIPTS = {
-    "commands": ("commands.recording", "commands.worlds", "world.export.yaml"),
+    "commands": ("commands.recording", "commands.state", "world.export.yaml"),
     "v3": ("v3.recording",),
     "v2": ("v2.recording", "v2.export.yaml"),
     "files": ("world.export.yaml", "v2.export.yaml"),

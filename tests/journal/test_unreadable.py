@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.keeping.serving import wait_until
+from tests.persistence.serving import wait_until
 from tests.registry import REGISTRY
 
 A, HOST = b"GET /a HTTP/1.1\r\n", b"Host: toy\r\n"

@@ -25,7 +25,7 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     "quiet": (False, "perhaps"),
     "log": ("json", "jsn"),
     "ready_file": ("ready.json", 3),
-    "keep": ("worlds.kept", 3),
+    "state_file": ("worlds.state", 3),
     "fixture": ("mine.yaml", "emty"),
     "now": ("2030-01-31T12:00:00Z", "yesterday"),
     "seed": ("mine", "two\nlines"),
@@ -50,7 +50,7 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
 #: The settings that only a server has.
 OF_A_SERVER = {
     *("host", "port", "tls", "tls_port", "tls_names", "tls_folder", "certfile", "keyfile", "quiet", "log"),
-    *("ready_file", "watch", "keep"),
+    *("ready_file", "watch", "state_file"),
 }
 
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from reseller_sandbox import BadSetting, Refused, Sandbox, connect
 from tests.clients import JSON, Socket, signature
 from tests.command import printed, run
-from tests.keeping.serving import wait_until
 from tests.outfit import free_ports
+from tests.persistence.serving import wait_until
 from tests.settings.examples import (
     EXAMPLES,
     OF_A_SERVER,
@@ -122,7 +122,7 @@ def test_each_setting_has_its_effect_in_a_server(folder: Path, turn: int) -> Non
             (folder / "mine.yaml").write_text(FIXTURE.replace("Main", "Watched"))
             wait_until(lambda: "Watched" in sandbox.export())
             assert sandbox.worlds.get("default").seed == "mine"
-    assert (folder / "worlds.kept").exists()
+    assert (folder / "worlds.state").exists()
     assert json.loads((folder / "log").read_text().splitlines()[-1])["level"] in ("info", "warning")
 
 

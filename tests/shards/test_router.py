@@ -15,8 +15,8 @@ import pytest
 from reseller_sandbox import Sandbox, connect
 from tests.clients import Answer, Api, per_request
 from tests.command import printed
-from tests.keeping.serving import wait_until
 from tests.outfit import free_ports, program
+from tests.persistence.serving import wait_until
 
 WORLDS = 40
 

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 
 from reseller_sandbox import Sandbox
 from tests.clients import signature
-from tests.keeping.serving import wait_until
+from tests.persistence.serving import wait_until
 from tests.testing.callers import ALL_CALLERS, Got
 from tests.thorough import THOROUGH
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox, connect, replay
-from tests.keeping.serving import wait_until
 from tests.outfit import program
+from tests.persistence.serving import wait_until
 from tests.tools import programs
 from tests.tools.running import command, is_gone, printed, refused, with_pytest
 

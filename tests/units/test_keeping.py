@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.app_factory import open_worlds
-from reseller_sandbox.keeping import file, keeper, worlds
-from reseller_sandbox.keeping.worlds import opened, save
-from tests.keeping.conftest import describe
+from reseller_sandbox.persistence import file, state_file, worlds
+from reseller_sandbox.persistence.worlds import opened, save
+from tests.persistence.conftest import describe
 from tests.registry import REGISTRY, connect, edit
 
 CONTENT = b"one, " + b"x" * 40
@@ -180,7 +180,7 @@ class Times:
 
     @contextmanager
     def kept(self, *, is_saved: bool = True) -> Iterator[None]:
-        with keeper.Keeper(self.sandbox.engine, self.path, self.put_in_place, is_saved=is_saved):
+        with state_file.StateFileWriter(self.sandbox.engine, self.path, self.put_in_place, is_saved=is_saved):
             self.pass_to(self._now)
             yield
 

@@ -16,7 +16,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Headers, InProcess, Socket
-from tests.keeping.serving import wait_until
+from tests.persistence.serving import wait_until
 from tests.registry import BASE, Make, contents, edit
 
 KEY, SECRET, TOKEN = "main-key", "main-secret", "main-token"

@@ -18,19 +18,19 @@ from reseller_sandbox.cli.banner import banner
 from reseller_sandbox.cli.base import PROGRAM, say
 from reseller_sandbox.cli.fixture_watcher import Watch, watching
 from reseller_sandbox.config_sources import misspelt
-from reseller_sandbox.keeping.keeper import KeptFile
+from reseller_sandbox.persistence.state_file import StateFile
 from reseller_sandbox.sandbox import relive
 from reseller_sandbox.server.collector import begin_serving, without_collections
 from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
-from reseller_sandbox.worlds.kept import KeptWorlds
+from reseller_sandbox.worlds.world_dump import EngineDump
 
 #: How many seconds the lines of the log that wait are given when the server has stopped.
 _LOG_GRACE = 0.5
 
 
-def run(settings: ServerSettings, worlds_there: KeptWorlds | None = None, source: str = "") -> None:
+def run(settings: ServerSettings, worlds_there: EngineDump | None = None, source: str = "") -> None:
     """Serve until a signal ends that; raise ``BadSetting`` and ``CannotListen``.
 
     The worlds are those ``worlds_there``, which come from a ``source``, or begin as the settings say.
@@ -39,10 +39,12 @@ def run(settings: ServerSettings, worlds_there: KeptWorlds | None = None, source
         click.echo(f"{PROGRAM}: {stranger}", err=True)
     tls = app_factory.tls_of(settings)
     with ExitStack() as stack:
-        keeping = None if settings.keep is None else stack.enter_context(KeptFile(settings.keep))
+        keeping = None if settings.state_file is None else stack.enter_context(StateFile(settings.state_file))
         kept = None if keeping is None else keeping.found()
         if kept is not None and worlds_there is not None:
-            raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
+            raise BadSetting(
+                f"--state-file: {settings.state_file} has worlds already; those of {source} need another file"
+            )
         with without_collections():
             watch = Watch(settings) if settings.watch else None
             worlds = app_factory.open_worlds(settings, frozen=False, kept=worlds_there or kept, relive=relive)

@@ -34,10 +34,10 @@ from reseller_sandbox.worlds.credentials import Claim, Inherited, claims, renewe
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, lasting, told
 from reseller_sandbox.worlds.journal import Tally
-from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.timeline import AT, seen
 from reseller_sandbox.worlds.world import Checkpoint, World
+from reseller_sandbox.worlds.world_dump import EngineDump, Relived, WorldDump
 
 #: Why a credential lets nobody in of which nothing is known.
 NOBODYS = "nobody has it"
@@ -273,7 +273,7 @@ class Engine:
         self._index = Index()
         self._take(default)
 
-    def go_on(self, kept: KeptWorlds, others: Iterable[World]) -> None:
+    def go_on(self, kept: EngineDump, others: Iterable[World]) -> None:
         """Go on where another engine was, which had ``others`` beside the default world."""
         self.seed, self._count = kept.seed, kept.count
         for world in others:
@@ -281,12 +281,12 @@ class Engine:
         self._index.recall(kept.claims, kept.ends, self._by_name)
         self.departed.take(kept.departed)
 
-    def kept(self) -> KeptWorlds:
+    def kept(self) -> EngineDump:
         """Return what there is now, as a value."""
         with self._lock:
             worlds, departed = list(self._by_name.values()), Tally.of(self.departed)
             count, remembered = self._count, self._index.remembered()
-        return KeptWorlds(self.seed, count, tuple(map(KeptWorld.of, worlds)), *remembered, departed)
+        return EngineDump(self.seed, count, tuple(map(WorldDump.of, worlds)), *remembered, departed)
 
     def __iter__(self) -> Iterator[World]:
         with self._lock:

@@ -67,7 +67,7 @@ def serving(
 def refusal(path: Path) -> str:
     """Return what ``serve`` prints when it refuses the state file, which has to stay as it is."""
     content = path.read_bytes() if path.is_file() else None
-    done = run("serve", "--port", "0", "--keep", str(path))
+    done = run("serve", "--port", "0", "--state-file", str(path))
     assert done.status == 2, done
     assert "Traceback" not in done.err
     assert str(path.resolve()) in done.err.replace("\n", ""), done

@@ -10,9 +10,9 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.keeping.conftest import Kept
-from tests.keeping.serving import refusal, serving
 from tests.outfit import program
+from tests.persistence.conftest import Kept
+from tests.persistence.serving import refusal, serving
 from tests.thorough import tries
 
 
@@ -75,7 +75,7 @@ def test_a_full_disk_leaves_the_last_save(kept: Kept, tmp_path: Path) -> None:
     program("prlimit")
     path = tmp_path / "worlds"
     path.write_bytes(kept.path.read_bytes())
-    with serving("--keep", path, limit=path.stat().st_size - 100) as served:
+    with serving("--state-file", path, limit=path.stat().st_size - 100) as served:
         served.sandbox.names.add("lost.com")
     assert path.read_bytes() == kept.path.read_bytes()
     assert [file.name for file in tmp_path.iterdir()] == ["worlds"]

@@ -10,8 +10,8 @@ from socket import create_connection
 import pytest
 
 from reseller_sandbox import connect, replay
-from tests.keeping.conftest import Kept, act, describe
-from tests.keeping.serving import refusal, serving, wait_until
+from tests.persistence.conftest import Kept, act, describe
+from tests.persistence.serving import refusal, serving, wait_until
 
 
 def test_a_restart_keeps_worlds_and_changes_no_answer(kept: Kept, tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_a_restart_keeps_worlds_and_changes_no_answer(kept: Kept, tmp_path: Path
     path.write_bytes(kept.path.read_bytes())
     os.link(path, linked)
     symlink.symlink_to(path)
-    with serving("--journal", "2", "--keep", path) as served, connect(served.url, world="side") as fork:
+    with serving("--journal", "2", "--state-file", path) as served, connect(served.url, world="side") as fork:
         assert [world.name for world in served.sandbox.worlds] == ["default", "side"]
         for name in (path, linked, symlink):
             assert "another server keeps its worlds in" in refusal(name), name
@@ -40,7 +40,7 @@ def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
     The journal has dropped the state before the request.
     """
     path, name = tmp_path / "worlds", {"domain": {"domainName": "later.com"}}
-    with serving("--journal", "1", "--keep", path) as served:
+    with serving("--journal", "1", "--state-file", path) as served:
         served.sandbox.faults.add("latency", seconds=60, match={"operation": "v2.domain.zones"})
         token = served.sandbox.account().token
         served.sandbox.client().post("/v3/domains/createDomain", json=name)
@@ -53,7 +53,7 @@ def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
             served.sandbox.snapshot("here")
             served.process.send_signal(signal.SIGTERM)
             served.process.wait(60)
-    with serving("--journal", "1", "--keep", path) as served:
+    with serving("--journal", "1", "--state-file", path) as served:
         sandbox = served.sandbox
         assert sandbox.names["later.com"].expires.year == 2029
         sandbox.client().get("/v3/domains")

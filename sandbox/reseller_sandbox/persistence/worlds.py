@@ -40,15 +40,15 @@ from reseller_sandbox.faults.kind import Effects
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.kinds.answers import Window
 from reseller_sandbox.faults.rule import Count, When
-from reseller_sandbox.keeping import file
-from reseller_sandbox.keeping.file import BadFile, Checked
+from reseller_sandbox.persistence import file
+from reseller_sandbox.persistence.file import BadFile, Checked
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.worlds import Checkpoint, Entry, Moment
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
 from reseller_sandbox.worlds.journal import Arrival, Counted, Exercise, Tally
-from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import changes
+from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
 #: The version of the format: another one where a file means something else than it did.
 VERSION = 5
@@ -61,7 +61,7 @@ RECORDS: tuple[type, ...] = (
     *(*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium, model.Prices, model.Policy),
     *(Match, JsonPath, When, FaultRule, Count, Window, FaultBook, Strike, *KINDS.values()),
     *(WorldClock, Assumptions, Event, EventLog, Happening, Change, State, Refusal, Possible, Wording),
-    *(Moment, Inherited, Arrival, Entry, Checkpoint, KeptWorld, KeptWorlds, Exercise, Counted, Tally),
+    *(Moment, Inherited, Arrival, Entry, Checkpoint, WorldDump, EngineDump, Exercise, Counted, Tally),
 )
 
 #: Other kinds of values, beside those that pickle has operations for.
@@ -78,19 +78,19 @@ _TABLES = tuple(table.name for table in TABLES.values())
 Made = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
-def save(path: Path, kept: KeptWorlds, put_in_place: Callable[[Path, Path], object]) -> None:
+def save(path: Path, kept: EngineDump, put_in_place: Callable[[Path, Path], object]) -> None:
     """Write worlds into a file, in place of what was there once all is written; raise OSError."""
     file.write(path, VERSION, lambda to: _Writer(to).write(kept), put_in_place)
 
 
-def opened(path: Path) -> KeptWorlds:
+def opened(path: Path) -> EngineDump:
     """Return the worlds in a file; raise ``BadFile``, and OSError."""
     with without_collections():
         reader = _Reader(file.read(path, VERSION))
         try:
             differ = _shape().symmetric_difference(reader.load())
             while not differ:
-                if isinstance(found := reader.load(), KeptWorlds):
+                if isinstance(found := reader.load(), EngineDump):
                     return found
             other = min(differ).partition("(")[0]
         except Exception:
@@ -128,7 +128,7 @@ class _Writer(pickle.Pickler):
         self._holding: dict[int, State] = {}
         self._last: tuple[Queue[Event] | None, Sequence[Event]] = (None, ())
 
-    def write(self, kept: KeptWorlds) -> None:
+    def write(self, kept: EngineDump) -> None:
         """Write worlds: their states and entries in pieces, and then what refers to those."""
         self.dump(sorted(_shape()))
         for world in kept.worlds:
@@ -157,7 +157,7 @@ class _Writer(pickle.Pickler):
             raise TypeError(f"{kind.__qualname__} is no kind of object that can be kept")
         return NotImplemented
 
-    def _write_states(self, world: KeptWorld) -> None:
+    def _write_states(self, world: WorldDump) -> None:
         """Write the states of a world as what they change in one another, because they share most records.
 
         Between the states around a request the changes are known. Otherwise two states are compared, and
@@ -206,11 +206,11 @@ class _Writer(pickle.Pickler):
         return _queue, (None, 0, events)
 
 
-def _states(world: KeptWorld) -> Iterator[tuple[State, Sequence[Change] | None]]:
+def _states(world: WorldDump) -> Iterator[tuple[State, Sequence[Change] | None]]:
     """Yield the states of a world, each with what changed since the one before it, where that is known."""
     yield world.first.state, None
     yield world.origin.state, None
-    points: tuple[Checkpoint | KeptWorld, ...] = (*world.snapshots, *world.branches, world)
+    points: tuple[Checkpoint | WorldDump, ...] = (*world.snapshots, *world.branches, world)
     for kept in points:
         for entry in kept.entries:
             before, after = entry.before, entry.after

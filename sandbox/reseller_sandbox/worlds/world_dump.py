@@ -20,7 +20,7 @@ from reseller_sandbox.worlds.world import Checkpoint, World
 _WITH_MOMENTS = ("first", "origin", "moment", "snapshots", "branches", "entries", "before", "after")
 
 
-class KeptWorld(Struct, frozen=True, kw_only=True):
+class WorldDump(Struct, frozen=True, kw_only=True):
     """A world with all that it can be taken back to. ``idle`` is for how many seconds nobody has used it."""
 
     name: str
@@ -38,7 +38,7 @@ class KeptWorld(Struct, frozen=True, kw_only=True):
     tally: Tally = field(default_factory=Tally)
 
     @classmethod
-    def of(cls, world: World) -> KeptWorld:
+    def of(cls, world: World) -> WorldDump:
         """Return what ``world`` is now."""
         same = ("name", "number", "left", "first", "origin", "moment", "inherited")
         with world.lock:
@@ -52,7 +52,7 @@ class KeptWorld(Struct, frozen=True, kw_only=True):
                 tally=Tally.of(world.tally),
             )
 
-    def with_credentials(self, state: State) -> KeptWorld:
+    def with_credentials(self, state: State) -> WorldDump:
         """Return the world with the credentials that its accounts have in ``state``, at every moment.
 
         Those that they had before are inherited.
@@ -70,7 +70,7 @@ class KeptWorld(Struct, frozen=True, kw_only=True):
             return replace(value, **{name: renewed(getattr(value, name)) for name in parts})
 
         inherited = self.inherited.and_of(self.origin.state).and_of(self.moment.state)
-        whole: KeptWorld = replace(renewed(self), inherited=inherited)
+        whole: WorldDump = replace(renewed(self), inherited=inherited)
         return whole
 
     def opened(self, limits: Limits) -> World:
@@ -92,17 +92,17 @@ class Relived(Struct, frozen=True):
     ``notes`` say what of the past the recording does not tell.
     """
 
-    world: KeptWorld
+    world: WorldDump
     difference: str
     notes: tuple[str, ...]
 
 
-class KeptWorlds(Struct, frozen=True):
+class EngineDump(Struct, frozen=True):
     """The worlds of a server, the default one first, and what it remembers of former ones."""
 
     seed: str
     count: int
-    worlds: tuple[KeptWorld, ...]
+    worlds: tuple[WorldDump, ...]
     claims: tuple[tuple[Claim, str], ...] = ()
     ends: Mapping[str, str] = field(default_factory=dict)
     departed: Tally = field(default_factory=Tally)

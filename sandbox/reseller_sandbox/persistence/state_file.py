@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.keeping.file import BadFile, FileLock, Locked
-from reseller_sandbox.keeping.worlds import opened, save
+from reseller_sandbox.persistence.file import BadFile, FileLock, Locked
+from reseller_sandbox.persistence.worlds import opened, save
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.worlds import Engine
-from reseller_sandbox.worlds.kept import KeptWorlds
+from reseller_sandbox.worlds.world_dump import EngineDump
 
 #: Seconds without a change after which the worlds are saved, and after which they are in any case.
 QUIET, LATEST = 1.0, 10.0
@@ -25,21 +25,21 @@ LOOK = 0.1
 log = logging.getLogger("reseller_sandbox")
 
 
-class KeptFile:
+class StateFile:
     """The file that worlds are kept in, locked for one server at a time; raise ``BadSetting``."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).resolve()  # what a link leads to is one file, whatever it is called
         if self.path.exists() and not self.path.is_file():
-            raise BadSetting(f"--keep {self.path} is not a regular file. Name another file")
+            raise BadSetting(f"--state-file {self.path} is not a regular file. Name another file")
         try:
             self._lock = FileLock(self.path)
         except OSError as problem:
-            raise BadSetting(f"--keep {self.path} cannot be written: {problem.strerror}") from None
+            raise BadSetting(f"--state-file {self.path} cannot be written: {problem.strerror}") from None
         except Locked:
-            raise BadSetting(f"keep: another server keeps its worlds in {self.path}") from None
+            raise BadSetting(f"--state-file: another server keeps its worlds in {self.path}") from None
 
-    def found(self) -> KeptWorlds | None:
+    def found(self) -> EngineDump | None:
         """Return the worlds in it, or None if it is empty; raise ``BadSetting`` if it cannot be read."""
         try:
             if self.path.stat().st_size == 0:
@@ -48,11 +48,11 @@ class KeptFile:
         except BadFile as problem:
             raise BadSetting(f"{problem}. It is left as it is: move it away to begin anew") from None
         except OSError as problem:
-            raise BadSetting(f"--keep {self.path} cannot be read: {problem.strerror}") from None
+            raise BadSetting(f"--state-file {self.path} cannot be read: {problem.strerror}") from None
 
-    def keeping(self, worlds: Engine, *, is_saved: bool) -> Keeper:
+    def keeping(self, worlds: Engine, *, is_saved: bool) -> StateFileWriter:
         """Return the context in which ``worlds`` are kept in it; ``is_saved`` says that they came from it."""
-        return Keeper(worlds, self.path, self._lock.replace, is_saved=is_saved)
+        return StateFileWriter(worlds, self.path, self._lock.replace, is_saved=is_saved)
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +62,7 @@ class KeptFile:
         self._lock.close()
 
 
-class Keeper:
+class StateFileWriter:
     """Saves worlds on a thread of its own while the context lasts, and at its end.
 
     What is written is a value, so nobody waits for it.

@@ -1,4 +1,5 @@
-"""A loss of power during or after a save of ``--keep`` leaves the worlds of the last save, or of the next.
+"""A loss of power during or after a save of ``--state-file`` leaves the worlds of the last save, or of the
+next.
 
 Unlike a killed process, it loses what no ``fsync`` has brought to the disk: contents and names of files.
 """
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.keeping.conftest import Kept
+from tests.persistence.conftest import Kept
 
 
 class Disk:

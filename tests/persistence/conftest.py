@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.keeping.serving import register, serving, wait_until
+from tests.persistence.serving import register, serving, wait_until
 
 SHIM = Path(__file__).with_name("shim")
 
