@@ -62,7 +62,7 @@ def held_up(sandbox: Sandbox, port: int, count: int) -> Iterator[None]:
         clients.append(client := socket.create_connection(("127.0.0.1", port), timeout=60))
         client.sendall(written("GET", path, port, _token(sandbox)))
     deadline = perf_counter() + 60
-    while sum(rule.struck for rule in sandbox.faults.list()) < count:
+    while sum(rule.applied for rule in sandbox.faults.list()) < count:
         assert perf_counter() < deadline, "not every request has arrived"
     yield
     for client in clients:

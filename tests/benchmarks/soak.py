@@ -105,7 +105,7 @@ def client(url: str, account: Any, number: int, until: float, seen: Seen) -> Non
                 connection.close()
                 continue
             if response.headers["X-Sandbox-Fault"]:
-                seen.answers["struck"] += 1
+                seen.answers["applied"] += 1
             elif response.status == expected:
                 seen.answers["own"] += 1
                 seen.taken.append(perf_counter() - began)
@@ -183,7 +183,7 @@ def soaked(seconds: float) -> Seen:
             server.terminate()
             server.wait()
         assert seen.wrong == [], seen.wrong[:5]
-        cuts = sum(rule.struck for rule in rules if rule.kind in CUTTING)
+        cuts = sum(rule.applied for rule in rules if rule.kind in CUTTING)
         assert seen.answers["cut"] <= cuts, "no fault cut it"
         assert not [rule.name for rule in rules if not rule.matched]
         assert seen.followed, "no follower was sent anything"

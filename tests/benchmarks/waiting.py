@@ -55,12 +55,12 @@ class Served:
             began, computed = perf_counter(), self.computed()
             thread.start()
             while thread.is_alive() or not waits:
-                now, spent = perf_counter(), self.computed()
+                now, exhausted = perf_counter(), self.computed()
                 assert client("GET", "/_worlds/beside/_sandbox/health", [], b"").status == 200
-                waits.append((perf_counter() - now, self.computed() - spent))
+                waits.append((perf_counter() - now, self.computed() - exhausted))
                 sleep(0.001)
         usual, worst = (pick(wait for wait, _ in waits) * 1e3 for pick in (median, max))
-        most = max(spent for _, spent in waits) * 1e3
+        most = max(exhausted for _, exhausted in waits) * 1e3
         mark = " (too long)" if most > BOUND else ""
         return (
             f"{what:<42} {perf_counter() - began:6.2f} s, {self.computed() - computed:5.2f} of computing; "

@@ -164,7 +164,7 @@ RULES: tuple[Parameters, ...] = (
     *({"kind": "mutate", "path": "id", "drop": True}, {"kind": "mutate", "path": "id", "type": "number"}),
     {"kind": "rate_limit", "limit": 3, "window": "60s", "time": "real", "per": "rule"},
     {"kind": "reset", "name": "lost", "match": {"operation": "v3.*"}, "when": {"times": 2, "phase": "after"}},
-    {"kind": "close", "paused": True, "matched": 3, "struck": 2, "spent": False},
+    {"kind": "close", "paused": True, "matched": 3, "applied": 2, "exhausted": False},
     *({"preset": "outage"}, {"preset": "flaky", "name": "bad", "when": {"chance": 0.5}}),
     {"kind": {"kind": "latency", "seconds": 0.5}},
 )

@@ -13,8 +13,8 @@ def test_the_context_manager_counts_and_removes_only_its_rules(served: Sandbox, 
     for sandbox in (served, connect(url)):
         with sandbox.faults.add("error", status=599, match={"operation": "v3.*"}) as fault:
             assert served.client().get(BALANCE).status_code == 599
-            assert (fault.matched, fault.struck) == (1, 1)
-            assert sandbox.faults[fault.names[0]].struck == 1
+            assert (fault.matched, fault.applied) == (1, 1)
+            assert sandbox.faults[fault.names[0]].applied == 1
             sandbox.faults.add(kind="error", status=501, name="other")
         with sandbox.faults.preset("maintenance", name="closed"):
             sandbox.faults.remove("closed")

@@ -153,7 +153,7 @@ def test_the_steps_and_the_request_of_a_gap_exercise_its_item(subtests: pytest.S
                     world.client().open(request.path, method=request.method, json=request.body)
             item = exercised(world, gap.area)[gap.item]
             assert not is_error or (item.times, item.injected, item.only_injected) == (1, 1, True)
-            assert not is_error or all(fault.spent for fault in world.faults.list().faults)
+            assert not is_error or all(fault.exhausted for fault in world.faults.list().faults)
 
 
 def take(sandbox: Sandbox, step: Any) -> None:

@@ -121,11 +121,11 @@ def test_a_mutation_changes_the_answer_and_not_the_world(sandbox: Sandbox, subte
             change(expected)
             with sandbox.faults.add("mutate", **rule) as placed:
                 assert client.get(target).json == expected
-                assert (placed.matched, placed.struck) == (1, 1)
+                assert (placed.matched, placed.applied) == (1, 1)
             assert client.get(target).json != expected
     with sandbox.faults.add("mutate", path="[7].balance", drop=True) as placed:
         assert "X-Sandbox-Fault" not in client.get(BALANCE).headers
-        assert (placed.matched, placed.struck) == (1, 0)
+        assert (placed.matched, placed.applied) == (1, 0)
 
 
 def test_several_changes_and_a_cut_apply_to_the_same_answer(dial: Dialler, served: Sandbox) -> None:

@@ -45,7 +45,7 @@ def test_faults_apply_to_requests_that_reach_no_operation(served: Sandbox, ask: 
             assert {rule.matched for rule in served.faults} == {0}
             with served.faults.preset("outage") as placed:
                 assert ask(lost).rest() == b""
-                assert (placed.matched, placed.struck) == (1, 1)
+                assert (placed.matched, placed.applied) == (1, 1)
             served.faults.preset("maintenance")
             status, headers = ask(lost).head()
             assert (status, headers["retry-after"]) == (503, "1800")
@@ -73,7 +73,7 @@ def test_faults_never_apply_to_control(served: Sandbox, dial: Dialler) -> None:
     placed = served.faults.preset("outage")
     assert dial.get("/_sandbox/health").status == 200
     assert dial.get("/_sandbox/nonsense").status == 404
-    assert placed.struck == 0
+    assert placed.applied == 0
     assert dial.send("DELETE", "/_sandbox/faults").answer().json == {"faults": []}
 
 

@@ -67,7 +67,7 @@ def test_stale_reads_are_from_before_the_last_commits(sandbox: Sandbox, client: 
     answer = client.post("/v3/domains/checkAvailability", json={"domainNames": ["two.com"]})
     assert answer.json["results"][0]["status"] == "available"
     assert create(client, "two.com").json["error"] == "name_taken"
-    assert (placed.matched, placed.struck) == (2, 2)
+    assert (placed.matched, placed.applied) == (2, 2)
 
 
 def test_a_rate_limit_counts_in_the_time_of_the_world(sandbox: Sandbox, client: Any) -> None:
@@ -85,7 +85,7 @@ def test_a_rate_limit_counts_in_the_time_of_the_world(sandbox: Sandbox, client: 
             assert answer.json["code"] == 429
         sandbox.clock.advance(40)
         assert [client.get(target).status_code for _ in range(3)] == [200, 200, 429]
-        assert (placed.matched, placed.struck) == (7, 3)
+        assert (placed.matched, placed.applied) == (7, 3)
 
 
 def test_a_rate_limit_in_real_time(sandbox: Sandbox, client: Any) -> None:

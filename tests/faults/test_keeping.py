@@ -39,7 +39,7 @@ def test_a_changed_rule_keeps_its_place_and_its_counts(sandbox: Sandbox, client:
     answer = client.patch(f"{FAULTS}/first", json={"changes": {"status": 502, "when": {"times": 2}}})
     rule = answer.json
     assert (rule["status"], rule["when"]) == (502, {"phase": "before", "every": 2, "times": 2})
-    assert (rule["matched"], rule["struck"]) == (3, 1)
+    assert (rule["matched"], rule["applied"]) == (3, 1)
     assert statuses(client, 3) == [502, 501, 501], "the fourth match, and then it is spent"
     assert [rule.name for rule in sandbox.faults.list()] == ["first", "second"]
     changed = sandbox.faults.change("first", {"when": {"times": None}, "match": {"method": "POST"}})
@@ -52,7 +52,7 @@ def test_another_kind_keeps_the_counts_and_not_the_window(sandbox: Sandbox, clie
     sandbox.faults.change("f", {"limit": 2})
     assert statuses(client, 2) == [200, 429], "the requests before the change are in the window"
     changed = sandbox.faults.change("f", {"kind": "latency", "seconds": 0})
-    assert (changed.kind, changed.matched, changed.struck) == ("latency", 4, 2)
+    assert (changed.kind, changed.matched, changed.applied) == ("latency", 4, 2)
     assert "limit" not in changed
     sandbox.faults.change("f", {"kind": "rate_limit", "limit": 1})
     assert statuses(client, 2) == [200, 429]
@@ -98,10 +98,10 @@ def test_listed_rules_can_be_sent_back_and_begin_to_count_anew(sandbox: Sandbox,
     listed = client.get(FAULTS).json["faults"]
     assert [rule["matched"] for rule in listed] == [1] + [0] * 7
     answer = client.put(FAULTS, json={"faults": listed})
-    fresh = [{**rule, "matched": 0, "struck": 0} for rule in listed]
+    fresh = [{**rule, "matched": 0, "applied": 0} for rule in listed]
     assert answer.json["faults"] == fresh == client.get(FAULTS).json["faults"]
     assert statuses(client, 3) == [500, 500, 200]
-    assert sandbox.faults["error"].spent
+    assert sandbox.faults["error"].exhausted
     assert_export_keeps_rules(sandbox)
 
 

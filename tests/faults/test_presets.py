@@ -45,5 +45,5 @@ def test_flaky(sandbox: Sandbox) -> None:
             seen.update(answer.headers.get("X-Sandbox-Fault", "good").split(", "))
     assert 120 < seen["good"] < 190
     for rule in placed.rules:
-        assert seen[rule.name] == rule.struck > 2
+        assert seen[rule.name] == rule.applied > 2
         assert rule.when["times"] == 200

@@ -80,9 +80,9 @@ def test_rules_and_searches_of_the_journal_match_the_same_requests(
     headers = [ask(client).headers["X-Sandbox-Fault"].split(", ") for ask in REQUESTS.values()]
     for (match, matched), rule in zip(table, list(sandbox.faults), strict=True):
         with subtests.test(match=match):
-            found = [name for name, struck in zip(REQUESTS, headers, strict=True) if rule.name in struck]
+            found = [name for name, applied in zip(REQUESTS, headers, strict=True) if rule.name in applied]
             assert " ".join(found) == matched
-            assert (rule.matched, rule.struck) == (2 * len(found), 2 * len(found))
+            assert (rule.matched, rule.applied) == (2 * len(found), 2 * len(found))
             if "x-auth-token" not in match.get("headers", {}):  # secrets are masked in the journal
                 assert sandbox.journal.count(**match) == 2 * len(found)
 
@@ -115,7 +115,7 @@ def test_the_outcome_of_a_request_can_be_matched_after_the_request(
 
 def test_the_requests_that_a_rule_applies_to(sandbox: Sandbox, subtests) -> None:
     """A rule that can apply no more is spent."""
-    for when, expected, spent in (
+    for when, expected, exhausted in (
         ({}, "xxxxxxxx", False),
         ({"nth": 3}, "--x-----", True),
         ({"nth": [4, 1]}, "x--x----", True),
@@ -127,13 +127,13 @@ def test_the_requests_that_a_rule_applies_to(sandbox: Sandbox, subtests) -> None
     ):
         with subtests.test(when=when):
             with sandbox.faults.add("error", error="internal_error", when=when) as placed:
-                before = expected.rindex("x") if spent else 8
+                before = expected.rindex("x") if exhausted else 8
                 assert strikes(sandbox, before) == expected[:before]
-                assert not placed.rules[0].spent
+                assert not placed.rules[0].exhausted
                 assert strikes(sandbox, 8 - before) == expected[before:]
-                assert placed.rules[0].spent is spent
-                assert placed.struck == expected.count("x")
-                assert placed.matched == (before + 1 if spent else 8)
+                assert placed.rules[0].exhausted is exhausted
+                assert placed.applied == expected.count("x")
+                assert placed.matched == (before + 1 if exhausted else 8)
 
 
 def test_from_and_until_are_instants_of_the_world(sandbox: Sandbox, client: Any) -> None:
@@ -146,7 +146,7 @@ def test_from_and_until_are_instants_of_the_world(sandbox: Sandbox, client: Any)
         seen.append(client.get(BALANCE).status_code)
     assert seen == [200, 599, 599, 200]
     (rule,) = placed.rules
-    assert (rule["matched"], rule["spent"], rule["when"]) == (2, True, {**when, "phase": "before"})
+    assert (rule["matched"], rule["exhausted"], rule["when"]) == (2, True, {**when, "phase": "before"})
 
 
 def test_no_rule_is_tried_after_a_decisive_rule(sandbox: Sandbox, client: Any, subtests) -> None:
@@ -155,7 +155,7 @@ def test_no_rule_is_tried_after_a_decisive_rule(sandbox: Sandbox, client: Any, s
         [{"kind": "error", "status": 501, "when": {"nth": 2}}, *({"kind": "error", "status": 502},) * 2]
     )
     assert [client.get(BALANCE).status_code for _ in range(3)] == [502, 501, 502]
-    counts = [(rule.matched, rule.struck) for rule in sandbox.faults.list()]
+    counts = [(rule.matched, rule.applied) for rule in sandbox.faults.list()]
     assert counts == [(2, 1), (2, 2), (0, 0)], "the first is spent, and matches no more"
     for kind in ("duplicate", "stale", "close"):
         with subtests.test(kind):
@@ -163,7 +163,7 @@ def test_no_rule_is_tried_after_a_decisive_rule(sandbox: Sandbox, client: Any, s
             sandbox.faults.replace([{"kind": kind, "when": {"phase": "before"}}, later])
             with suppress(ConnectionError):
                 client.get(BALANCE)
-            assert [(rule.matched, rule.struck) for rule in sandbox.faults.list()] == [(1, 1), (0, 0)]
+            assert [(rule.matched, rule.applied) for rule in sandbox.faults.list()] == [(1, 1), (0, 0)]
 
 
 def test_chance_depends_on_the_seed_and_the_name_alone(make: Make) -> None:
@@ -207,7 +207,7 @@ def test_a_snapshot_keeps_rules_and_counts_and_a_reset_removes_both(sandbox: San
     assert client.get(BALANCE).status_code == 200
     assert forked.client().get(BALANCE).status_code == 500
     sandbox.restore("broken")
-    assert sandbox.faults.get("error").struck == 1
+    assert sandbox.faults.get("error").applied == 1
     assert client.get(BALANCE).status_code == 500
     sandbox.reset()
     assert sandbox.faults.list().faults == ()

@@ -47,7 +47,7 @@ def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
         with create_connection(("127.0.0.1", int(served.url.rpartition(":")[2]))) as waiting:
             head = f"GET /V2.0/domain/zones HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: {token}\r\n\r\n"
             waiting.sendall(head.encode())
-            wait_until(lambda: served.sandbox.faults.list().faults[0].struck)
+            wait_until(lambda: served.sandbox.faults.list().faults[0].applied)
             for _ in range(2):
                 served.sandbox.client().post("/v3/domains/renewDomain", json=name)
             served.sandbox.snapshot("here")
@@ -60,6 +60,6 @@ def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
         sandbox.restore("here")
         sandbox.client().get("/v3/domains")
         assert [request.operation for request in sandbox.journal] == ["v3.listDomains"]
-        assert sandbox.faults.list().faults[0].struck == 1
+        assert sandbox.faults.list().faults[0].applied == 1
         replayed = replay(sandbox.recording.get().content)
         assert replayed.identical, replayed.difference

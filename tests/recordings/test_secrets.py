@@ -135,9 +135,9 @@ def test_a_match_for_a_secret_of_another_service_finds_the_same_requests(subtest
             found = replay(content)
             assert found.identical, found.difference
             (again,) = found.sandbox.faults.list().faults
-            assert (again.matched, again.struck) == (1, 1)
+            assert (again.matched, again.applied) == (1, 1)
             (scheduled,) = found.sandbox.scheduled.list().scheduled
-            assert scheduled.struck is not None
+            assert scheduled.applied is not None
             assert found.sandbox.accounts["other"].balance == sandbox.accounts["other"].balance
 
 

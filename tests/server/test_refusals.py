@@ -111,7 +111,7 @@ def test_a_connection_that_was_left_gives_its_place_away(serve: Callable[..., Se
         with subtests.test(rule=rule), served.sandbox.faults.add(**rule) as placed:
             client = served.dial()
             client.send(served.signed("GET", "/v3/balance"))
-            wait_until(lambda: placed.struck)
+            wait_until(lambda: placed.applied)
             refused = served.dial()
             refused.send(GET)
             assert refused.refusal() == (503, "too_many_connections")

@@ -45,7 +45,7 @@ def test_a_server_stops_at_once_and_ends_every_connection(
             with served.sandbox.faults.add(**rule) as placed:
                 clients.append(client := served.dial(tls=tls))
                 client.send(served.signed("GET", BALANCE))
-                wait_until(lambda: placed.struck)
+                wait_until(lambda: placed.applied)
     silent = served.client(served.connected(served.server.tls_port))
     last = served.dial(tls=True)
     last.ask(GET.replace(HOST, HOST + b"Connection: close\r\n"))
@@ -104,7 +104,7 @@ def test_a_signal_lets_a_delayed_answer_finish_and_no_endless_delay(hangup: Call
         )
         dial = Dialler(sandbox, there.url)
         late, endless = dial.send("GET", BALANCE), dial.send("GET", "/v3/marker")
-        wait_until(lambda: all(rule.struck for rule in sandbox.faults.list()))
+        wait_until(lambda: all(rule.applied for rule in sandbox.faults.list()))
         there.process.send_signal(end)
         began = monotonic()
         assert late.answer().json[0]["balance"] == "10000.00"
@@ -122,7 +122,7 @@ def test_a_second_signal_waits_for_no_answer(hangup: Callable[[Any], Any]) -> No
         there.sandbox.faults.add("latency", seconds=GRACE - 1, match={"path": BALANCE})
         dial = Dialler(there.sandbox, there.url)
         late = dial.send("GET", BALANCE)
-        wait_until(lambda: [rule for rule in there.sandbox.faults.list() if rule.struck])
+        wait_until(lambda: [rule for rule in there.sandbox.faults.list() if rule.applied])
         there.process.send_signal(signal.SIGHUP)
         idle = dial.send("GET", "/v3/marker")
         assert idle.answer().status == 404

@@ -152,7 +152,7 @@ def test_advice(reseller_sandbox):
 
 @pytest.mark.reseller_sandbox(fixture="mine.yaml", strict=True)
 def test_of_the_fixture(reseller_sandbox):
-    assert reseller_sandbox.faults["usual"].struck == 0
+    assert reseller_sandbox.faults["usual"].applied == 0
     reseller_sandbox.client().get("/v3/balance")
 
 

@@ -25,8 +25,8 @@ def create(api: Api, name: str) -> str:
     return api.post("/v3/domains/createDomain", {"domain": {"domainName": name}}).error or "ok"
 
 
-def is_struck(player: Player) -> list[bool]:
-    return [scheduled["struck"] is not None for scheduled in player.scheduled()]
+def is_selected(player: Player) -> list[bool]:
+    return [scheduled["applied"] is not None for scheduled in player.scheduled()]
 
 
 def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbox) -> None:
@@ -39,7 +39,7 @@ def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbo
         "given": {"domain": "wanted.com", "auth_code": "***"},
         "at": "2026-03-04T12:00:00Z",
         "after": None,
-        "struck": None,
+        "applied": None,
         "refused": "",
     }
     later = player.act("hold", domain="wanted.com", at="2026-03-04T14:00:01+02:00")["scheduled"]
@@ -51,7 +51,7 @@ def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbo
         ("2026-03-04T12:00:00Z", "wanted.com")
     ]
     assert check(wire, "wanted.com") == "registered"
-    assert player.scheduled()[0]["struck"] == "2026-03-04T12:00:00Z"
+    assert player.scheduled()[0]["applied"] == "2026-03-04T12:00:00Z"
     differences = player.call("GET", "/history/diff?from=start&to=now")
     assert differences.status == 200
     assert b"wanted.com" in differences.raw
@@ -84,7 +84,7 @@ def test_each_action_can_wait_for_an_instant_and_a_request(
             fired = [event["event"] for event in player.advance(by=90)["fired"]]
             assert [event.removesuffix(" refused") for event in fired] == [action]
             assert connect(served).get("/v3/balance").status == 200
-            assert is_struck(player) == [True, True]
+            assert is_selected(player) == [True, True]
             assert_consistent(served)
 
 
@@ -107,10 +107,10 @@ def test_a_plan_takes_a_name_between_check_and_create(player: Player, wire: Api,
     scheduled = player.act("register", domain="wanted.com", after=after)["scheduled"]
     assert scheduled["after"] == {**after, "carried_out": True}
     assert check(wire, "other-one.com") == "available"
-    assert is_struck(player) == [False]
+    assert is_selected(player) == [False]
     assert check(wire, "wanted.com") == "available"
     assert create(wire, "wanted.com") == "name_taken"
-    assert player.scheduled()[0]["struck"] == "2026-03-01T12:00:00Z"
+    assert player.scheduled()[0]["applied"] == "2026-03-01T12:00:00Z"
     player.act("register", domain="wanted.net", after={"operation": "v2.*", "domain": "wanted.net"})
     token = [("X-Auth-Token", served.account("main").token)]
     checks = [wire.send("GET", "/V2.0/domain/wanted.net/check", token).json["avail"] for _ in range(2)]
@@ -136,11 +136,11 @@ def test_a_refused_request_sets_off_only_plans_for_refusals(player: Player, wire
     player.act("register", domain="two.com", after=refusing)
     player.act("register", domain="two.com", after={**refusing, "outcome": ["ok", "refused"]})
     assert create(wire, "active.com") == "name_taken"
-    assert is_struck(player) == [False, True, True]
+    assert is_selected(player) == [False, True, True]
     refusals = [scheduled["refused"] for scheduled in player.scheduled()]
     assert refusals == ["", "", "name_taken: two.com is registered already."]
     assert create(wire, "four.com") == "ok"
-    assert is_struck(player) == [True] * 3
+    assert is_selected(player) == [True] * 3
 
 
 def test_an_unsigned_request_sets_off_only_a_plan_for_its_refusal(player: Player, wire: Api) -> None:
@@ -148,10 +148,10 @@ def test_an_unsigned_request_sets_off_only_a_plan_for_its_refusal(player: Player
         player.act("register", domain="wanted.com", after=after)
     wire.send("GET", "/v3/balance", [])
     player.get("/health")
-    assert is_struck(player) == [False, False]
+    assert is_selected(player) == [False, False]
     player.act("register", domain="wanted.com", after={"outcome": "4xx", "path": "/v3/*"})
     wire.send("GET", "/v3/balance", [])
-    assert is_struck(player) == [False, False, True]
+    assert is_selected(player) == [False, False, True]
 
 
 def test_a_removed_plan_does_not_strike(player: Player, wire: Api) -> None:
@@ -171,8 +171,8 @@ def test_plans_belong_to_a_point_of_a_world(sandbox: Sandbox, api: Api) -> None:
     with sandbox.fork() as fork:
         forked = connect(fork)
         assert [check(forked, "wanted.com") for _ in range(2)] == ["available", "registered"]
-        assert fork.scheduled.list().scheduled[0].struck
-        assert not sandbox.scheduled.list().scheduled[0].struck
+        assert fork.scheduled.list().scheduled[0].applied
+        assert not sandbox.scheduled.list().scheduled[0].applied
     for _ in range(2):
         assert [check(api, "wanted.com") for _ in range(2)] == ["available", "registered"]
         first = sandbox.journal.find().requests[0].id

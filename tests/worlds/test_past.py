@@ -53,7 +53,7 @@ def test_no_fault_applies_to_a_reader_of_the_past(sandbox: Sandbox) -> None:
     sandbox.faults.replace(rules)
     for point in ("now", "after:r1", "now"):
         assert api.get(f"/_worlds/default@{point}/v3/balance").status == 200
-    assert [(rule.matched, rule.struck) for rule in sandbox.faults] == [(0, 0)] * 3
+    assert [(rule.matched, rule.applied) for rule in sandbox.faults] == [(0, 0)] * 3
 
 
 def test_the_past_cannot_be_changed(sandbox: Sandbox) -> None:

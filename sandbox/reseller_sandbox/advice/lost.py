@@ -70,8 +70,8 @@ class Unknown(Struct):
 
     def seen(self, summary: str, again: list[Entry]) -> Seen:
         """Return it as a case that it and ``again`` show."""
-        spent = cost(self.first) if currency(self.first) else None
-        return Seen([self.first, *again], summary, (to_unicode(self.name),), spent)
+        amount_spent = cost(self.first) if currency(self.first) else None
+        return Seen([self.first, *again], summary, (to_unicode(self.name),), amount_spent)
 
 
 def unknown_orders(record: Record) -> list[Unknown]:

@@ -40,7 +40,7 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
         ("faults", [fault_line(one) for one in sandbox.faults.list().faults]),
         (
             "scheduled",
-            [scheduled_line(one) for one in sandbox.scheduled.list().scheduled if one.struck is None],
+            [scheduled_line(one) for one in sandbox.scheduled.list().scheduled if one.applied is None],
         ),
         ("advice", advice_lines(sandbox)),
     ):
@@ -59,10 +59,10 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
 
 def _request(one: RequestRecord) -> Iterator[str]:
     paid = f", {one.account} {_moved(one.charged)}" if one.charged else ""
-    struck = f", fault {one.fault} ({one.fault_kind})" if one.fault else ""
+    applied = f", fault {one.fault} ({one.fault_kind})" if one.fault else ""
     done = ", though it was carried out" if one.carried_out and one.outcome != "ok" else ""
     came = f"{int(one.status)} {one.outcome}" if one.status else "no answer"
-    yield f"  {one.id:5}{one.request.method} {one.request.target[:_LONGEST]}: {came}{done}{struck}{paid}"
+    yield f"  {one.id:5}{one.request.method} {one.request.target[:_LONGEST]}: {came}{done}{applied}{paid}"
     if one.request.ignored:
         yield f"       ignored: {', '.join(one.request.ignored)}"
     if one.refusal is not None:
@@ -77,9 +77,9 @@ def _moved(charged: Decimal) -> str:
 
 
 def fault_line(one: FaultRecord) -> str:
-    state = ", paused" if one.paused else ", spent" if one.spent else ""
+    state = ", paused" if one.paused else ", spent" if one.exhausted else ""
     about = f" for {_matching(one.match)}" if one.match else ""
-    return f"{one.name} ({one.kind}{about}): matched {one.matched}, struck {one.struck}{state}"
+    return f"{one.name} ({one.kind}{about}): matched {one.matched}, struck {one.applied}{state}"
 
 
 def scheduled_line(one: ScheduledRecord) -> str:

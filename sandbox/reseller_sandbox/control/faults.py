@@ -18,14 +18,14 @@ from reseller_sandbox.core.texts import there_are, undecimal
 from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, expanded
-from reseller_sandbox.faults.rule import WHEN_STRUCK, When
+from reseller_sandbox.faults.rule import WHEN_APPLIED, When
 from reseller_sandbox.worlds import World
 
 
 class FaultRecord(Result, frozen=True, kw_only=True):
     """A rule with its counts, in a form that ``replace`` takes; its kind's parameters stand beside the rest.
 
-    ``spent`` is whether it will never strike again.
+    ``exhausted`` is whether it will never strike again.
     """
 
     name: str
@@ -34,8 +34,8 @@ class FaultRecord(Result, frozen=True, kw_only=True):
     when: Mapping[str, Any]
     paused: bool
     matched: int
-    struck: int
-    spent: bool
+    applied: int
+    exhausted: bool
     parameters: Mapping[str, Any]
 
     #: The keys that stand among the others in JSON, and the field that holds them.
@@ -92,9 +92,9 @@ class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
         return sum(one.matched for one in self.rules)
 
     @property
-    def struck(self) -> int:
+    def applied(self) -> int:
         """Return how many requests they have struck by now."""
-        return sum(one.struck for one in self.rules)
+        return sum(one.applied for one in self.rules)
 
     def remove(self) -> None:
         """Remove those that are still there."""
@@ -186,7 +186,7 @@ class Faults(Keyed[FaultRecord]):
     those it strikes. One mistake in the parameters, and nothing changes.
 
     >>> with sandbox.faults.add("latency", seconds=0.5, match={"operation": "v3.*"}) as fault:
-    ...     assert fault.struck == 0
+    ...     assert fault.applied == 0
     """
 
     @read()
@@ -323,11 +323,11 @@ def _record(world: World, rule: FaultRule) -> FaultRecord:
         name=rule.name,
         kind=rule.kind.name,
         match=MATCH.write(rule.match),
-        when={"phase": rule.phase, **WHEN_STRUCK.write(rule.when)},
+        when={"phase": rule.phase, **WHEN_APPLIED.write(rule.when)},
         paused=rule.paused,
         matched=count.matched,
-        struck=count.struck,
-        spent=rule.when.spent(count, world.now()),
+        applied=count.applied,
+        exhausted=rule.when.exhausted(count, world.now()),
         parameters=written(declared(type(rule.kind)), rule.kind),
     )
 

@@ -79,9 +79,9 @@ class RequestLine(Result, frozen=True, kw_only=True):
         about = f" {', '.join(self.domains)}" if self.domains else ""
         done = ", though carried out" if self.carried_out and self.outcome != OK else ""
         late = f", held up {self.held_up_seconds:g} s" if self.held_up_seconds else ""
-        struck = f" (fault {self.fault}{late})" if self.fault else ""
+        applied = f" (fault {self.fault}{late})" if self.fault else ""
         return (
-            f"{self.id} {self.operation}{about} by {self.account or 'nobody'}: {self.outcome}{done}{struck}"
+            f"{self.id} {self.operation}{about} by {self.account or 'nobody'}: {self.outcome}{done}{applied}"
         )
 
     @property

@@ -35,7 +35,7 @@ Wait = Annotated[str | Matching, either(TEXT, MATCH)]
 class ScheduledRecord(Result, frozen=True, kw_only=True):
     """Something that the rest of the world will do: at an instant, or ``after`` the request that is meant.
 
-    ``struck`` is when that happened, or failed: then ``refused`` says why.
+    ``applied`` is when that happened, or failed: then ``refused`` says why.
     """
 
     id: int
@@ -43,7 +43,7 @@ class ScheduledRecord(Result, frozen=True, kw_only=True):
     given: Mapping[str, Any]
     at: datetime | None
     after: Mapping[str, Any] | None
-    struck: datetime | None
+    applied: datetime | None
     refused: str
 
 
@@ -94,7 +94,7 @@ def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
         given=masked({one.name: one.kind.write(told[one.name]) for one in known}),
         at=scheduled.at,
         after=MATCH.write(scheduled.after) if scheduled.after is not None else None,
-        struck=scheduled.struck,
+        applied=scheduled.applied,
         refused=scheduled.refused,
     )
 

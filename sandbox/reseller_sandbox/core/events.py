@@ -126,7 +126,7 @@ def _promotion(term: str) -> Callable[[Draft, str], list[Happening]]:
 
 
 def _scheduled(draft: Draft, number: int) -> list[Happening]:
-    return [scheduled_actions.strike(draft, draft.state.scheduled[number])]
+    return [scheduled_actions.apply(draft, draft.state.scheduled[number])]
 
 
 _KINDS: dict[str, Callable[[Draft, Any], list[Happening]]] = {

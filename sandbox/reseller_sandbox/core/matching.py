@@ -212,7 +212,7 @@ class Request(Protocol):
         """Whether it has changed anything."""
 
     @property
-    def struck_by(self) -> Sequence[str]:
+    def fault_names(self) -> Sequence[str]:
         """The names of the faults that struck it."""
 
 
@@ -331,8 +331,8 @@ class Match(Struct, frozen=True, kw_only=True):
             yield Miss("carried_out", self.carried_out, request.carried_out)
         if self.changed not in (None, request.changed):
             yield Miss("changed", self.changed, request.changed)
-        if self.fault is not None and not any(any_matches(self.fault, name) for name in request.struck_by):
-            yield Miss("fault", _told(self.fault), ", ".join(request.struck_by) or None)
+        if self.fault is not None and not any(any_matches(self.fault, name) for name in request.fault_names):
+            yield Miss("fault", _told(self.fault), ", ".join(request.fault_names) or None)
 
 
 #: Reads a match, and writes it as it is read.

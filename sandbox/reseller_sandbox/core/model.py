@@ -332,7 +332,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
 class ScheduledAction(Struct, frozen=True, kw_only=True):
     """Something that the rest of the world will do: ``at`` an instant, or ``after`` a request.
 
-    ``given`` is what the action is told, as sorted pairs. ``struck`` is when it was done, or when
+    ``given`` is what the action is told, as sorted pairs. ``applied`` is when it was done, or when
     it came to nothing: ``refused`` says why.
     """
 
@@ -341,7 +341,7 @@ class ScheduledAction(Struct, frozen=True, kw_only=True):
     given: tuple[tuple[str, Any], ...] = ()
     at: datetime | None = None
     after: Match | None = None
-    struck: datetime | None = None
+    applied: datetime | None = None
     refused: str = ""
 
 

@@ -59,7 +59,7 @@ def _ahead(draft: Draft, at: str) -> datetime:
     return found
 
 
-def strike(draft: Draft, scheduled: ScheduledAction) -> Happening:
+def apply(draft: Draft, scheduled: ScheduledAction) -> Happening:
     """Do what was planned, or note why it came to nothing."""
     refused = ""
     try:
@@ -71,7 +71,7 @@ def strike(draft: Draft, scheduled: ScheduledAction) -> Happening:
         fired = Happening(
             at=draft.now, event=f"{scheduled.action} refused", subject=subject(scheduled), note=refused
         )
-    draft.put(replace(scheduled, struck=draft.now, refused=refused))
+    draft.put(replace(scheduled, applied=draft.now, refused=refused))
     return fired
 
 

@@ -116,13 +116,13 @@ def _transfer_due(transfer: Transfer) -> Dues:
 def _scheduled_due(scheduled: ScheduledAction) -> Dues:
     return (
         ((scheduled.at, "scheduled", scheduled.id),)
-        if scheduled.at is not None and scheduled.struck is None
+        if scheduled.at is not None and scheduled.applied is None
         else ()
     )
 
 
 def _scheduled_listed(scheduled: ScheduledAction) -> Keys:
-    return (("waiting", (scheduled.id,)),) if scheduled.at is None and scheduled.struck is None else ()
+    return (("waiting", (scheduled.id,)),) if scheduled.at is None and scheduled.applied is None else ()
 
 
 #: Each kind of record, and how it is kept.
@@ -157,7 +157,7 @@ TABLES: Mapping[type, Table] = {
         listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),),
     ),
     ScheduledAction: Table(
-        "scheduled", attrgetter("id"), attrgetter("at", "struck"), _scheduled_due, _scheduled_listed
+        "scheduled", attrgetter("id"), attrgetter("at", "applied"), _scheduled_due, _scheduled_listed
     ),
 }
 

@@ -47,14 +47,14 @@ class FaultBook(Struct, frozen=True):
         """Return the count of a rule."""
         return self.counts.get(name, _NONE)
 
-    def strike(
+    def apply(
         self, phase: Phase, asked: Asked, now: datetime, seed: str, effects: Effects
     ) -> tuple[FaultBook, Strike]:
         """Let the rules of a phase strike a request, in their order.
 
         Return the book with the new counts, and what they have made of ``effects``.
         """
-        counts, struck = self.counts, []
+        counts, applied = self.counts, []
         counted: dict[str, tuple[Count, Count]] = {}
         for rule in self.rules:
             if rule.paused or rule.phase != phase or not rule.matches(asked):
@@ -64,16 +64,16 @@ class FaultBook(Struct, frozen=True):
                 continue
             matched = count.matched + 1
             turn = Turn(asked, now, Luck(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
-            after = rule.kind.strike(effects, turn) if rule.when.strikes(matched, turn.luck) else None
-            later = Count(matched, count.struck + (after is not None), turn.memory)
+            after = rule.kind.apply(effects, turn) if rule.when.strikes(matched, turn.luck) else None
+            later = Count(matched, count.applied + (after is not None), turn.memory)
             counts, counted[rule.name] = counts.insert(rule.name, later), (count, later)
             if after is not None:
                 effects = after
-                struck.append(rule)
+                applied.append(rule)
                 if effects.final:
                     break
         book = self if counts is self.counts else replace(self, counts=counts)
-        return book, Strike(struck, effects, counted)
+        return book, Strike(applied, effects, counted)
 
     def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:
         """Return the book with other rules; those that stay go on counting, new ones begin at ``counts``."""
@@ -92,14 +92,14 @@ class FaultBook(Struct, frozen=True):
         """Return the book once ``request`` waits no longer; raise KeyError when it does not."""
         return replace(self, waiting=self.waiting.remove(request))
 
-    def without(self, strike: Strike) -> FaultBook:
-        """Return the book as if the request of ``strike`` had not arrived; the other requests count."""
+    def without(self, apply: Strike) -> FaultBook:
+        """Return the book as if the request of ``apply`` had not arrived; the other requests count."""
         counts = self.counts
-        for name, (earlier, later) in strike.counted.items():
+        for name, (earlier, later) in apply.counted.items():
             count = self.count(name)
             if count.matched < later.matched:  # a new rule of that name, which never saw the request
                 continue
             memory = earlier.memory if count.memory is later.memory else count.memory
-            struck = count.struck - later.struck + earlier.struck
-            counts = counts.insert(name, Count(count.matched - 1, struck, memory))
+            applied = count.applied - later.applied + earlier.applied
+            counts = counts.insert(name, Count(count.matched - 1, applied, memory))
         return replace(self, counts=counts)

@@ -130,6 +130,6 @@ class FaultKind(Struct, frozen=True):
         """Whether such a request can be struck at all."""
         return True
 
-    def strike(self, so_far: Effects, turn: Turn) -> Effects | None:
+    def apply(self, so_far: Effects, turn: Turn) -> Effects | None:
         """Return ``so_far`` with the effects of this kind; None where it does nothing."""
         raise NotImplementedError

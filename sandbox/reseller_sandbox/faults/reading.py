@@ -20,7 +20,7 @@ from reseller_sandbox.core.texts import complaint, nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, Kind, instant, whole
 from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
-from reseller_sandbox.faults.rule import MANY, WHEN_STRUCK, Count, FaultRule, When
+from reseller_sandbox.faults.rule import MANY, WHEN_APPLIED, Count, FaultRule, When
 
 
 class Preset(Struct, frozen=True):
@@ -148,8 +148,8 @@ class Kept(Struct, frozen=True, kw_only=True):
 
     paused: Annotated[bool, SWITCH] = False
     matched: Annotated[int, whole(0, MANY)] = 0
-    struck: Annotated[int, whole(0, MANY)] = 0
-    spent: Annotated[bool, SWITCH] = False
+    applied: Annotated[int, whole(0, MANY)] = 0
+    exhausted: Annotated[bool, SWITCH] = False
 
 
 #: A match of requests to come.
@@ -169,7 +169,7 @@ class Parts(Kept, frozen=True, kw_only=True):
 
     name: Annotated[str | None, NAME] = None
     match: Annotated[Match, _TO_COME] = Match()
-    when: Annotated[When, WHEN_STRUCK] = When()
+    when: Annotated[When, WHEN_APPLIED] = When()
 
 
 class Read(NamedTuple):
@@ -214,7 +214,7 @@ def given(rule: FaultRule) -> dict[str, Any]:
     return {
         "kind": rule.kind.name,
         "match": MATCH.write(rule.match),
-        "when": WHEN_STRUCK.write(when),
+        "when": WHEN_APPLIED.write(when),
         **({"paused": True} if rule.paused else {}),
         **written(declared(type(rule.kind)), rule.kind),
     }
@@ -288,7 +288,7 @@ def _rule(
         name, kind, parts.match, replace(parts.when, phase=parts.when.phase or kind.phases[0]), parts.paused
     )
     mistakes += [*_of_error(rule, vocabulary), *_of_phase(rule)]
-    return Read(rule, Count(parts.matched, parts.struck)), mistakes
+    return Read(rule, Count(parts.matched, parts.applied)), mistakes
 
 
 def _split(problem: str) -> Mistake:

@@ -30,7 +30,7 @@ class Count(Struct, frozen=True):
     """How many requests a rule matched while in force, how many it struck, and what its kind remembers."""
 
     matched: int = 0
-    struck: int = 0
+    applied: int = 0
     memory: Any = None
 
 
@@ -62,12 +62,12 @@ class When(Struct, frozen=True, kw_only=True):
 
     def in_force(self, count: Count, now: datetime) -> bool:
         """Whether the rule is in force at ``now``, with such a count."""
-        return (self.from_ is None or self.from_ <= now) and not self.spent(count, now)
+        return (self.from_ is None or self.from_ <= now) and not self.exhausted(count, now)
 
-    def spent(self, count: Count, now: datetime) -> bool:
+    def exhausted(self, count: Count, now: datetime) -> bool:
         """Whether the rule cannot strike any more."""
         return (
-            (self.times is not None and count.struck >= self.times)
+            (self.times is not None and count.applied >= self.times)
             or (self.nth is not None and count.matched >= max(self.nth))
             or (self.until is not None and self.until <= now)
         )
@@ -81,7 +81,7 @@ class When(Struct, frozen=True, kw_only=True):
         )
 
 
-WHEN_STRUCK: Kind[When] = record(When)
+WHEN_APPLIED: Kind[When] = record(When)
 
 
 class FaultRule(Struct, frozen=True):

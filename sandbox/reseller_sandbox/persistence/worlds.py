@@ -120,7 +120,7 @@ class _Writer(pickle.Pickler):
             State: self._state,
             Queue: self._queue,
             Rule: lambda rule: (_rule, (rule.code,)),
-            Strike: lambda strike: (_strike, (strike.request, strike.arrived)),
+            Strike: lambda apply: (_apply, (apply.request, apply.arrived)),
         }
         #: How each state is made again, by its identity.
         self._states: dict[int, Made] = {}
@@ -255,7 +255,7 @@ def _rule(code: str) -> Rule:
     return RULES[code]
 
 
-def _strike(request: Any, arrived: Any) -> Strike:
+def _apply(request: Any, arrived: Any) -> Strike:
     """Return a request that a fault holds back: it ends with the server, and stays part of the past."""
     return Strike((), Effects(), {}, request, arrived)
 
@@ -263,7 +263,7 @@ def _strike(request: Any, arrived: Any) -> Strike:
 #: The kinds, and the functions that make objects again.
 _NAMED: tuple[Any, ...] = (
     *(*RECORDS, *VALUES, str, Queue),
-    *(_whole, _changed, _queue, _rule, _strike, rebuild),
+    *(_whole, _changed, _queue, _rule, _apply, rebuild),
 )
 
 #: The same by the names that a file has.

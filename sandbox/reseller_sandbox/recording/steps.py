@@ -167,7 +167,7 @@ def came(entry: Entry, answer: bytes | None = None) -> CameOfIt:
     return CameOfIt(
         status=entry.status,
         outcome=entry.outcome,
-        faults=entry.struck_by,
+        faults=entry.fault_names,
         held_up=entry.held_up,
         body=Raw(body[:_KEPT]),
         size=len(body) if is_long and size is None else size,

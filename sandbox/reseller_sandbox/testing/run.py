@@ -366,10 +366,10 @@ def _left_over(sandbox: Sandbox, strict: Iterable[str], seeded: Iterable[str]) -
     lines: list[str] = []
     if "faults" in strict:
         known = frozenset(seeded)
-        idle = (one for one in sandbox.faults.list().faults if not one.struck and one.name not in known)
+        idle = (one for one in sandbox.faults.list().faults if not one.applied and one.name not in known)
         lines += (f"the fault {fault_line(one)} was armed and never struck" for one in idle)
     if "scheduled" in strict:
-        waiting = (one for one in sandbox.scheduled.list().scheduled if one.struck is None)
+        waiting = (one for one in sandbox.scheduled.list().scheduled if one.applied is None)
         lines += (f"the scheduled action {scheduled_line(one)} never struck" for one in waiting)
     if "advice" in strict:
         lines += (f"advice: {one}" for one in advice_lines(sandbox))

@@ -266,7 +266,7 @@ class RequestContext(Struct, dict=True):
         return bool(self.changes)
 
     @property
-    def struck_by(self) -> list[str]:
+    def fault_names(self) -> list[str]:
         """The names of the faults that have struck the request so far."""
         return [rule.name for rule in self.faults]
 
@@ -332,7 +332,7 @@ class RequestContext(Struct, dict=True):
             more = len(domains) - _NAMED
             about.append(", ".join(domains[:_NAMED]) + (f" and {more} more" if more > 0 else ""))
         if self.faults:
-            about.append(f"fault {', '.join(self.struck_by)}")
+            about.append(f"fault {', '.join(self.fault_names)}")
         whose, why = f" ({'; '.join(about)})" if about else "", self._reason
         return f"{self.operation} {self.outcome}{whose}{why and f': {why}'}"
 
@@ -346,7 +346,7 @@ class RequestContext(Struct, dict=True):
             "request": self.cause,
             "account": self.account,
             "domains": self.domains,
-            "fault": ", ".join(self.struck_by),
+            "fault": ", ".join(self.fault_names),
             "message": self._reason,
         }
         return {name: value for name, value in told.items() if value}

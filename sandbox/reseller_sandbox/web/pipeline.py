@@ -311,7 +311,7 @@ def _told(request: RequestContext) -> dict[str, str]:
     if request.cause:
         told[names.REQUEST] = request.cause
     if request.faults:
-        told[names.FAULT] = ", ".join(request.struck_by)
+        told[names.FAULT] = ", ".join(request.fault_names)
     if request.assumed:
         told[names.ASSUMPTIONS] = _spelt(tuple(request.assumed))
     return told

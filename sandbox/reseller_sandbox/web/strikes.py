@@ -43,19 +43,19 @@ def before(request: RequestContext, world: World) -> Effects | None:
     world.settle()
     request.before = world.moment
     held = request.held
-    strike = _taken_up(held, world) if held else _struck("before", request, world, Effects())
-    if strike is None:
+    apply = _taken_up(held, world) if held else _applied("before", request, world, Effects())
+    if apply is None:
         request.environ[ENV_DELIVERY] = Delivery(cut=TcpClose())
         return None
     if held is not None:  # a rewind to before the request restores the counts from before its arrival
         moment = world.moment
         request.before = replace(moment, faults=moment.faults.without(held))
-    effects = strike.effects
+    effects = apply.effects
     if effects.wait and held is None:
-        _hold(strike, request, world)
-        raise Postponed(Again(effects.wait, strike))
+        _hold(apply, request, world)
+        raise Postponed(Again(effects.wait, apply))
     request.begin(world)
-    request.faults += strike.rules
+    request.faults += apply.rules
     request.held_up = effects.wait
     return replace(effects, wait=0.0)
 
@@ -63,9 +63,9 @@ def before(request: RequestContext, world: World) -> Effects | None:
 def after(request: RequestContext, world: World, answer: Answer) -> Answer:
     """Apply the faults that strike after the operation to its answer."""
     request.status = answer.status
-    strike = _struck("after", request, world, Effects(answer=answer.body))
-    request.faults += strike.rules
-    return sent(strike.effects, answer, request, world)
+    apply = _applied("after", request, world, Effects(answer=answer.body))
+    request.faults += apply.rules
+    return sent(apply.effects, answer, request, world)
 
 
 def twice(request: RequestContext, kept: str, execute: Callable[[], Answer]) -> Answer:
@@ -84,22 +84,22 @@ def twice(request: RequestContext, kept: str, execute: Callable[[], Answer]) -> 
     return first
 
 
-def _hold(strike: Strike, request: RequestContext, world: World) -> None:
+def _hold(apply: Strike, request: RequestContext, world: World) -> None:
     """Let a request wait, and remember of it what it takes to have it come again."""
     moment = world.moment
     matched = sum(count.matched for count in moment.faults.counts.values())
-    strike.request = request.entry()
-    strike.arrived = Arrival(moment.log.number, matched, request.at)
-    world.moment = replace(moment, faults=moment.faults.holding(strike))
+    apply.request = request.entry()
+    apply.arrived = Arrival(moment.log.number, matched, request.at)
+    world.moment = replace(moment, faults=moment.faults.holding(apply))
 
 
-def _struck(phase: Phase, request: RequestContext, world: World, effects: Effects) -> Strike:
+def _applied(phase: Phase, request: RequestContext, world: World, effects: Effects) -> Strike:
     """Let the rules of ``world`` have their turn; their counts change with that."""
     moment = world.moment
-    faults, strike = moment.faults.strike(phase, request, request.at, moment.state.seed, effects)
+    faults, apply = moment.faults.apply(phase, request, request.at, moment.state.seed, effects)
     if faults is not moment.faults:
         world.moment = replace(moment, faults=faults)
-    return strike
+    return apply
 
 
 def _taken_up(held: Strike, world: World) -> Strike | None:

@@ -142,14 +142,14 @@ class Entry(Quiet, frozen=True, kw_only=True):
         return bool(self.changes)
 
     @property
-    def struck_by(self) -> tuple[str, ...]:
+    def fault_names(self) -> tuple[str, ...]:
         """The names of the rules that struck it."""
         return tuple(rule.name for rule in self.faults)
 
     @property
     def fault(self) -> str | None:
         """The names of the rules that struck it, in one line."""
-        return ", ".join(self.struck_by) or None
+        return ", ".join(self.fault_names) or None
 
     @property
     def fault_kind(self) -> str | None:

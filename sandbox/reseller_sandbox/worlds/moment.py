@@ -175,7 +175,7 @@ def after_request(request: Request) -> Journey:
         fired: list[FiredEvent] = []
         for scheduled in list(scheduled_actions.waiting_for(state, request)):
             draft = Draft(state, now, moment.assumptions, f"event:plan:{scheduled.id}", BY_ITSELF)
-            fired.append(FiredEvent(scheduled_actions.strike(draft, scheduled), scheduled.id))
+            fired.append(FiredEvent(scheduled_actions.apply(draft, scheduled), scheduled.id))
             state = draft.made()
         return moment.after(state, fired), [happening for happening, _ in fired]
 

@@ -28,7 +28,7 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
         """Whether there is an operation to carry out."""
         return asked.admitted
 
-    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         return replace(so_far, again=self.answer)
 
 
@@ -49,5 +49,5 @@ class Stale(FaultKind, frozen=True, kw_only=True):
         """Whether it reaches an operation, and only reads."""
         return asked.admitted and asked.reads
 
-    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         return replace(so_far, commits=self.commits)

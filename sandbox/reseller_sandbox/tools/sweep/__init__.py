@@ -206,7 +206,7 @@ def _faulty_run(
         elif words:
             came = Came.WRONG
         else:
-            came = Came.FINE if trouble.has_struck(world) else Came.UNREACHED
+            came = Came.FINE if trouble.is_applied(world) else Came.UNREACHED
         request = trouble.request
         number_of = request.record.id if request is not None else None
         file = None

@@ -90,13 +90,15 @@ class Trouble(Struct, frozen=True, kw_only=True):
     assume: Mapping[str, Any] = field(default_factory=dict)
     expected: Expected = _SAME
 
-    def has_struck(self, world: Sandbox) -> bool:
+    def is_applied(self, world: Sandbox) -> bool:
         """Whether it has come to that in the run."""
         faults = [one for one in world.faults.list().faults if one.name == _STRIKES]
         scheduled = [
             one for one in world.scheduled.list().scheduled if one.after is not None and _is_ours(one.after)
         ]
-        return all(one.struck for one in faults) and all(one.struck and not one.refused for one in scheduled)
+        return all(one.applied for one in faults) and all(
+            one.applied and not one.refused for one in scheduled
+        )
 
 
 def _is_ours(after: Mapping[str, Any]) -> bool:

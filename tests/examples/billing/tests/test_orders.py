@@ -17,14 +17,14 @@ PRICE = Decimal("10.99")
 LOST = ("reset", "close", "garbage")
 
 
-def spent(sandbox: Sandbox) -> Decimal:
+def exhausted(sandbox: Sandbox) -> Decimal:
     account = sandbox.accounts["main"]
     return account.opening - account.balance
 
 
 @pytest.fixture
 def before(reseller_sandbox: Sandbox) -> Decimal:
-    return spent(reseller_sandbox)
+    return exhausted(reseller_sandbox)
 
 
 def test_a_name_is_registered_and_paid_for(
@@ -32,7 +32,7 @@ def test_a_name_is_registered_and_paid_for(
 ) -> None:
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
     assert reseller_sandbox.names["new-shop.com"].account == "main"
-    assert spent(reseller_sandbox) - before == PRICE
+    assert exhausted(reseller_sandbox) - before == PRICE
 
 
 @pytest.mark.parametrize("kind", [*LOST, "truncate"])
@@ -42,7 +42,7 @@ def test_a_lost_answer_is_not_paid_for_twice(
     match = {"operation": "v3.createDomain"}
     reseller_sandbox.faults.add(kind, match=match, when={"phase": "after", "times": 1})
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
-    assert spent(reseller_sandbox) - before == PRICE
+    assert exhausted(reseller_sandbox) - before == PRICE
 
 
 @pytest.mark.parametrize("kind", LOST)
@@ -52,7 +52,7 @@ def test_a_lost_request_is_made_again(
     match = {"operation": "v3.createDomain"}
     reseller_sandbox.faults.add(kind, match=match, when={"phase": "before", "times": 1})
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
-    assert spent(reseller_sandbox) - before == PRICE
+    assert exhausted(reseller_sandbox) - before == PRICE
 
 
 @pytest.mark.parametrize("patience", [2])
@@ -62,13 +62,13 @@ def test_an_answer_that_comes_too_late_is_not_paid_for_twice(
     match = {"operation": "v3.createDomain"}
     reseller_sandbox.faults.add("latency", seconds=30, match=match, when={"phase": "after", "times": 1})
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
-    assert spent(reseller_sandbox) - before == PRICE
+    assert exhausted(reseller_sandbox) - before == PRICE
 
 
 def test_somebody_else_was_faster(registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal) -> None:
     reseller_sandbox.simulate.register("new-shop.com")
     assert orders.register(registrar, "new-shop.com") is Outcome.TAKEN
-    assert spent(reseller_sandbox) == before
+    assert exhausted(reseller_sandbox) == before
 
 
 def test_an_order_waits_for_money(registrar: Registrar, reseller_sandbox: Sandbox) -> None:

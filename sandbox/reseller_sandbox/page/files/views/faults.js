@@ -1,4 +1,4 @@
-// The faults of the world: presets to switch, rules with what they have struck, a form for each kind.
+// The faults of the world: presets to switch, rules with what they have applied, a form for each kind.
 
 import { action, sheet } from "../parts/action.js";
 import { ask } from "../parts/api.js";
@@ -13,10 +13,10 @@ export default class extends View {
     const looks = ["faults.list", "faults.presets", "faults.kinds"].map((operation) => this.ask(operation));
     const [{ faults }, { presets }, told] = await Promise.all(looks);
     if (!isCurrent()) return;
-    const struck = faults.reduce((sum, one) => sum + one.struck, 0);
+    const applied = faults.reduce((sum, one) => sum + one.applied, 0);
     this.render(
       h("div.bar", h("h1", "Faults"),
-        h("span.quiet", faults.length ? `Rules: ${faults.length}, strikes: ${struck}` : "Every request goes through."),
+        h("span.quiet", faults.length ? `Rules: ${faults.length}, strikes: ${applied}` : "Every request goes through."),
         faults.length > 0 && action({ label: "Remove all", operation: "faults.clear", where: address, tone: "danger" })),
       faults.length > 0 && rules(faults, address),
       h("div.columns", { key: "more" },
@@ -29,9 +29,9 @@ export default class extends View {
 
 const rules = (faults, where) => h("div.scroll", { key: "rules", tabindex: 0, role: "region", "aria-label": "Rules" }, h("table.grid",
   h("thead", h("tr", ["Rule", "Strikes", "Which requests", "When", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
-  h("tbody", faults.map((one) => h("tr", { key: one.name, "data-row": one.name, tabindex: -1, class: one.paused || one.spent ? "dim" : "" },
+  h("tbody", faults.map((one) => h("tr", { key: one.name, "data-row": one.name, tabindex: -1, class: one.paused || one.exhausted ? "dim" : "" },
     h("td", h("b", one.name), h("small.code", [one.name !== one.kind && one.kind, parameters(one)].filter(Boolean).join(" "))),
-    h("td.num", { title: "struck, of those that matched", "data-label": "struck" }, `${one.struck} of ${one.matched}`, h("small", state(one))),
+    h("td.num", { title: "applied, of those that matched", "data-label": "applied" }, `${one.applied} of ${one.matched}`, h("small", state(one))),
     h("td.code", words(one.match) || "any"),
     h("td.code", words(one.when)),
     h("td.acts",
@@ -42,11 +42,11 @@ const rules = (faults, where) => h("div.scroll", { key: "rules", tabindex: 0, ro
         given: { name: one.name, changes: { match: one.match, when: one.when, ...own(one) } } }),
       action({ label: "Remove", operation: "faults.remove", given: { name: one.name }, where, tone: "danger" })))))));
 
-const OF_ANY = new Set(["name", "kind", "match", "when", "paused", "matched", "struck", "spent"]);
+const OF_ANY = new Set(["name", "kind", "match", "when", "paused", "matched", "applied", "exhausted"]);
 const own = (rule) => Object.fromEntries(Object.entries(rule).filter(([key, value]) => !OF_ANY.has(key) && value !== null));
 const parameters = (rule) => words(own(rule));
 const words = (told) => Object.entries(told).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
-const state = ({ paused, spent }) => (paused ? "paused" : spent ? "spent" : "");
+const state = ({ paused, exhausted }) => (paused ? "paused" : exhausted ? "exhausted" : "");
 
 function preset({ preset: name, about }, faults, where) {
   const its = faults.filter((rule) => rule.name === name || rule.name.startsWith(`${name}.`));

@@ -85,6 +85,6 @@ function transfer(one, where, act) {
 
 const scheduled = (one, where) => h("li.line", { key: one.id },
   h("span.id", `#${one.id}`), h("b", words(one.action)), h("span.code", Object.values(one.given).map(brief).join(" ")),
-  h("span.quiet", one.struck ? `was done ${instant(one.struck)}` : one.at ? `at ${instant(one.at)}` : `after ${brief(one.after?.operation ?? one.after)}`),
+  h("span.quiet", one.applied ? `was done ${instant(one.applied)}` : one.at ? `at ${instant(one.at)}` : `after ${brief(one.after?.operation ?? one.after)}`),
   one.refused && h("span.tag", { "data-sort": "bad" }, one.refused),
-  action({ label: one.struck ? "Forget" : "Cancel", operation: "scheduled.remove", given: { scheduled: one.id }, where, tone: "danger" }));
+  action({ label: one.applied ? "Forget" : "Cancel", operation: "scheduled.remove", given: { scheduled: one.id }, where, tone: "danger" }));
