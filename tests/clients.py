@@ -19,8 +19,8 @@ JSON = ("Content-Type", "application/json")
 
 def person(name: str = "Ann", **fields: Any) -> dict[str, Any]:
     """A v3 contact with every field that one usually has to have."""
-    usual = {"address1": "1 Main Street", "city": "Kyiv", "zipcode": "01001", "country": "UA"}
-    return {"name": name, **usual, "phone": "380.441234567", "email": "ann@example.com", **fields}
+    default = {"address1": "1 Main Street", "city": "Kyiv", "zipcode": "01001", "country": "UA"}
+    return {"name": name, **default, "phone": "380.441234567", "email": "ann@example.com", **fields}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from reseller_sandbox import Sandbox
 from tests.clients import Answer, Headers, Transport
 
 #: What is answered where no operation has taken the request, so that none documents it.
-STRAYS = ("unknown_path", "method_not_allowed", "uri_too_long")
+UNMATCHED = ("unknown_path", "method_not_allowed", "uri_too_long")
 
 #: The key of an operation's id in the sandbox.
 ID = "x-sandbox-operation"
@@ -49,12 +49,12 @@ class Document:
             return
         said = operation["responses"].get(str(answer.status), {}).get("headers", {})
         told = {name for name in map(str.lower, answer.headers) if name.startswith("x-sandbox-")}
-        assert told <= {name.lower() for name in said} or answer.error in STRAYS, (operation[ID], told)
+        assert told <= {name.lower() for name in said} or answer.error in UNMATCHED, (operation[ID], told)
         form = answer.headers["content-type"].partition(";")[0]
         if form != "application/json":
             assert form in operation["responses"][str(answer.status)]["content"]
             return
-        if isinstance(answer.json, dict) and answer.error in STRAYS:
+        if isinstance(answer.json, dict) and answer.error in UNMATCHED:
             return
         said = operation["responses"].get(str(answer.status))
         assert said is not None, f"{operation[ID]} does not document {answer.status}: {answer.raw!r}"

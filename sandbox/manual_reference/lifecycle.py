@@ -42,7 +42,7 @@ def _timed(row: Passage) -> Sequence[str]:
 
 
 def _possible(move: Move) -> Sequence[str]:
-    usual = State()
-    dots = ("●" if permits(usual, stage, move.action) else "" for stage in STAGES)
+    default = State()
+    dots = ("●" if permits(default, stage, move.action) else "" for stage in STAGES)
     leads = code(move.target) if move.target is not None else ""
     return f"{code(move.action.name.lower())} {move.action}", *dots, leads

@@ -27,7 +27,7 @@ from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.interface import Mount
 from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
-from reseller_sandbox.worlds.world_dump import EngineDump, Relived
+from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult
 
 if TYPE_CHECKING:
     from reseller_sandbox.v2.interface import V2
@@ -58,7 +58,7 @@ def open_worlds(
     *,
     frozen: bool,
     kept: EngineDump | None = None,
-    relive: Callable[[bytes], Relived] | None = None,
+    relive: Callable[[bytes], ReplayResult] | None = None,
 ) -> Engine:
     """Return the default world and what is needed to fork it, or the worlds that were ``kept``.
 
@@ -78,7 +78,7 @@ def open_worlds(
     return worlds
 
 
-def of_clients() -> tuple[type[V3], type[V2]]:
+def public_interfaces() -> tuple[type[V3], type[V2]]:
     """Return the interfaces that clients call, v3 first; their rows are many modules."""
     from reseller_sandbox.v2.interface import V2
     from reseller_sandbox.v3.interface import V3
@@ -88,7 +88,7 @@ def of_clients() -> tuple[type[V3], type[V2]]:
 
 def operations() -> tuple[str, ...]:
     """Return the ids of the operations that clients call, v3's first."""
-    return tuple(endpoint.id for interface in of_clients() for endpoint in interface.endpoints)
+    return tuple(endpoint.id for interface in public_interfaces() for endpoint in interface.endpoints)
 
 
 @cache  # it holds nothing of a world
@@ -96,13 +96,13 @@ def contract() -> Contract:
     """Return the operations that clients call, with what is documented of them."""
     from reseller_sandbox.web.contract import contract as documented
 
-    return documented(of_clients())
+    return documented(public_interfaces())
 
 
 @cache  # nor does it
 def vocabulary() -> Vocabulary:
     """Return the words that faults may use: clients' operations, and the errors that can answer them."""
-    return Vocabulary(operations, lambda: {one.name: one.known_errors for one in of_clients()})
+    return Vocabulary(operations, lambda: {one.name: one.known_errors for one in public_interfaces()})
 
 
 def assemble(

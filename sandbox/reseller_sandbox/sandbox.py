@@ -32,10 +32,10 @@ from reseller_sandbox.core.texts import nearest
 from reseller_sandbox.recording.steps import RecordedWorld
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.tls import Tls
-from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
+from reseller_sandbox.settings import DEFAULT_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT
-from reseller_sandbox.worlds.world_dump import Relived, WorldDump
+from reseller_sandbox.worlds.world_dump import ReplayResult, WorldDump
 
 if TYPE_CHECKING:
     from reseller_sandbox.control.records import AccountRecord
@@ -256,7 +256,7 @@ class Sandbox(Resources):
 
 
 def connect(
-    url: str = USUAL_URL,
+    url: str = DEFAULT_URL,
     *,
     world: str = "",
     control_token: str | None = None,
@@ -285,7 +285,7 @@ def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sa
     return replaying.replay(recording, Sandbox.over)
 
 
-def relive(recording: bytes) -> Relived:
+def relive(recording: bytes) -> ReplayResult:
     """Return the world that lives a recording's past again, apart from all others; raise ``BadRecording``."""
     found, difference = (made := replay(recording)).sandbox.world, made.difference
-    return Relived(WorldDump.of(found), str(difference or ""), made.notes)
+    return ReplayResult(WorldDump.of(found), str(difference or ""), made.notes)

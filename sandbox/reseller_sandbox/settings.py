@@ -295,7 +295,7 @@ class ServerSettings(Settings):
 
 
 #: Where a server is that was told nothing else.
-USUAL_URL = f"http://{ServerSettings.host}:{ServerSettings.port}"
+DEFAULT_URL = f"http://{ServerSettings.host}:{ServerSettings.port}"
 
 
 def help_of(typed: type) -> Mapping[str, str]:

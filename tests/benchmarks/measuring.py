@@ -29,9 +29,9 @@ class How:
     large: bool = False
     tiny: bool = False
 
-    def times(self, usual: int) -> int:
+    def times(self, default: int) -> int:
         """Return the repetitions within a round."""
-        return max(usual // 50, 1) if self.tiny else usual
+        return max(default // 50, 1) if self.tiny else default
 
 
 @dataclass(frozen=True)

@@ -59,12 +59,12 @@ class Served:
                 assert client("GET", "/_worlds/beside/_sandbox/health", [], b"").status == 200
                 waits.append((perf_counter() - now, self.computed() - exhausted))
                 sleep(0.001)
-        usual, worst = (pick(wait for wait, _ in waits) * 1e3 for pick in (median, max))
+        default, worst = (pick(wait for wait, _ in waits) * 1e3 for pick in (median, max))
         most = max(exhausted for _, exhausted in waits) * 1e3
         mark = " (too long)" if most > BOUND else ""
         return (
             f"{what:<42} {perf_counter() - began:6.2f} s, {self.computed() - computed:5.2f} of computing; "
-            f"others wait {usual:5.1f} ms as a rule, {worst:4.0f} at most, {most:3.0f} of computing{mark}"
+            f"others wait {default:5.1f} ms as a rule, {worst:4.0f} at most, {most:3.0f} of computing{mark}"
         )
 
 

@@ -196,7 +196,7 @@ def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Sub
             **{"v3.list.last_page": "always", "v2.zones.no_promotion": "omitted"},
         }
     ).client()
-    for name, schema, usual, other in (
+    for name, schema, default, other in (
         ("v3", "V3ContactWanted", contact, None),
         ("v3", "NewName", ["domainName"], ["domainName", "contacts"]),
         ("v3", "FirstContacts", None, ["reg-contact"]),
@@ -209,7 +209,7 @@ def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Sub
             content: Any = changed.get(f"/_sandbox/openapi/{name}.json").json
             assert content["components"]["schemas"][schema].get("required") == other
             before = document(name).content["components"]["schemas"].get(schema, {})
-            assert usual is None or before["required"] == usual
+            assert default is None or before["required"] == default
 
 
 @pytest.mark.slow
@@ -284,14 +284,14 @@ def test_a_path_allows_exactly_its_documented_methods(url: str) -> None:
 def test_a_document_names_the_headers_of_the_credentials(make: Make) -> None:
     settings = {"header_prefix": "X-Mine-", "control_token": "open-sesame"}
     client = make(**settings).app.test_client()
-    for name, usual, other in (
+    for name, default, other in (
         ("v3", ["X-SVC-APIKEY", "X-SVC-SIGNATURE"], ["X-Mine-APIKEY", "X-Mine-SIGNATURE"]),
         ("v2", ["X-Auth-Token"], ["X-Auth-Token"]),
         ("control", [], ["X-Sandbox-Token"]),
     ):
         headers = {"X-Sandbox-Token": settings["control_token"]}
         changed = client.get(f"/_sandbox/openapi/{name}.json", headers=headers).json
-        for content, expected in ((document(name).content, usual), (changed, other)):
+        for content, expected in ((document(name).content, default), (changed, other)):
             assert content["security"] == [{header: [] for header in expected}]
             schemes = content["components"].get("securitySchemes", {}).values()
             assert sorted(row["name"] for row in schemes if row["in"] == "header") == expected

@@ -49,11 +49,13 @@ def bad(
     return (Example(operation, given, code, before) for given in calls)
 
 
-def each(operation: str, usual: Parameters, pairs: Pairs, before: tuple[Call, ...] = ()) -> Iterator[Example]:
-    """Yield for each parameter an accepted and a refused call. ``usual`` are the other parameters."""
+def each(
+    operation: str, default: Parameters, pairs: Pairs, before: tuple[Call, ...] = ()
+) -> Iterator[Example]:
+    """Yield for each parameter an accepted and a refused call. ``default`` are the other parameters."""
     for name, (accepted, refused) in pairs.items():
-        yield Example(operation, {**usual, name: accepted}, before=before)
-        yield Example(operation, {**usual, name: refused}, BAD)
+        yield Example(operation, {**default, name: accepted}, before=before)
+        yield Example(operation, {**default, name: refused}, BAD)
 
 
 BALANCE = (REQUEST, {"path": "/v3/balance", "headers": {"User-Agent": "me"}})

@@ -58,9 +58,9 @@ def a_timed_event() -> None:
 
 
 def a_fault_kind() -> None:
-    usual = main.get(DOMAINS).json["domains"]
+    default = main.get(DOMAINS).json["domains"]
     sandbox.faults.add(kind="reverse", path="domains", match={"operation": "v3.listDomains"})
-    assert main.get(DOMAINS).json["domains"] == usual[::-1]
+    assert main.get(DOMAINS).json["domains"] == default[::-1]
     assert "reverse" in [row.kind for row in sandbox.faults.kinds().kinds]
     with pytest.raises(Refused, match="path is missing"):
         sandbox.faults.add(kind="reverse")

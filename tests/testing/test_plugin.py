@@ -152,7 +152,7 @@ def test_advice(reseller_sandbox):
 
 @pytest.mark.reseller_sandbox(fixture="mine.yaml", strict=True)
 def test_of_the_fixture(reseller_sandbox):
-    assert reseller_sandbox.faults["usual"].applied == 0
+    assert reseller_sandbox.faults["default"].applied == 0
     reseller_sandbox.client().get("/v3/balance")
 
 
@@ -229,7 +229,7 @@ def test_left_over_faults_plans_and_advice_fail_a_strict_test(
     printed: Printed, pytester: pytest.Pytester, subtests
 ) -> None:
     seeded = Sandbox()
-    seeded.faults.add("reset", name="usual", match={"operation": "v3.renewDomain"})
+    seeded.faults.add("reset", name="default", match={"operation": "v3.renewDomain"})
     (pytester.path / "mine.yaml").write_text(seeded.export())
     said = printed(LEFT_OVER, "--reseller-sandbox-strict", "faults, scheduled", "-rA")
     assert "3 failed, 2 passed, 1 error" in said

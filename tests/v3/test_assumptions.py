@@ -53,7 +53,7 @@ WIRE = ["name", "company-name", "address1", "city", "state", "zipcode", "country
 def contacts_fields(sandbox: Sandbox, api: Api, value: str) -> Answer:
     whole = person(**{"company-name": "Works", "state": "Kyiv", "fax": "380.441234568"})
     for field in WIRE:
-        is_needed = value == "all" or (value == "usual" and field in person())
+        is_needed = value == "all" or (value == "default" and field in person())
         for lacking in ({key: whole[key] for key in whole if key != field}, {**whole, field: ""}):
             before = contents(sandbox)
             sent = {"contacts": {"reg-contact": whole, "billing-contact": lacking}}

@@ -80,10 +80,10 @@ def test_a_view_can_be_replaced_before_and_after_its_first_request(fresh: Sandbo
     early.app.view_functions["v3/getDomain#0"] = lambda **arguments: arguments
     assert early.client().get(READ).json == {"domainName": "active.com"}
     assert client.get(READ).status_code == 200
-    usual = views["v3/getDomain#0"]
+    default = views["v3/getDomain#0"]
     views["v3/getDomain#0"] = lambda **arguments: (arguments, 203)
     assert client.get(READ).status_code == 203
-    views["v3/getDomain#0"] = usual
+    views["v3/getDomain#0"] = default
     assert client.get(READ).json["domain"]["domainName"] == "active.com"
     views["mine"] = lambda: "mine"
     fresh.app.url_map.add(Rule(READ, endpoint="mine"))

@@ -67,10 +67,10 @@ def _has_come_to_read(start: Path, place: Path) -> bool:
     return True
 
 
-def _folder(variable: str, usual: str) -> Path:
+def _folder(variable: str, default: str) -> Path:
     """Return the folder that a variable names; unless it does, the usual one in the home folder."""
     named = os.environ.get(variable)
-    return Path(named) if named else _home() / usual
+    return Path(named) if named else _home() / default
 
 
 def _home() -> Path:

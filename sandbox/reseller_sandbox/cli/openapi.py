@@ -12,7 +12,7 @@ import yaml
 from reseller_sandbox.app_factory import mounts, open_worlds
 from reseller_sandbox.cli.base import give_up, say, write
 from reseller_sandbox.cli.options import Configured
-from reseller_sandbox.settings import USUAL_URL, BadSetting, Settings
+from reseller_sandbox.settings import DEFAULT_URL, BadSetting, Settings
 from reseller_sandbox.web.openapi import describe
 
 #: The settings that a document depends on.
@@ -37,7 +37,7 @@ def openapi(
         give_up(str(problem))
     there = (mount.interface for mount in mounts(worlds, settings))
     one = next(one for one in there if one.name == interface)
-    document = describe(one, worlds.default.assumptions, url or USUAL_URL)
+    document = describe(one, worlds.default.assumptions, url or DEFAULT_URL)
     in_yaml = form == "yaml" or (form is None and (output or "").endswith((".yaml", ".yml")))
     if in_yaml:
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)

@@ -18,7 +18,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, Unreachable
-from reseller_sandbox.settings import USUAL_URL, BadSetting, ServerSettings
+from reseller_sandbox.settings import DEFAULT_URL, BadSetting, ServerSettings
 
 #: The settings of the server that say how to reach it.
 _SERVER = Options("port", "control_token")
@@ -26,7 +26,7 @@ _SERVER = Options("port", "control_token")
 #: The options of every command that calls a server.
 OPTIONS = (
     click.Option(
-        ["--url"], envvar=URL, show_envvar=True, help=f"The server's address; by itself {USUAL_URL}."
+        ["--url"], envvar=URL, show_envvar=True, help=f"The server's address; by itself {DEFAULT_URL}."
     ),
     click.Option(
         ["--port"],

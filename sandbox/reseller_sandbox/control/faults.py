@@ -14,7 +14,7 @@ from reseller_sandbox.control.results import Key, Keyed, Result
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.core.signatures import Group, Parameter, declared, unmarked, without_arguments, written
-from reseller_sandbox.core.texts import there_are, undecimal
+from reseller_sandbox.core.texts import decimals_to_floats, there_are
 from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, expanded
@@ -172,9 +172,9 @@ Called = Annotated[
 ]
 Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultsFound,
-    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, undecimal),
+    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, decimals_to_floats),
 ]
-Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, undecimal, MAPPING.says)]
+Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, decimals_to_floats, MAPPING.says)]
 RuleName = Annotated[Key, "The rule's name."]
 Parts = Annotated[Any, Group(choices.rule_parts)]
 

@@ -168,13 +168,13 @@ def extra_row(
 ) -> Callable[[Callable[[ControlCall], Any]], Endpoint]:
     """Declare a function as a row that is no operation of a resource: without a query, unless ``told``."""
     has_body = method != "GET"
-    usual = {
+    default = {
         "answer": _NOTHING,
         "query": _NOTHING,
         "body": _NOTHING if has_body else None,
         "refuses": (*((MALFORMED_BODY,) if has_body else ()), INVALID_PARAMETER, *refuses),
     }
-    return route(f"control.{name}", method, f"{ROOT}/{path}", **{**usual, **told})
+    return route(f"control.{name}", method, f"{ROOT}/{path}", **{**default, **told})
 
 
 def about(words: str) -> dict[str, str]:

@@ -41,7 +41,7 @@ def says_what_must_be(problem: object) -> bool:
 def shortened(value: object) -> str:
     """Return ``value`` as complaints quote it."""
     try:
-        shown = repr(undecimal(value))
+        shown = repr(decimals_to_floats(value))
     except ValueError:  # Python writes no number of so many digits
         shown = "a number of thousands of digits"
     return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
@@ -56,12 +56,12 @@ def there_are(names: Iterable[str], what: str) -> str:
     return f"there {'is' if len(found) == 1 else 'are'} {', '.join(found[:_MOST_PROBLEMS])}{more}"
 
 
-def undecimal(value: object) -> object:
+def decimals_to_floats(value: object) -> object:
     """Return ``value`` with the numbers that Python would have for its decimals."""
     if isinstance(value, Mapping):
-        return {key: undecimal(one) for key, one in value.items()}
+        return {key: decimals_to_floats(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [undecimal(one) for one in value]
+        return [decimals_to_floats(one) for one in value]
     return float(value) if isinstance(value, Decimal) else value
 
 

@@ -10,7 +10,7 @@ from dateutil.relativedelta import relativedelta
 from msgspec.structs import replace
 
 from reseller_sandbox.core.signatures import Parameter, declared, object_shape, without_arguments
-from reseller_sandbox.core.texts import undecimal
+from reseller_sandbox.core.texts import decimals_to_floats
 from reseller_sandbox.core.values import DURATION, Kind, choice, json_value
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.reading import PRESETS, Parts
@@ -77,5 +77,5 @@ def _timeless(given: Any) -> Any:
 
 
 def _unread(one: Parameter) -> Parameter:
-    kind: Kind[Any] = Kind(one.kind.shape, as_json, undecimal)
+    kind: Kind[Any] = Kind(one.kind.shape, as_json, decimals_to_floats)
     return replace(one, kind=kind, required=False, default=None)

@@ -83,9 +83,9 @@ def _written(value: Any) -> Any:
             return {"base64": b64encode(value).decode()}
     if isinstance(value, datetime):
         return wire(value)
-    usual = defaults(type(value))
+    default = defaults(type(value))
     told = {name: getattr(value, name) for name in field_names(value)}
-    return {name: one for name, one in told.items() if one != usual.get(name, NODEFAULT)}
+    return {name: one for name, one in told.items() if one != default.get(name, NODEFAULT)}
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_written)

@@ -1,6 +1,6 @@
 """What holds of a world after any run that ends well: nothing paid twice, nothing paid and lost, …
 
-Each invariant compares what a run has left with what the ``usual`` run, in which nothing went wrong, has
+Each invariant compares what a run has left with what the ``default`` run, in which nothing went wrong, has
 left, and yields a sentence for each thing that does not hold. ``expected`` says how much the two may differ.
 """
 
@@ -51,23 +51,23 @@ Invariant = Callable[[Outcome, Outcome, Expected], Iterator[str]]
 OwnInvariant = Callable[["Sandbox"], str | None]
 
 
-def paid_twice(run: Outcome, usual: Outcome, expected: Expected) -> Iterator[str]:
+def paid_twice(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
     """Yield what was paid for more often than it is usually."""
     for key, amounts in run.paid.items():
-        often = len(usual.paid.get(key, ()))
+        often = len(default.paid.get(key, ()))
         if len(amounts) > max(often, 1):
             yield f"{key} was paid {len(amounts)} times: {' + '.join(map(money.write, amounts))}"
         elif not often and expected.same:
             yield f"{key} was paid, {money.write(amounts[0])}, and is not without the fault"
 
 
-def paid_and_lost(run: Outcome, usual: Outcome, _: Expected) -> Iterator[str]:
+def paid_and_lost(run: Outcome, default: Outcome, _: Expected) -> Iterator[str]:
     """Yield what was paid for and is not there, or nobody knows of."""
     for key in run.paid:
         at = key.account, key.name
-        if run.names.get(at) is None and not (key in usual.paid and usual.names.get(at) is None):
+        if run.names.get(at) is None and not (key in default.paid and default.names.get(at) is None):
             yield f"{key} was paid, and {key.account} does not have the name"
-    known = {(one.rule, one.domains) for one in usual.findings}
+    known = {(one.rule, one.domains) for one in default.findings}
     for finding in run.of_money:
         new = (finding.rule, finding.domains) not in known
         if new and finding.rule != _TWICE and not _learned_since(run, finding):
@@ -86,11 +86,11 @@ def _learned_since(run: Outcome, finding: Finding) -> bool:
     )
 
 
-def left_undone(run: Outcome, usual: Outcome, expected: Expected) -> Iterator[str]:
+def left_undone(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
     """Yield what differs of the names, where to ask again would have brought them to the usual state."""
     if not expected.same:
         return
-    for (account, name), wanted in usual.names.items():
+    for (account, name), wanted in default.names.items():
         found = run.names.get((account, name))
         if wanted is not None and found is None:
             yield f"{account} does not have {to_unicode(name)}, which it has without the fault"
@@ -126,10 +126,10 @@ def _in_words(value: object) -> str:
     return str(value) if not isinstance(value, bool) else "on" if value else "off"
 
 
-def agreed_prices(run: Outcome, usual: Outcome, expected: Expected) -> Iterator[str]:
+def agreed_prices(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
     """Yield what was paid at a price that came up after the customer had agreed to another."""
     for key, amounts in run.paid.items() if expected.priced else ():
-        agreed = usual.paid.get(key)
+        agreed = default.paid.get(key)
         if agreed and max(amounts) > max(agreed):
             price, told = money.write(max(amounts)), money.write(max(agreed))
             yield f"{key} was paid with {price}, and the price was {told} when it was agreed to"
@@ -161,9 +161,9 @@ def as_said(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
 INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, as_said, left_undone)
 
 
-def broken(run: Outcome, usual: Outcome, expected: Expected) -> list[str]:
+def broken(run: Outcome, default: Outcome, expected: Expected) -> list[str]:
     """Return a sentence for each thing that does not hold."""
-    return list(dict.fromkeys(words for one in INVARIANTS for words in one(run, usual, expected)))
+    return list(dict.fromkeys(words for one in INVARIANTS for words in one(run, default, expected)))
 
 
 def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:

@@ -98,8 +98,8 @@ class BadProgram(BadSetting):
 
 def _path() -> str:
     """Return where programs are looked for: last where this project's own commands are."""
-    usual = os.environ.get("PATH", os.defpath)
-    return os.pathsep.join([usual, str(Path(sys.executable).parent)])
+    default = os.environ.get("PATH", os.defpath)
+    return os.pathsep.join([default, str(Path(sys.executable).parent)])
 
 
 #: Takes a few words for each step that is done, and the number of steps once that is known.

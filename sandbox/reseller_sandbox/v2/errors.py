@@ -370,7 +370,7 @@ def injected(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
     """
     documented = DOCUMENTED.get(error)
     rule = RULES.get(error, r.INTERNAL_ERROR)
-    unknown = {name: r.UNKNOWN for name, value in rule.usual.items() if value == ""}
+    unknown = {name: r.UNKNOWN for name, value in rule.default.items() if value == ""}
     refused = Refused(rule, **{**unknown, **facts})
     refused.spoken_in(WORDING)
     if documented is None:

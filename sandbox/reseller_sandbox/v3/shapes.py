@@ -53,7 +53,7 @@ WIRE_NAMES = {
 #: The fields that a contact must have, by the values of ``v3.contacts.fields``.
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "none": (),
-    "usual": ("name", "address", "city", "country", "phone", "mail", "zip"),
+    "default": ("name", "address", "city", "country", "phone", "mail", "zip"),
     "all": CARD_FIELDS,
 }
 

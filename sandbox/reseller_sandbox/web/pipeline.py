@@ -355,8 +355,8 @@ def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> F
         "reseller_sandbox", [Part(one.owns, partial(_views, pipeline, one)) for one in mounts]
     )
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.register_error_handler(HTTPException, lambda error: pipeline.run(_stray(pipeline), error))
-    app.register_error_handler(Exception, lambda error: pipeline.crashed(_stray(pipeline), error))
+    app.register_error_handler(HTTPException, lambda error: pipeline.run(_unmatched_view(pipeline), error))
+    app.register_error_handler(Exception, lambda error: pipeline.crashed(_unmatched_view(pipeline), error))
     app.extensions[TAKES_UNREAD] = pipeline.unread
     app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
@@ -376,7 +376,7 @@ def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint, /, **arg
     return pipeline.run(_context(interface, endpoint, arguments))
 
 
-def _stray(pipeline: Pipeline) -> RequestContext:
+def _unmatched_view(pipeline: Pipeline) -> RequestContext:
     """Return the context of a request that no row takes, in the shape of the interface it looks like."""
     return _context(pipeline.owner(flask_request.path), None, {})
 

@@ -37,7 +37,7 @@ from reseller_sandbox.worlds.journal import Tally
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.timeline import AT, seen
 from reseller_sandbox.worlds.world import Checkpoint, World
-from reseller_sandbox.worlds.world_dump import EngineDump, Relived, WorldDump
+from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult, WorldDump
 
 #: Why a credential lets nobody in of which nothing is known.
 NOBODYS = "nobody has it"
@@ -256,7 +256,7 @@ class Engine:
         fixtures: Fixtures | None = None,
         contract: Callable[[], Contract] = tuple,
         shard: Shard = ALONE,
-        relive: Callable[[bytes], Relived] | None = None,
+        relive: Callable[[bytes], ReplayResult] | None = None,
     ) -> None:
         self.default = default
         self.contract = contract
@@ -363,7 +363,7 @@ class Engine:
             self._take(world)
             return world
 
-    def open(self, recording: bytes, name: str | None = None) -> tuple[World, Relived]:
+    def open(self, recording: bytes, name: str | None = None) -> tuple[World, ReplayResult]:
         """Return a new world that lives a recording's past again, with credentials of its own, and how it
         went.
 

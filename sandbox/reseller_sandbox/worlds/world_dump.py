@@ -86,7 +86,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
         return world
 
 
-class Relived(Struct, frozen=True):
+class ReplayResult(Struct, frozen=True):
     """A world that has lived a recording's past again, and what came out otherwise, if anything did.
 
     ``notes`` say what of the past the recording does not tell.

@@ -75,7 +75,7 @@ class V3Silences:
     availability_invalid: str = free("v3.availability.invalid", WORD, "invalid")
     availability_out_of_service: str = one_of("v3.availability.out_of_service", "unsupported, available")
     contacts_required: str = one_of("v3.contacts.required", "none, registrant, all")
-    contacts_fields: str = one_of("v3.contacts.fields", "usual, none, all")
+    contacts_fields: str = one_of("v3.contacts.fields", "default, none, all")
     contacts_left_out: str = one_of("v3.contacts.left_out", "kept, emptied")
     purchase_cost: str = one_of("v3.purchase_cost", "premium, premium_everywhere, whenever_given")
     unlock_transfer_locked: bool = switch("v3.unlock_transfer.locked", False)

@@ -95,9 +95,9 @@ class Category(StrEnum):
     NOT_IMPLEMENTED = "not implemented"
     UNAVAILABLE = "unavailable"
 
-    def rule(self, sentence: str, remedy: str, **usual: object) -> Rule:
+    def rule(self, sentence: str, remedy: str, **default: object) -> Rule:
         """Return a rule of this sort."""
-        return Rule(self, sentence, remedy, usual)
+        return Rule(self, sentence, remedy, default)
 
 
 @dataclass(slots=True, eq=False)  # each is itself alone, so looked up quickly
@@ -105,14 +105,14 @@ class Rule:
     """A reason to refuse. ``sentence`` says what is wrong, ``remedy`` what would do.
 
     Both have a place in small letters for each fact that they name, and one in capitals for each ``Term``.
-    ``usual`` are facts that may be left out, with what they are then. ``code`` is the name of the rule in
+    ``default`` are facts that may be left out, with what they are then. ``code`` is the name of the rule in
     ``refusals``, which gives it.
     """
 
     category: Category
     sentence: str
     remedy: str
-    usual: Mapping[str, object]
+    default: Mapping[str, object]
     code: str = ""
 
 
@@ -178,7 +178,7 @@ class Refused(Exception):
 
     def __init__(self, rule: Rule, /, **facts: object) -> None:
         super().__init__(rule.code)
-        self.refusal = Refusal(rule, {**rule.usual, **facts})
+        self.refusal = Refusal(rule, {**rule.default, **facts})
 
     def __str__(self) -> str:
         return f"{self.rule.code}: {self.message}"

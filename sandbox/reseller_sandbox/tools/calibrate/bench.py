@@ -24,7 +24,7 @@ from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import environ_key
-from reseller_sandbox.settings import USUAL_URL
+from reseller_sandbox.settings import DEFAULT_URL
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.v3.signing import sign
 from reseller_sandbox.web.headers import ASSUMPTIONS
@@ -56,7 +56,7 @@ _MOST_WORDS, _MOST_LISTED = 12, 2
 _TOKEN_HEADER = re.compile(r"[a-z][a-z0-9-]*(?:token|auth)[a-z0-9-]*", re.IGNORECASE)
 _VERSION = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
 
-_HOST = USUAL_URL.partition("//")[2]
+_HOST = DEFAULT_URL.partition("//")[2]
 
 #: The account that all requests are taken to come from.
 ACCOUNT: Mapping[str, Any] = {
@@ -192,7 +192,7 @@ def _credentials(one: ObservedExchange, credentials: str, account: Account) -> I
         return
     wrong = credentials == WRONG
     if one.target.startswith("/v3"):
-        text = f"{account.key}{USUAL_URL}".encode() + one.target.encode("latin-1", "replace") + one.body
+        text = f"{account.key}{DEFAULT_URL}".encode() + one.target.encode("latin-1", "replace") + one.body
         yield "X-SVC-APIKEY", "somebody-else" if wrong else account.key
         yield "X-SVC-SIGNATURE", sign(account.secret, text).decode()
         return

@@ -64,9 +64,9 @@ def _all(subject: Subject) -> Iterator[Scene]:
     if subject.operation == "v3.listDomains":
         yield from (_having(subject, {}), _many(subject), _world(subject))
         return
-    usual = list(_standings(subject))
-    yield from usual
-    for scene in (usual[0], *_turning_points(subject)):
+    default = list(_standings(subject))
+    yield from default
+    for scene in (default[0], *_turning_points(subject)):
         yield from _disturbed(scene, subject)
 
 

@@ -163,8 +163,8 @@ def is_about_entry(one: ObservedExchange) -> bool:
     """Whether a v2.0 request was let in, or not, by something else than what the contract names."""
     if one.path.startswith("/v3"):
         return False
-    usual = one.path[:6].upper() == "/V2.0/" and set(token_headers(one)) <= {"X-Auth-Token"}
-    return not usual or is_locked_out(one) or one.refusal == "no implementation for this version"
+    default = one.path[:6].upper() == "/V2.0/" and set(token_headers(one)) <= {"X-Auth-Token"}
+    return not default or is_locked_out(one) or one.refusal == "no implementation for this version"
 
 
 def _compared(one: ObservedExchange, made: TriedAnswer, *, prices: bool) -> tuple[Unlikeness, ...]:

@@ -116,12 +116,13 @@ def _judged(made: Sequence[_Made]) -> list[OneOrder]:
     """
     orders = [replace(one.order, in_turn=goes_in_turn(one.steps)) for one in made]
     pairs = list(zip(made, orders, strict=True))
-    usual = next((one.outcome for one, order in pairs if order.in_turn and order.ended.passed), None)
-    if usual is None:
+    default = next((one.outcome for one, order in pairs if order.in_turn and order.ended.passed), None)
+    if default is None:
         return orders
     expected = Expected(same=False)
     return [
-        replace(order, broken=(*order.broken, *broken(one.outcome, usual, expected))) for one, order in pairs
+        replace(order, broken=(*order.broken, *broken(one.outcome, default, expected)))
+        for one, order in pairs
     ]
 
 
@@ -164,7 +165,7 @@ class Explorer(Struct, kw_only=True):
         if untried:
             made += self._in_turns(made)
         judged = _judged(made)
-        return Exploration(judged, self._kept(found(judged)), untried, orders.strayed)
+        return Exploration(judged, self._kept(found(judged)), untried, orders.unmatched)
 
     def _kept(self, findings: Sequence[OrderFinding]) -> list[OrderFinding]:
         """Return the findings with the files that replay them, for each of which the program is run again."""

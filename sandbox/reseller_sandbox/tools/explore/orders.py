@@ -98,9 +98,9 @@ class Orders:
         self._over = False
         self._tries = 0
         #: Whether the program has gone another way in this run than it did before in the same order.
-        self.is_astray = False
+        self.is_unmatched = False
         #: How many orders were given up because the program would not come to them.
-        self.strayed = 0
+        self.unmatched = 0
 
     @property
     def schedule(self) -> tuple[str, ...]:
@@ -110,13 +110,13 @@ class Orders:
     @property
     def expected(self) -> AbstractSet[str] | None:
         """Who waits at this point of the run, as far as earlier runs have shown; None where none has."""
-        return None if self.is_astray else self._known.waiting.keys() or None
+        return None if self.is_unmatched else self._known.waiting.keys() or None
 
     @property
     def next_up(self) -> str | None:
         """Whom the run has to let through next, to come to what it is to try; None after that."""
         at = len(self.steps)
-        return self._prefix[at] if at < len(self._prefix) and not self.is_astray else None
+        return self._prefix[at] if at < len(self._prefix) and not self.is_unmatched else None
 
     @property
     def untried(self) -> int:
@@ -159,7 +159,7 @@ class Orders:
 
     def _rewind(self) -> None:
         self.steps, self._repeats_from, self._known = [], None, self._root
-        self.is_astray = False
+        self.is_unmatched = False
 
     def choose(self, waiting: Mapping[str, str]) -> str:
         """Return whose request is let through next, of those that wait and what each of them asks for."""
@@ -168,8 +168,8 @@ class Orders:
         wanted, known = self.next_up, self._known.waiting
         self._asks = waiting
         if wanted is not None and (known.keys() - waiting.keys() or self._are_swapped(known, waiting)):
-            self.is_astray = True
-        if self.is_astray:
+            self.is_unmatched = True
+        if self.is_unmatched:
             return preferred(waiting, last)
         for actor, asks in waiting.items():
             self._senders.setdefault((self._count(actor), asks), set()).add(actor)
@@ -196,7 +196,7 @@ class Orders:
 
     def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
         """Note that the request of ``actor`` has been carried out, and what it touched."""
-        if self.is_astray:
+        if self.is_unmatched:
             self.steps.append(turned_after(self.steps, actor, self._asks, footprint))
             return
         known = self._footprints.setdefault(request, footprint)
@@ -221,7 +221,7 @@ class Orders:
 
     def end(self) -> bool:
         """Learn from a run that has ended; return whether it has come to what it was to try."""
-        if self.is_astray or self.next_up is not None:
+        if self.is_unmatched or self.next_up is not None:
             self._come_again()
             return False
         self._tries = 0
@@ -234,7 +234,7 @@ class Orders:
         self._tries += 1
         if self._tries < _TRIES:
             return
-        self.strayed += 1
+        self.unmatched += 1
         self._tries = 0
         del self._points[len(self._prefix) :]
         self._points[-1].done[self._prefix[-1]] = Footprint(everything=True)

@@ -90,14 +90,14 @@ class OrderFinding(Struct, frozen=True):
 class Exploration(Struct, frozen=True):
     """The orders that were tried, and what was found.
 
-    ``untried`` is how many more there are at least, ``strayed`` how many were given up since the program went
-    another way each time.
+    ``untried`` is how many more there are at least, ``unmatched`` how many were given up since the program
+    went another way each time.
     """
 
     orders: Sequence[OneOrder]
     findings: Sequence[OrderFinding]
     untried: int = 0
-    strayed: int = 0
+    unmatched: int = 0
 
     @property
     def actors(self) -> list[str]:
@@ -147,9 +147,9 @@ class Exploration(Struct, frozen=True):
         yield f"{tried} tried, of requests by {', '.join(self.actors) or 'nobody'}"
         if self.untried:
             yield f"at least {plural(self.untried, 'order')} more left untried (--max-runs)"
-        if self.strayed:
-            strayed = plural(self.strayed, "order")
-            yield f"{strayed} given up: the program went another way than before each time"
+        if self.unmatched:
+            unmatched = plural(self.unmatched, "order")
+            yield f"{unmatched} given up: the program went another way than before each time"
         for finding in self.findings:
             yield ""
             yield from finding.lines()
@@ -177,7 +177,7 @@ class Exploration(Struct, frozen=True):
             "actors": self.actors,
             "orders": len(self.orders),
             "untried": self.untried,
-            "strayed": self.strayed,
+            "strayed": self.unmatched,
             "always": self.always,
             "refused": self.refused,
             "findings": [

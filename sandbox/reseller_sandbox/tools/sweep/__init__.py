@@ -118,21 +118,21 @@ def sweep_program(
 
     ``step`` is called before each run, with the report so far. Raise ``BadProgram``.
     """
-    usual = _run_well(program, ground, wanted, "")
+    default = _run_well(program, ground, wanted, "")
     second = _run_well(program, ground, wanted, _A_SECOND_TIME)
-    requests = numbered(usual.requests, (one.id for one in contract()))
+    requests = numbered(default.requests, (one.id for one in contract()))
     chosen = [one for one in requests if fnmatchcase(one.operation, wanted.only)]
     number, of = wanted.part
     troubles = list(enumerate(_troubles(chosen, requests, wanted)))[number - 1 :: of]
     report = SweepReport(
         rows=[f"{one.record.id} {one}" for one in chosen],
-        refused=[f"{one.id} {asked(one)} ({one.refused})" for one in usual.requests if one.refused],
+        refused=[f"{one.id} {asked(one)} ({one.refused})" for one in default.requests if one.refused],
         planned=len(troubles),
-        unsteady=_asked(usual) != _asked(second),
-        tests=usual.ended.tests,
+        unsteady=_asked(default) != _asked(second),
+        tests=default.ended.tests,
     )
     step(report, "")
-    faulty_run = partial(_faulty_run, program, ground, wanted, usual, report.unsteady)
+    faulty_run = partial(_faulty_run, program, ground, wanted, default, report.unsteady)
     with _mapping(wanted.jobs) as map_:
         for run in map_(faulty_run, troubles):
             if run is None:
@@ -181,11 +181,11 @@ def _faulty_run(
     program: Program,
     ground: Ground,
     wanted: SweepWanted,
-    usual: Outcome,
+    default: Outcome,
     unsteady: bool,
     numbered: tuple[int, Trouble],
 ) -> Run | None:
-    """Run the program with one thing going wrong, and compare the outcome with the ``usual`` one.
+    """Run the program with one thing going wrong, and compare the outcome with the ``default`` one.
 
     Return None if that cannot happen in its world.
     """
@@ -199,7 +199,7 @@ def _faulty_run(
             raise
         ended = program(world)
         expected = replace(trouble.expected, same=trouble.expected.same and not unsteady)
-        words = broken(outcome_of(world, ended), usual, expected)
+        words = broken(outcome_of(world, ended), default, expected)
         words += own_broken(wanted.invariants, world)
         if not ended.passed:
             came = Came.FAILED

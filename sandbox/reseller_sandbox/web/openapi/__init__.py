@@ -84,8 +84,8 @@ def operation_id(endpoint: Endpoint, path: str) -> str:
     word = first + "".join(part[:1].upper() + part[1:] for part in rest)
     if path == endpoint.paths[0]:
         return word
-    places, usual = _PLACE.findall(path), _PLACE.findall(endpoint.paths[0])
-    if places == usual:
+    places, default = _PLACE.findall(path), _PLACE.findall(endpoint.paths[0])
+    if places == default:
         return f"{word}Also"
     own = [place for place in places if place not in _everywhere(endpoint)]
     return f"{word}By{'And'.join(map(_titled, own))}" if own else f"{word}All"
