@@ -79,7 +79,7 @@ def run() -> None:
             show(apis[who].call(method, target, body))
         for method, target, body in SCRIPT_V2:
             show(main.send(method, f"/V2.0/{target}", [token, JSON], encoded(body)))
-        for event in sandbox.clock.advance("550d").fired:
+        for event in sandbox.clock.advance("550d").events:
             print(event)
     show(main.put("/_sandbox/faults", FAULTS))
     for number in range(12):

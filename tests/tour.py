@@ -56,8 +56,8 @@ def main() -> None:
     assert call("other", "GET", f"{domains}/getDomain/other-one.com")["error"] == "domain_not_found"
     assert (money(), money("other")) == ("9954.04", "10000.00")
 
-    fired = control("clock/set", {"to": "2029-01-20"})["fired"]
-    assert [one["event"] for one in fired if one["subject"] == "my-tour.com"] == ["expiry"]
+    events = control("clock/set", {"to": "2029-01-20"})["events"]
+    assert [one["event"] for one in events if one["subject"] == "my-tour.com"] == ["expiry"]
     assert call("sandbox", "GET", f"{domains}/getDomain/my-tour.com")["status"] == "suspended"
     print("A domain's life, as it should be.")
 

@@ -25,7 +25,7 @@ from reseller_sandbox.recording.steps import (
     AsSent,
     CallStep,
     EndStep,
-    FiredStep,
+    EventsStep,
     RecordedWorld,
     RecordingHead,
     RequestStep,
@@ -185,7 +185,7 @@ class _Replaying(Generic[S]):
             one.id: one for resource in self.sandbox.resources().values() for one in resource.operations()
         }
         self._log = self._world.moment.log
-        self._expected: list[FiredStep] = []
+        self._expected: list[EventsStep] = []
         self._happened: list[Event] = []
         self._requests = 0
         self._beyond: dict[str, str] = {}
@@ -212,7 +212,7 @@ class _Replaying(Generic[S]):
 
     def _do(self, step: Step) -> None:
         match step:
-            case FiredStep():
+            case EventsStep():
                 self._expected.append(step)
             case StandStep():
                 self._stand(step)
@@ -248,11 +248,15 @@ class _Replaying(Generic[S]):
         """Compare what has happened by itself before a step, which it may itself have let happen."""
         log = self._world.moment.log
         self._happened += (
-            one for one in log.since(self._log) if one.happening is not None and one.kind != "control"
+            one for one in log.since(self._log) if one.registry_event is not None and one.kind != "control"
         )
         self._log = log
         early = [one for one in self._happened if one.number < step.number or isinstance(step, EndStep)]
-        found = [(one.at, one.happening.event, one.happening.subject) for one in early if one.happening]
+        found = [
+            (one.at, one.registry_event.event, one.registry_event.subject)
+            for one in early
+            if one.registry_event
+        ]
         wanted = [(one.at, one.event, one.subject) for one in self._expected]
         number = self._expected[0].number if self._expected else log.number
         self._happened, self._expected = self._happened[len(early) :], []

@@ -148,5 +148,5 @@ def test_python_values_mean_the_same_locally_and_remotely(both: tuple[Sandbox, S
                     world.clock.advance(odd)
             world.client().get("/v3/balance")
             assert len(world.journal.find(operation=[Word.EVERY]).requests) == 1
-            moved = world.simulate.adjust_balance("main", to=7).fired[0]
+            moved = world.simulate.adjust_balance("main", to=7).events[0]
             assert str(moved.balance) == str(world.accounts["main"].balance) == "7.00"

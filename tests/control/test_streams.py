@@ -112,10 +112,10 @@ def test_events_and_the_clock_are_followed(served: Sandbox, url: str) -> None:
         moved = served.clock.advance("P90D")
         known = served.events.find(limit=500).events
         assert sorted(islice(local_transport, len(known)), key=lambda one: one.number) == list(known)
-        assert tuple(next(there).happening for _ in moved.fired) == moved.fired
+        assert tuple(next(there).registry_event for _ in moved.events) == moved.events
         for watched in (ticks, remote_ticks):
             came = list(islice(watched, moved.total + 1))
-            assert tuple(one.happening for one in came[:-1]) == moved.fired
+            assert tuple(one.registry_event for one in came[:-1]) == moved.events
             assert (came[-1].name, came[-1].now) == ("clock.advance", moved.now)
         served.clock.run()
         assert next(ticks).frozen is next(remote_ticks).frozen is False

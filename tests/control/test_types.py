@@ -23,13 +23,13 @@ def test_results_have_types(sandbox: Sandbox) -> None:
         assert_type(next(following).id, str)
     assert_type(sandbox.clock.now, datetime)
     assert_type(sandbox.clock.due(limit=3).due[0].event, str)
-    assert_type(sandbox.clock.advance("P1D", dry_run=True).fired[0].charged, Decimal)
+    assert_type(sandbox.clock.advance("P1D", dry_run=True).events[0].charged, Decimal)
     assert_type(sandbox.names["active.com"].renewal, Decimal)
     assert_type(sandbox.names.list(account="main").names[0].name, str)
     assert_type(sandbox.accounts.add("new", contact={"name": "New"}, balance=5).key, str)
     assert_type(sandbox.faults.add("latency", seconds=1, name="slow").names[0], str)
     assert_type(sandbox.faults.replace(sandbox.faults.list()).faults[0].kind, str)
-    assert_type(sandbox.simulate.register("wanted.com", years=2).fired[0].event, str)
+    assert_type(sandbox.simulate.register("wanted.com", years=2).events[0].event, str)
     scheduled = sandbox.simulate.when("P3D").adjust_balance("main", to=0).scheduled
     assert scheduled is not None
     assert_type(sandbox.scheduled.remove(scheduled.id).given, Mapping[str, Any])

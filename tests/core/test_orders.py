@@ -25,7 +25,7 @@ def test_a_third_party_action_can_be_scheduled_for_now_but_not_for_the_past(sand
     with pytest.raises(Refused, match="already"):
         sandbox.simulate.when(at=now - timedelta(seconds=1)).register("planned.com")
     assert sandbox.simulate.when(at=now).register("planned.com").scheduled is not None
-    first = sandbox.clock.advance(until="next").fired[0]
+    first = sandbox.clock.advance(until="next").events[0]
     assert (first.at, first.event) == (now, "register")
 
 

@@ -164,7 +164,10 @@ def declared() -> Iterator[tuple[str, Any]]:
     yield from (("commands", f"## reseller-sandbox {name}\n") for name in commands)
     schema = printed("fixture", "schema")
     yield from (("fixture", f"## {name}\n") for name in re.findall(r'(?m)^    "(\w+)": \{$', schema))
-    yield from (("control", words) for words in ("### Moved\n", "| `fired` | a list of [`Fired`](#fired) |"))
+    yield from (
+        ("control", words)
+        for words in ("### Moved\n", "| `events` | a list of [`RegistryEventRecord`](#fired) |")
+    )
     yield from (("control", words) for words in ("### Fired\n", "| `at` | an instant |"))
 
 

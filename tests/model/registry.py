@@ -572,19 +572,19 @@ class Model:
 
     def advance(self, to: datetime) -> list[tuple[datetime, str, str]]:
         """Let everything happen that is due by ``to``; return instant, event and name of each."""
-        fired: list[tuple[datetime, str, str]] = []
+        events: list[tuple[datetime, str, str]] = []
         while (coming := self.due()) and coming[0][0] <= to:
             self.now, kind, key = coming[0]
             if kind == "transfer":
                 self._complete(key, "serverApproved")
-                fired.append((self.now, "transfer completion", key))
+                events.append((self.now, "transfer completion", key))
             elif kind.endswith("promotion"):
-                fired.append((self.now, f"{kind} ends", key))
+                events.append((self.now, f"{kind} ends", key))
             else:
                 order = self.orders[key]
-                fired += [(self.now, event, order["name"]) for event in self._pass(order)]
+                events += [(self.now, event, order["name"]) for event in self._pass(order)]
         self.now = to
-        return fired
+        return events
 
     def _pass(self, order: dict[str, Any]) -> list[str]:
         name = order["name"]

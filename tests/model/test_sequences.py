@@ -260,7 +260,7 @@ class SameAnswers(RuleBasedStateMachine):
     def move(self, to: datetime, just_before: bool) -> None:
         to = max(self.model.now, to - timedelta(seconds=just_before))
         self.history.append(to)
-        seen = [(event.at, event.event, event.subject) for event in self.sandbox.clock.set(to).fired]
+        seen = [(event.at, event.event, event.subject) for event in self.sandbox.clock.set(to).events]
         expected = self.model.advance(to)
         self.compare(seen == expected, seen, expected)
         for _, event, name in expected:

@@ -145,12 +145,12 @@ def assert_an_export_is_the_same_world(sandbox: Sandbox) -> None:
     written = sandbox.export()
     with sandbox.fork(point="now") as fork:
         fork.load(written)
-        there = fork.clock.advance("900d").fired
+        there = fork.clock.advance("900d").events
         assert sandbox.export() == written
         fork.load(written)
-        assert fork.clock.advance("900d").fired == there
+        assert fork.clock.advance("900d").events == there
     with sandbox.fork() as fork:
-        assert fork.clock.advance("900d").fired == there
+        assert fork.clock.advance("900d").events == there
 
 
 def assert_a_way_back_leads_back(sandbox: Sandbox) -> None:

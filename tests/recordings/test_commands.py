@@ -66,7 +66,7 @@ def test_a_recording_replays_in_another_environment(written: Path) -> None:
 def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) -> None:
     """The body of an answer, or an event. An event that only one side has has nothing on third parties."""
     other, steps = tmp_path / "other.recording", lines(written.read_bytes())
-    at = max(at for at, step in enumerate(steps) if step.get("step") == "fired")
+    at = max(at for at, step in enumerate(steps) if step.get("step") == "events")
     before, event, after = steps[:at], steps[at], steps[at + 1 :]
     renamed = {**event, "subject": "another.com"}
     happened, unknown = ([step["at"], step["event"], step["subject"]] for step in (event, renamed))

@@ -22,7 +22,7 @@ def test_the_sandbox_follows_freezegun_and_time_machine() -> None:
         sandbox = Sandbox(REGISTRY)
         moved = sandbox.clock.follow()
         assert (moved.now, moved.frozen) == (WHEN, False)
-        assert "expiry" in {event.event for event in moved.fired}
+        assert "expiry" in {event.event for event in moved.events}
         frozen.tick(LATER)
         assert sandbox.clock.now == WHEN + LATER == datetime.now(UTC)
     with time_machine.travel(WHEN, tick=False) as traveller:

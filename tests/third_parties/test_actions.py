@@ -74,7 +74,7 @@ def test_a_name_of_a_stranger_is_taken_and_can_be_transferred_after_60_days(
     assert availability(wire, "wanted.com")["status"] == "available"
     done = player.act("register", domain="wanted.com", years=2, auth_code="their-code")
     assert done["scheduled"] is None
-    [event] = done["fired"]
+    [event] = done["events"]
     assert (event["event"], event["subject"]) == ("register", "wanted.com")
     assert availability(wire, "wanted.com")["status"] == "registered"
     assert wire.post("/v3/domains/createDomain", WANTED).error == "name_taken"
@@ -90,7 +90,7 @@ def test_a_name_of_a_stranger_is_taken_and_can_be_transferred_after_60_days(
 
 def test_a_transfer_out_is_cancelled_rejected_approved_or_completed(player: Player, wire: Api) -> None:
     """``force`` passes over the transfer lock and the age of a name."""
-    [requested] = player.act("request_transfer", domain="second.com")["fired"]
+    [requested] = player.act("request_transfer", domain="second.com")["events"]
     assert (requested["event"], requested["account"]) == ("request_transfer", "main")
     assert wire.post("/v3/domains/renewDomain/second.com").error == "transfer_pending"
     assert player.refused("request_transfer", domain="second.com", force=True) == "transfer_pending"
@@ -104,8 +104,8 @@ def test_a_transfer_out_is_cancelled_rejected_approved_or_completed(player: Play
         assert (domain(wire, "gold.com") == "domain_not_found") is is_gone
     for name in ("second.com", "early.com"):
         player.act("request_transfer", domain=name, force=True)
-    fired = player.advance(by="P5D")["fired"]
-    [completed] = [event for event in fired if event["subject"] == "second.com"]
+    events = player.advance(by="P5D")["events"]
+    [completed] = [event for event in events if event["subject"] == "second.com"]
     assert (completed["event"], completed["account"]) == ("transfer completion", "main")
     assert domain(wire, "second.com") == "domain_not_found"
     assert availability(wire, "second.com")["status"] == "registered"
@@ -115,26 +115,26 @@ def test_the_losing_registrar_approves_or_rejects_a_transfer(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     assert domain(wire, "arriving.com")["status"] == "pending"
-    [approved] = player.act("approve_transfer", domain="arriving.com")["fired"]
+    [approved] = player.act("approve_transfer", domain="arriving.com")["events"]
     assert (approved["account"], approved["charged"]) == ("main", "0.00")
     found = domain(wire, "arriving.com")
     assert (found["status"], found["domain"]["expireDate"]) == ("active", "2027-06-09 12:00:00")
     assert player.refused("approve_transfer", domain="arriving.com") == "no_transfer_in"
     assert wire.post("/v3/domains/requestTransfer", ELSEWHERE).json["totalPaid"] == "9.00"
     before = balance(served)
-    [rejected] = player.act("reject_transfer", domain="elsewhere.com")["fired"]
+    [rejected] = player.act("reject_transfer", domain="elsewhere.com")["events"]
     assert rejected["charged"] == "-9.00"
     assert Decimal(rejected["balance"]) == before + 9 == balance(served)
     assert domain(wire, "elsewhere.com") == "domain_not_found"
 
 
 def test_the_registry_completes_transfers_early(player: Player, wire: Api, served: Sandbox) -> None:
-    [arrived] = player.act("complete_transfer", domain="arriving.com")["fired"]
+    [arrived] = player.act("complete_transfer", domain="arriving.com")["events"]
     assert (arrived["event"], arrived["account"]) == ("complete_transfer", "main")
     assert domain(wire, "arriving.com")["status"] == "active"
     assert served.transfers["arriving.com"].status == "serverApproved"
     player.act("request_transfer", domain="second.com")
-    [left] = player.act("complete_transfer", domain="second.com")["fired"]
+    [left] = player.act("complete_transfer", domain="second.com")["events"]
     assert (left["event"], left["account"]) == ("complete_transfer", "main")
     assert domain(wire, "second.com") == "domain_not_found"
 
@@ -160,11 +160,11 @@ def test_a_dropped_name_becomes_free_in_time(player: Player, wire: Api, served: 
     edit_name(served, "theirs.com", flags=["client_delete_prohibited"])
     assert player.refused("drop", domain="theirs.com") == "locked"
     paid = wire.post("/v3/domains/createDomain", WANTED).json["totalPaid"]
-    [done] = player.act("drop", domain="wanted.com")["fired"]
+    [done] = player.act("drop", domain="wanted.com")["events"]
     assert done["charged"] == f"-{paid}"
     assert availability(wire, "wanted.com")["status"] == "available"
     for name in ("elsewhere.com", "second.com"):
-        [done] = player.act("drop", domain=name)["fired"]
+        [done] = player.act("drop", domain=name)["events"]
         assert (done["event"], done["subject"], done["charged"]) == ("drop", name, "0.00")
         assert availability(wire, name)["status"] == "registered"
         assert player.refused("drop", domain=name) == "wrong_state"
@@ -204,7 +204,7 @@ def test_prices_and_premium_names_change(player: Player, wire: Api) -> None:
 def test_a_promotion_ends_at_its_instant_or_by_a_call(player: Player, wire: Api) -> None:
     player.act("set_promotion", zone="com", of="registration", price=1, until="P10D")
     assert availability(wire, "wanted.com")["purchaseCost"] == "1.00"
-    ended = [event for event in player.advance(by="P10D")["fired"] if event["subject"] == "com"]
+    ended = [event for event in player.advance(by="P10D")["events"] if event["subject"] == "com"]
     assert [(event["at"], event["event"]) for event in ended] == [
         ("2026-03-11T12:00:00Z", "registration promotion ends")
     ]
@@ -217,7 +217,7 @@ def test_a_promotion_ends_at_its_instant_or_by_a_call(player: Player, wire: Api)
 
 def test_a_balance_is_topped_up_and_drained(player: Player, wire: Api, served: Sandbox) -> None:
     """Each adjustment has a ledger entry. The client id stands for the name of an account."""
-    [done] = player.act("adjust_balance", account="main", by=-9999)["fired"]
+    [done] = player.act("adjust_balance", account="main", by=-9999)["events"]
     assert (done["subject"], done["charged"], done["balance"]) == ("main", "9999.00", "1.00")
     assert wire.post("/v3/domains/createDomain", WANTED).error == "insufficient_funds"
     player.act("adjust_balance", account=str(served.account("main").client_id), to="12.34")

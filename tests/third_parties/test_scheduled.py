@@ -32,7 +32,7 @@ def is_selected(player: Player) -> list[bool]:
 def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbox) -> None:
     """The authorization code in the scheduled action is masked, and still becomes the code of the name."""
     made = player.act("register", domain="wanted.com", auth_code="their-code", at="P3D")
-    assert made["fired"] == []
+    assert made["events"] == []
     assert made["scheduled"] == {
         "id": 1,
         "action": "register",
@@ -46,8 +46,8 @@ def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbo
     assert later["at"] == "2026-03-04T12:00:01Z"
     player.advance(to="2026-03-04T11:59:59Z")
     assert check(wire, "wanted.com") == "available"
-    fired = player.advance(by=1)["fired"]
-    assert [(event["at"], event["subject"]) for event in fired if event["event"] == "register"] == [
+    events = player.advance(by=1)["events"]
+    assert [(event["at"], event["subject"]) for event in events if event["event"] == "register"] == [
         ("2026-03-04T12:00:00Z", "wanted.com")
     ]
     assert check(wire, "wanted.com") == "registered"
@@ -81,8 +81,8 @@ def test_each_action_can_wait_for_an_instant_and_a_request(
         player.act(action, **parameters, after="v3.balance")
         with subtests.test(action=action):
             assert_consistent(served)
-            fired = [event["event"] for event in player.advance(by=90)["fired"]]
-            assert [event.removesuffix(" refused") for event in fired] == [action]
+            events = [event["event"] for event in player.advance(by=90)["events"]]
+            assert [event.removesuffix(" refused") for event in events] == [action]
             assert connect(served).get("/v3/balance").status == 200
             assert is_selected(player) == [True, True]
             assert_consistent(served)
@@ -94,9 +94,9 @@ def test_a_refused_plan_has_an_event_and_a_note(player: Player, wire: Api) -> No
     player.act("register", domain="wanted.com", at="P1D")
     player.act("register", domain="pending.com", at="P2D")
     assert create(wire, "wanted.com") == "ok"
-    fired = player.advance(by="P2D")["fired"]
+    events = player.advance(by="P2D")["events"]
     note = "name_taken: wanted.com is registered already."
-    notes = {(event["event"], event["subject"]): event["note"] for event in fired}
+    notes = {(event["event"], event["subject"]): event["note"] for event in events}
     assert notes["register refused", "wanted.com"] == note
     assert ("register", "pending.com") in notes
     assert player.scheduled()[0]["refused"] == note

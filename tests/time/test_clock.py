@@ -90,21 +90,21 @@ def test_the_clock_advances_until_an_event_of_each_kind(make: Make, subtests) ->
     sandbox.simulate.set_promotion("com", of="renewal", price=1, until="P4D")
     sandbox.simulate.when("P5D").register("wanted.com")
     sandbox.simulate.when("P6D").register("wanted.com")
-    to_come = {event.event for event in sandbox.clock.advance("P800D", dry_run=True).fired}
+    to_come = {event.event for event in sandbox.clock.advance("P800D", dry_run=True).events}
     assert len(to_come) >= 12, to_come
     for kind in sorted(to_come):
         with sandbox.fork() as fork, subtests.test(kind=kind):
-            fired = fork.clock.advance(until={"event": kind}).fired
-            first = next(event for event in fired if event.event == kind)
-            assert first.at == fork.clock.now == fired[-1].at
+            events = fork.clock.advance(until={"event": kind}).events
+            first = next(event for event in events if event.event == kind)
+            assert first.at == fork.clock.now == events[-1].at
 
 
 def test_the_clock_advances_until_an_event_of_a_name_or_an_account(sandbox: Sandbox) -> None:
-    fired = sandbox.clock.advance(until={"event": "release", "domain": "second.com"}).fired
-    released = [event.subject for event in fired if event.event == "release"]
+    events = sandbox.clock.advance(until={"event": "release", "domain": "second.com"}).events
+    released = [event.subject for event in events if event.event == "release"]
     assert released[0] != "second.com" == released[-1]
-    fired = sandbox.clock.advance(until={"event": "automatic renewal", "account": "main"}).fired
-    assert "main" in {event.account for event in fired if event.at == sandbox.clock.now}
+    events = sandbox.clock.advance(until={"event": "automatic renewal", "account": "main"}).events
+    assert "main" in {event.account for event in events if event.at == sandbox.clock.now}
 
 
 def test_the_clock_stays_if_nothing_is_due_before_its_end(tmp_path: Path) -> None:
@@ -135,9 +135,9 @@ def test_a_dry_run_reports_the_events_of_the_move_and_changes_nothing(
     assert served.export() == before
     done = player.advance(**body)
     assert done == {**foreseen, "dry_run": False}
-    assert done["fired"]
+    assert done["events"]
     if "until" in body:
-        assert {event["at"] for event in done["fired"]} == {done["now"]} == {"2026-03-02T12:00:00Z"}
+        assert {event["at"] for event in done["events"]} == {done["now"]} == {"2026-03-02T12:00:00Z"}
 
 
 @pytest.mark.parametrize("tries", ["once", "daily"])
@@ -151,11 +151,11 @@ def test_a_leap_of_the_clock_equals_any_steps(make: Make, tries: str) -> None:
         world.simulate.when("P300D").adjust_balance("main", to=20)
     leap, days, events = worlds
     end = leap.clock.now + timedelta(days=800)
-    at_once = leap.clock.advance("P800D").fired
-    daily = tuple(fired for _ in range(800) for fired in days.clock.advance("P1D").fired)
+    at_once = leap.clock.advance("P800D").events
+    daily = tuple(events for _ in range(800) for events in days.clock.advance("P1D").events)
     by_event: tuple[Any, ...] = ()
     while events.clock.advance(until="next", dry_run=True).now <= end:
-        by_event += events.clock.advance(until="next").fired
+        by_event += events.clock.advance(until="next").events
     events.clock.set(end)
     assert at_once == daily == by_event
     assert leap.export() == days.export() == events.export()

@@ -10,17 +10,17 @@ from tests.registry import edit_name
 from tests.third_parties.player import Player
 
 
-def rows(fired: list[Any], *subjects: str) -> list[tuple[str, str, str, str, str | None]]:
+def rows(events: list[Any], *subjects: str) -> list[tuple[str, str, str, str, str | None]]:
     """Return the date, the event, the account, the charge and the balance of events of some subjects."""
     return [
         (event["at"][:10], event["event"], event["account"], event["charged"], event["balance"])
-        for event in fired
+        for event in events
         if event["subject"] in subjects
     ]
 
 
 def test_an_automatic_renewal_is_charged_with_the_event_as_its_cause(player: Player, served: Sandbox) -> None:
-    assert rows(player.advance(to="2026-12-01")["fired"], "active.com") == [
+    assert rows(player.advance(to="2026-12-01")["events"], "active.com") == [
         ("2026-11-21", "automatic renewal", "main", "15.00", "9985.00")
     ]
     cause = f"event:order:{served.names['active.com'].order}"
@@ -43,28 +43,28 @@ def test_an_expiry_is_reported_with_the_reason(player: Player, served: Sandbox) 
     ):
         served.reset(original=True)
         player.act(action, **parameters)
-        fired = player.advance(to="2026-11-22")["fired"]
+        events = player.advance(to="2026-11-22")["events"]
         balance = "14.99" if action == "adjust_balance" else "10000.00"
         expiry = ("2026-11-21", "expiry", "main", "0.00", balance)
-        assert expiry in rows(fired, "active.com")
-        notes = [event["note"] for event in fired if event["subject"] == "active.com"]
+        assert expiry in rows(events, "active.com")
+        notes = [event["note"] for event in events if event["subject"] == "active.com"]
         assert f"no automatic renewal: {note}" in notes
 
 
 def test_orders_pass_each_stage_after_its_days(player: Player) -> None:
-    fired = player.advance(to="2027-01-01")["fired"]
-    assert rows(fired, "second.com") == [
+    events = player.advance(to="2027-01-01")["events"]
+    assert rows(events, "second.com") == [
         ("2026-08-13", "expiry", "main", "0.00", "10000.00"),
         ("2026-09-12", "redemption", "main", "0.00", "10000.00"),
         ("2026-10-12", "pending delete", "main", "0.00", "10000.00"),
         ("2026-10-17", "release", "main", "0.00", "10000.00"),
     ]
-    assert [row[:2] for row in rows(fired, "requested.com")][:2] == [
+    assert [row[:2] for row in rows(events, "requested.com")][:2] == [
         ("2026-03-02", "processing"),
         ("2026-03-02", "activation"),
     ]
-    assert [row[:2] for row in rows(fired, "processing.com")][:1] == [("2026-03-02", "activation")]
-    assert rows(fired, "net") == [
+    assert [row[:2] for row in rows(events, "processing.com")][:1] == [("2026-03-02", "activation")]
+    assert rows(events, "net") == [
         ("2026-03-11", "registration promotion ends", None, "0.00", None),
         ("2026-03-21", "renewal promotion ends", None, "0.00", None),
     ]
@@ -74,7 +74,7 @@ def test_a_transfer_is_refunded_before_a_redemption(player: Player, served: Sand
     edit_name(served, "lapsed.com", due="+2d")
     body = {"domain": {"domainName": "lapsed.com"}, "authCode": "let-me-in"}
     assert wire.post("/v3/domains/requestTransfer", body).status == 200
-    assert rows(player.advance(by="P2D")["fired"], "lapsed.com") == [
+    assert rows(player.advance(by="P2D")["events"], "lapsed.com") == [
         ("2026-03-03", "transfer cancelled", "main", "-9.00", "10000.00"),
         ("2026-03-03", "redemption", "other", "0.00", "500.00"),
     ]

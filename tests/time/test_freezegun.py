@@ -72,8 +72,8 @@ def test_a_world_made_under_freezegun_can_be_exported() -> None:
 def test_both_clocks_move_together(sandbox: Sandbox) -> None:
     with freeze_time(sandbox, MAY) as clocks:
         assert datetime.now(UTC) == sandbox.clock.now == clocks.now == MAY
-        fired = clocks.advance(until={"domain": "second.com", "stage": "overdue"}).fired
-        assert fired[-1].subject == "second.com"
+        events = clocks.advance(until={"domain": "second.com", "stage": "overdue"}).events
+        assert events[-1].subject == "second.com"
         assert datetime.now(UTC) == sandbox.clock.now == datetime(2026, 8, 13, 12, tzinfo=UTC)
         clocks.set("2027-01-01")
         assert datetime.now(UTC) == sandbox.clock.now == datetime(2027, 1, 1, tzinfo=UTC)

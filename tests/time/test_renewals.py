@@ -62,7 +62,7 @@ def begin_without_money(sandbox: Sandbox, tries: str) -> None:
 
 
 def events(sandbox: Sandbox, by: str, name: str = NAME) -> list[str]:
-    return [event.event for event in sandbox.clock.advance(by).fired if event.subject == name]
+    return [event.event for event in sandbox.clock.advance(by).events if event.subject == name]
 
 
 @pytest.mark.parametrize("tries", ["once", "daily"])
@@ -108,7 +108,7 @@ def test_a_name_that_lapsed_years_ago_is_overdue_until_enough_years_are_paid_for
         assert answer["status"] == status
         assert Decimal(answer["totalPaid"]) == before - balance(sandbox)
         assert status == "active" or sandbox.names["late.com"].due == due
-        assert sandbox.clock.advance(0).fired == ()
+        assert sandbox.clock.advance(0).events == ()
         assert api.get(f"{V3}/getDomain/late.com").json["status"] == status
     assert sandbox.clock.due(domain="late.com").due[0].event == "automatic renewal"
 
@@ -147,7 +147,7 @@ def test_a_name_that_lapsed_years_ago_comes_back_overdue(sandbox: Sandbox, way: 
     now, money = sandbox.clock.now, balance(sandbox, "other")
     name = sandbox.names["late.com"]
     assert (name.stage, name.since) == ("overdue", now)
-    assert sandbox.clock.advance(0).fired == ()
+    assert sandbox.clock.advance(0).events == ()
     assert all(event.at > now for event in sandbox.clock.due(domain="late.com").due)
     assert events(sandbox, "P901D", "late.com") == ["redemption"]
     assert balance(sandbox, "other") == money

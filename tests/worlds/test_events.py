@@ -12,7 +12,7 @@ from reseller_sandbox import Sandbox
 from tests.registry import Make, connect
 
 
-def events(sandbox: Sandbox, **wanted: Any) -> list[Any]:
+def found(sandbox: Sandbox, **wanted: Any) -> list[Any]:
     """Return the events that the world remembers, read page by page."""
     pages = [sandbox.events.find(limit=50, **wanted)]
     while pages[0].matching > len(pages[0].events):
@@ -22,29 +22,29 @@ def events(sandbox: Sandbox, **wanted: Any) -> list[Any]:
 
 def rows(sandbox: Sandbox, **wanted: Any) -> list[tuple[int, str, str, int | None]]:
     """Return number, kind, name and cause of the events."""
-    return [(event.number, event.kind, event.name, event.cause) for event in events(sandbox, **wanted)]
+    return [(event.number, event.kind, event.name, event.cause) for event in found(sandbox, **wanted)]
 
 
 def test_events_of_all_kinds_have_their_cause_and_effect(sandbox: Sandbox) -> None:
     sandbox.simulate.when(after="v3.balance").register("wanted.com", auth_code="their-code")
     connect(sandbox).get("/v3/balance")
-    fired = sandbox.clock.advance("P250D").fired
+    events = sandbox.clock.advance("P250D").events
     assert rows(sandbox)[:4] == [
         (1, "control", "simulate.register", None),
         (2, "request", "v3.balance", None),
         (3, "scheduled", "register", 2),
         (4, "control", "clock.advance", None),
     ]
-    assert events(sandbox)[0].given["auth_code"] == "***"
-    (advance,) = events(sandbox, name="clock.advance")
+    assert found(sandbox)[0].given["auth_code"] == "***"
+    (advance,) = found(sandbox, name="clock.advance")
     assert advance.given == {"by": "P250D"}
     (clock,) = advance.changed
     assert (clock.name, clock.before) == ("clock.now", "2026-03-01T12:00:00Z")
     assert clock.after == "2026-11-06T12:00:00Z"
-    caused = events(sandbox, cause=advance.number)
+    caused = found(sandbox, cause=advance.number)
     assert {event.kind for event in caused} == {"time"}
-    assert [event.happening for event in caused] == list(fired)
-    assert [event.number for event in events(sandbox)] == list(range(1, 5 + len(fired)))
+    assert [event.registry_event for event in caused] == list(events)
+    assert [event.number for event in found(sandbox)] == list(range(1, 5 + len(events)))
 
 
 def test_a_due_event_of_a_running_clock_has_no_cause(make: Make) -> None:
@@ -52,9 +52,9 @@ def test_a_due_event_of_a_running_clock_has_no_cause(make: Make) -> None:
         sandbox = make(frozen=False)
         machine.tick(timedelta(days=200))
         connect(sandbox).get("/v3/balance")
-        (expiry,) = events(sandbox, kind="time", domain="second.com", name="expiry")
+        (expiry,) = found(sandbox, kind="time", domain="second.com", name="expiry")
         assert expiry.cause is None
-        (request,) = events(sandbox, kind="request")
+        (request,) = found(sandbox, kind="request")
         assert request.number > expiry.number
 
 
@@ -97,8 +97,8 @@ def test_each_control_call_that_changes_a_world_is_an_event_until_a_reset(sandbo
     began = connect(sandbox).get("/_sandbox/events").raw
     for name, call in CALLS:
         call(sandbox)
-        assert events(sandbox, kind="control")[-1].name == name
-    numbers = [event.number for event in events(sandbox)]
+        assert found(sandbox, kind="control")[-1].name == name
+    numbers = [event.number for event in found(sandbox)]
     assert len(set(numbers)) == len(numbers)
     sandbox.reset()
     assert connect(sandbox).get("/_sandbox/events").raw == began
@@ -111,7 +111,7 @@ def test_a_rewind_takes_events_back_to_a_branch(sandbox: Sandbox) -> None:
     later = rows(sandbox)
     branch = sandbox.rewind(request, side="after").branch
     assert rows(sandbox) == [(1, "request", "v3.balance", None), (2, "control", "history.rewind", None)]
-    assert events(sandbox)[-1].effect == {"branch": branch.name}
+    assert found(sandbox)[-1].effect == {"branch": branch.name}
     api.get("/v3/balance")
     assert rows(sandbox)[-1] == (3, "request", "v3.balance", None)
     sandbox.branches.switch(branch.name)
@@ -121,7 +121,7 @@ def test_a_rewind_takes_events_back_to_a_branch(sandbox: Sandbox) -> None:
 def test_a_fork_has_its_own_events(sandbox: Sandbox) -> None:
     sandbox.clock.advance("P1D")
     with sandbox.fork(now="2026-09-01T00:00:00Z") as fork:
-        *before, forked = events(fork)
+        *before, forked = found(fork)
         assert (forked.kind, forked.name) == ("control", "worlds.fork")
         assert forked.given == {"world": "default", "point": "now"}
         assert {event.kind for event in before} == {"time"}
@@ -130,7 +130,7 @@ def test_a_fork_has_its_own_events(sandbox: Sandbox) -> None:
 
 def test_the_oldest_events_are_dropped_and_counted(make: Make) -> None:
     sandbox = make(max_events=5)
-    fired = sandbox.clock.advance("P800D").fired
+    events = sandbox.clock.advance("P800D").events
     found = sandbox.events.find()
-    assert (len(found.events), found.kept, found.dropped) == (5, 5, len(fired) + 1 - 5)
-    assert found.events[-1].number == len(fired) + 1
+    assert (len(found.events), found.kept, found.dropped) == (5, 5, len(events) + 1 - 5)
+    assert found.events[-1].number == len(events) + 1

@@ -84,7 +84,7 @@ def test_a_long_call_blocks_no_other_world(subtests: pytest.Subtests) -> None:
         answer, _ = meanwhile(lambda: dates.append(within.get("/v3/balance").headers["date"]), long)
         dates.append(within.get("/v3/balance").headers["date"])
     assert answer.json["total"] > NAMES
-    assert len(answer.json["fired"]) == 3
+    assert len(answer.json["events"]) == 3
     assert [world.orders for world in grown.worlds if world.name != "other"] == [NAMES + 1] * 3
     assert len(set(dates)) <= 2
     assert {request.at for request in busy.journal} <= {began, busy.clock.now}

@@ -12,10 +12,17 @@ from reseller_sandbox.control.events import followed
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import client_of
 from reseller_sandbox.control.resource import Resource, Subscription, read, stream, write
-from reseller_sandbox.control.results import Fired, PerSecond, Result, Since, fired, record_of
-from reseller_sandbox.core import events, refusals
+from reseller_sandbox.control.results import (
+    PerSecond,
+    RegistryEventRecord,
+    Result,
+    Since,
+    event_record,
+    record_of,
+)
+from reseller_sandbox.core import refusals, timers
 from reseller_sandbox.core.clock import later, real_now, wire
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.model import OUTSIDE, Order, Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
@@ -46,7 +53,7 @@ class Reaches(TypedDict, total=False):
 class Occurs(TypedDict, total=False):
     """An event, by its kind; with ``domain`` or ``account``, only one about those."""
 
-    event: Required[Annotated[str, choice(*events.names())]]
+    event: Required[Annotated[str, choice(*timers.names())]]
     domain: Text
     account: Text
 
@@ -72,7 +79,7 @@ class Moved(Shows, frozen=True, kw_only=True):
 
     dry_run: bool
     total: int
-    fired: tuple[Fired, ...]
+    events: tuple[RegistryEventRecord, ...]
 
 
 class Coming(Result, frozen=True, kw_only=True):
@@ -80,18 +87,18 @@ class Coming(Result, frozen=True, kw_only=True):
 
     now: datetime
     total: int
-    due: tuple[Fired, ...]
+    due: tuple[RegistryEventRecord, ...]
 
 
 class Tick(Shows, frozen=True, kw_only=True):
     """What the clock shows after it was moved, stopped or let run, or when something came due.
 
-    ``number`` and ``name`` are those of the event, ``happening`` is what came due.
+    ``number`` and ``name`` are those of the event, ``registry_event`` is what came due.
     """
 
     number: int
     name: str
-    happening: Fired | None
+    registry_event: RegistryEventRecord | None
 
     @property
     def mark(self) -> int:
@@ -101,7 +108,7 @@ class Tick(Shows, frozen=True, kw_only=True):
     @property
     def told(self) -> str:
         """Return the tick in one line, for people who watch."""
-        about = f" {self.happening.subject}" if self.happening is not None else ""
+        about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
         return f"{wire(self.now)} {'frozen' if self.frozen else 'running'} {self.name}{about}"
 
 
@@ -194,13 +201,13 @@ class Clock(Resource):
             domain: The name whose events alone are listed.
         """
         moment = local_transport(self).world.present()
-        known = moment.state.calendar if domain is None else events.about(moment.state, parse_name(domain))
+        known = moment.state.calendar if domain is None else timers.about(moment.state, parse_name(domain))
 
-        def foreseen(due: events.Due) -> list[Happening]:  # on a draft that is not committed
-            return events.fire(Draft(moment.state, due[0], moment.assumptions, "", BY_ITSELF), due)
+        def foreseen(due: timers.Due) -> list[RegistryEvent]:  # on a draft that is not committed
+            return timers.fire(Draft(moment.state, due[0], moment.assumptions, "", BY_ITSELF), due)
 
         coming = [one for due in islice(known, limit) for one in foreseen(due)]
-        shown = tuple(fired(moment.state, one) for one in coming)
+        shown = tuple(event_record(moment.state, one) for one in coming)
         return Coming(now=moment.clock.now(), total=len(moment.state.calendar), due=shown)
 
     @stream()
@@ -212,7 +219,7 @@ class Clock(Resource):
 
 def _ticks(event: Event) -> bool:
     """Whether the clock is concerned."""
-    return event.happening is not None or any(name.startswith("clock.") for name, _, _ in event.changed)
+    return event.registry_event is not None or any(name.startswith("clock.") for name, _, _ in event.changed)
 
 
 def _tick(world: World, event: Event) -> Tick:
@@ -222,7 +229,7 @@ def _tick(world: World, event: Event) -> Tick:
         event,
         now=changed.get("clock.now", event.at),
         frozen=changed.get("clock.frozen", world.clock.frozen),
-        happening=event.happening and fired(world.state, event.happening),
+        registry_event=event.registry_event and event_record(world.state, event.registry_event),
     )
 
 
@@ -237,7 +244,7 @@ def _moved(world: World, journey: Journey, limit: int, *, dry_run: bool = False)
         frozen=reached.clock.frozen,
         dry_run=dry_run,
         total=len(happened),
-        fired=tuple(fired(reached.state, one) for one in happened[:limit]),
+        events=tuple(event_record(reached.state, one) for one in happened[:limit]),
     )
 
 

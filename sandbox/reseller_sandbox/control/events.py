@@ -12,13 +12,13 @@ from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Resource, Subscription, read, stream
 from reseller_sandbox.control.results import (
-    Fired,
     Number,
     PerSecond,
+    RegistryEventRecord,
     Result,
     Setting,
     Since,
-    fired,
+    event_record,
     latest,
     record_of,
     settings_of,
@@ -56,14 +56,14 @@ class EventFilter(TypedDict, total=False):
     domain: Annotated[str, TEXT, "Only what is about this name."]
 
 
-class Logged(Result, frozen=True, kw_only=True):
+class LogRecord(Result, frozen=True, kw_only=True):
     """One thing that changed the world, or asked something of it.
 
     ``number`` is its place in the line of all of them, ``cause`` that of what caused it: the control
     call that moved the clock, or the request that a scheduled action waited for. ``name`` is the operation
     of a request or a control call, or the event. ``given`` is what a control call was told and ``changed``
-    the settings that it changed, ``happening`` what happened in the registry, and ``effect`` what else came
-    of it; for a request that is its id, under which the journal has it, and its outcome.
+    the settings that it changed, ``registry_event`` what happened in the registry, and ``effect`` what else
+    came of it; for a request that is its id, under which the journal has it, and its outcome.
     """
 
     number: int
@@ -71,7 +71,7 @@ class Logged(Result, frozen=True, kw_only=True):
     kind: str
     name: str
     cause: int | None
-    happening: Fired | None
+    registry_event: RegistryEventRecord | None
     given: Mapping[str, Any]
     changed: tuple[Setting, ...]
     effect: Mapping[str, Any]
@@ -84,7 +84,7 @@ class Logged(Result, frozen=True, kw_only=True):
     @property
     def told(self) -> str:
         """Return the event in one line, for people who watch."""
-        about = f" {self.happening.subject}" if self.happening is not None else ""
+        about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
         told = ", ".join(f"{name}={value}" for name, value in {**self.given, **self.effect}.items())
         return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (f": {told}" if told else "")
 
@@ -95,7 +95,7 @@ class EventsFound(Result, frozen=True, kw_only=True):
     ``matching`` counts all of those, ``kept`` what the world remembers, ``dropped`` what it has forgotten.
     """
 
-    events: tuple[Logged, ...]
+    events: tuple[LogRecord, ...]
     matching: int
     kept: int
     dropped: int
@@ -223,7 +223,7 @@ class Events(Resource):
         since: Since | None = None,
         per_second: PerSecond | None = None,
         **sought: Unpack[EventFilter],
-    ) -> Subscription[Logged]:
+    ) -> Subscription[LogRecord]:
         """Yield each matching event as it happens."""
         world, key = local_transport(self).world, f"events {sorted(sought.items())}"
         return followed(
@@ -290,16 +290,16 @@ def _request(entry: Entry) -> Event:
 
 
 def _domains(event: Event) -> Iterator[str]:
-    if event.happening is not None:
-        yield event.happening.subject
+    if event.registry_event is not None:
+        yield event.registry_event.subject
     yield from event.effect.get("domains", ())
 
 
-def _shown(event: Event, state: State) -> Logged:
+def _shown(event: Event, state: State) -> LogRecord:
     return record_of(
-        Logged,
+        LogRecord,
         event,
-        happening=event.happening and fired(state, event.happening),
+        registry_event=event.registry_event and event_record(state, event.registry_event),
         given=redact.masked(redact.plain(event.given)),
         changed=settings_of(event.changed),
         effect=redact.plain(event.effect),

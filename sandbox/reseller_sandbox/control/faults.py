@@ -349,9 +349,9 @@ def _placed(
     read = reading.read_rules(given, transport.words, taken, place, world.now())
     world.limits.require_room_for_faults(len(there) + len(read))
     names = [one.rule.name for one in read]
-    with world.acting("faults.add") as deed:
+    with world.acting("faults.add") as action:
         _set(world, (*there, *(one.rule for one in read)))
-        deed.effect["faults"] = names
+        action.effect["faults"] = names
     return FaultsPlaced(faults=tuple(one for one in _found(world) if one.name in names))
 
 

@@ -17,7 +17,7 @@ from reseller_sandbox.control.resource import ReceivedRefusal, Resource
 from reseller_sandbox.core import refusals, texts
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.contract import read_match
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
@@ -73,7 +73,7 @@ def record_of(kind: type[T], source: object, /, **told: Any) -> T:
     return cast(T, made(**others, **told))
 
 
-class Fired(Result, frozen=True, kw_only=True):
+class RegistryEventRecord(Result, frozen=True, kw_only=True):
     """Something that happened: when, what, to which name, zone or account, and whom it concerned.
 
     ``charged`` is what the account paid for it (below zero: what it got back), ``balance`` what it has
@@ -120,11 +120,11 @@ def settings_of(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
     )
 
 
-def fired(state: State, one: Happening) -> Fired:
+def event_record(state: State, one: RegistryEvent) -> RegistryEventRecord:
     """Return an event with the names that people know: accounts by name, names in Unicode."""
     account = state.accounts.get(one.account) if one.account is not None else None
     name = account.name if account is not None else None
-    return record_of(Fired, one, subject=to_unicode(one.subject), account=name)
+    return record_of(RegistryEventRecord, one, subject=to_unicode(one.subject), account=name)
 
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Operation, Resource, method_for, read, write
-from reseller_sandbox.control.results import Fired, Number, Result, fired, match_of
+from reseller_sandbox.control.results import Number, RegistryEventRecord, Result, event_record, match_of
 from reseller_sandbox.core import refusals, scheduled_actions, third_parties
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.model import ScheduledAction
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
@@ -103,7 +103,7 @@ class Simulated(Result, frozen=True, kw_only=True):
     """What happened at once, or what is planned."""
 
     now: datetime
-    fired: tuple[Fired, ...]
+    events: tuple[RegistryEventRecord, ...]
     scheduled: ScheduledRecord | None
 
 
@@ -132,34 +132,36 @@ class SimulatedAction(Operation):
             raise Refused(INVALID_PARAMETER, problems="at and after do not go together")
         world = local_transport(resource).world
 
-        def work(draft: Draft) -> Happening | ScheduledAction:
+        def work(draft: Draft) -> RegistryEvent | ScheduledAction:
             if at is None and after is None:
                 return third_parties.carry_out(draft, self.name, given)
             wanted: Any = {"operation": after} if isinstance(after, str) else after
             wait = match_of(resource, wanted, "after") if after is not None else None
             return scheduled_actions.make(draft, self.name, given, at=at, after=wait)
 
-        with world.lock, world.acting(self.id) as deed:
+        with world.lock, world.acting(self.id) as action:
             outcome = world.transact(self.id, work, operation=self.id)
             if outcome.refused is not None:
                 raise outcome.refused
             done = outcome.result
             if isinstance(done, ScheduledAction):
-                deed.effect["scheduled"] = done.id
-                return Simulated(now=world.now(), fired=(), scheduled=scheduled_record(done))
+                action.effect["scheduled"] = done.id
+                return Simulated(now=world.now(), events=(), scheduled=scheduled_record(done))
             assert done is not None
-            deed.happening = done
-            return Simulated(now=world.now(), fired=(fired(world.state, done),), scheduled=None)
+            action.registry_event = done
+            return Simulated(now=world.now(), events=(event_record(world.state, done),), scheduled=None)
 
 
 def happens(
     *refuses: Rule,
-) -> Callable[[Callable[Concatenate[Draft, P], Happening]], Callable[Concatenate[Simulate, P], Simulated]]:
+) -> Callable[
+    [Callable[Concatenate[Draft, P], RegistryEvent]], Callable[Concatenate[Simulate, P], Simulated]
+]:
     """Declare an action of ``core.simulate``, and the rules by which it may refuse when it happens at
     once."""
 
     def declare(
-        action: Callable[Concatenate[Draft, P], Happening],
+        action: Callable[Concatenate[Draft, P], RegistryEvent],
     ) -> Callable[Concatenate[Simulate, P], Simulated]:
         operation = SimulatedAction(action, "write", refuses, long=False)
         return cast("Callable[Concatenate[Simulate, P], Simulated]", method_for(operation))

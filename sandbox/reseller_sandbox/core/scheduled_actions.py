@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core import third_parties
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.matching import Match, Request
 from reseller_sandbox.core.model import ScheduledAction
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused
@@ -59,20 +59,20 @@ def _ahead(draft: Draft, at: str) -> datetime:
     return found
 
 
-def apply(draft: Draft, scheduled: ScheduledAction) -> Happening:
+def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
     """Do what was planned, or note why it came to nothing."""
     refused = ""
     try:
-        fired = draft.attempt(
+        events = draft.attempt(
             lambda inner: third_parties.carry_out(inner, scheduled.action, dict(scheduled.given))
         )
     except Refused as problem:
         refused = str(problem)
-        fired = Happening(
+        events = RegistryEvent(
             at=draft.now, event=f"{scheduled.action} refused", subject=subject(scheduled), note=refused
         )
     draft.put(replace(scheduled, applied=draft.now, refused=refused))
-    return fired
+    return events
 
 
 def subject(scheduled: ScheduledAction) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from msgspec.structs import replace
 
 from reseller_sandbox.core import ledger, orders, refusals, registration, transfers, zones
-from reseller_sandbox.core.happenings import Happening, concerning
+from reseller_sandbox.core.events import RegistryEvent, concerning
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import (
     LONGEST_TERM,
@@ -63,7 +63,7 @@ def set_prices(
     restore: Amount | None = None,
     privacy: Amount | None = None,
     owner_change: Amount | None = None,
-) -> Happening:
+) -> RegistryEvent:
     """Let a zone's registry change its prices; those left out stay.
 
     Args:
@@ -91,7 +91,7 @@ def set_prices(
 
 def set_promotion(
     draft: Draft, zone: Zone, *, of: Term, price: Amount | None = None, until: When | None = None
-) -> Happening:
+) -> RegistryEvent:
     """Lower a zone's yearly price for registration or renewal until an instant.
 
     Without ``price`` and ``until`` the promotion that is on ends.
@@ -117,7 +117,7 @@ def set_premium(
     registration: Amount | None = None,
     renewal: Amount | None = None,
     transfer: Amount | None = None,
-) -> Happening:
+) -> RegistryEvent:
     """Let a registry make a name a premium one with its own prices; without any, it is an ordinary one again.
 
     Args:
@@ -137,10 +137,10 @@ def set_premium(
     elif renewal is not None or transfer is not None:
         raise Refused(INVALID_PARAMETER, problems="registration is missing beside renewal and transfer")
     draft.put(replace(zone, premium=tuple(sorted(kept.items(), key=lambda pair: pair[0]))))
-    return Happening(at=draft.now, event="set_premium", subject=domain)
+    return RegistryEvent(at=draft.now, event="set_premium", subject=domain)
 
 
-def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> Happening:
+def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> RegistryEvent:
     """Let a zone's registry go out of service, or come back.
 
     Args:
@@ -154,7 +154,7 @@ def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> Happening:
 
 def adjust_balance(
     draft: Draft, account: Text, *, by: Change | None = None, to: Change | None = None
-) -> Happening:
+) -> RegistryEvent:
     """Move an account's balance by an amount, or to one.
 
     Args:
@@ -170,7 +170,7 @@ def adjust_balance(
     return concerning(draft, "adjust_balance", found, charged=-amount)
 
 
-def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> Happening:
+def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> RegistryEvent:
     """Let an account's API key, its v2.0 token, or both, stop working.
 
     Args:
@@ -179,7 +179,7 @@ def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "bot
     return _revoked(draft, "revoke_credentials", account, lambda revoked: revoked | _credentials(which))
 
 
-def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> Happening:
+def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> RegistryEvent:
     """Let an account's credentials work again.
 
     Args:
@@ -202,7 +202,7 @@ def _credentials(which: str) -> set[str]:
     return {"key", "token"} if which == "both" else {which}
 
 
-def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], set[str]]) -> Happening:
+def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], set[str]]) -> RegistryEvent:
     account = account_called(draft.state, word)
     draft.put(replace(account, revoked=tuple(sorted(change(set(account.revoked))))))
     return concerning(draft, event, account)
@@ -231,12 +231,12 @@ def _ahead(draft: Draft, until: Any) -> datetime:
     return end
 
 
-def _changed(draft: Draft, event: str, zone: ZoneRecord) -> Happening:
+def _changed(draft: Draft, event: str, zone: ZoneRecord) -> RegistryEvent:
     draft.put(zone)
-    return Happening(at=draft.now, event=event, subject=zone.name)
+    return RegistryEvent(at=draft.now, event=event, subject=zone.name)
 
 
-Action = Callable[..., Happening]
+Action = Callable[..., RegistryEvent]
 
 #: Refusals that waiting does not mend: an action that meets one is not even planned.
 HOPELESS = frozenset(
@@ -256,7 +256,7 @@ def register(
     locked: Switch = False,
     autorenew: Switch = True,
     auth_code: Text | None = None,
-) -> Happening:
+) -> RegistryEvent:
     """Let a stranger register a name with another registrar.
 
     Args:
@@ -280,21 +280,21 @@ def register(
     return concerning(draft, "register", order)
 
 
-def hold(draft: Draft, domain: Name) -> Happening:
+def hold(draft: Draft, domain: Name) -> RegistryEvent:
     """Let the registry take a name out of the DNS; its holder cannot undo that."""
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags | {Flag.SERVER_HOLD}))
     return concerning(draft, "hold", order)
 
 
-def release_hold(draft: Draft, domain: Name) -> Happening:
+def release_hold(draft: Draft, domain: Name) -> RegistryEvent:
     """Let the registry put a name back into the DNS; a hold of the holder's own stays."""
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags - {Flag.SERVER_HOLD}))
     return concerning(draft, "release_hold", order)
 
 
-def drop(draft: Draft, domain: Name) -> Happening:
+def drop(draft: Draft, domain: Name) -> RegistryEvent:
     """Let a name's holder, here or elsewhere, delete it.
 
     It goes to redemption or, within the add grace period, is released and refunded.
@@ -303,7 +303,7 @@ def drop(draft: Draft, domain: Name) -> Happening:
     return concerning(draft, "drop", order, charged=-orders.delete(draft, order))
 
 
-def release(draft: Draft, domain: Name) -> Happening:
+def release(draft: Draft, domain: Name) -> RegistryEvent:
     """Let the registry take a name from its holder; anybody can register it at once.
 
     A pending transfer ends, and the account that asked for it is refunded.
@@ -317,7 +317,7 @@ def release(draft: Draft, domain: Name) -> Happening:
 # Transfers
 
 
-def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Happening:
+def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> RegistryEvent:
     """Let another registrar, which knows the code, ask for a name that an account here holds.
 
     Args:
@@ -333,14 +333,14 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Ha
     return concerning(draft, "request_transfer", held)
 
 
-def approve_transfer(draft: Draft, domain: Name) -> Happening:
+def approve_transfer(draft: Draft, domain: Name) -> RegistryEvent:
     """Let the registrar that an account here wants a name from approve that, at once."""
     transfer = _coming_in(draft.state, domain)
     transfers.complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
     return concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
 
 
-def reject_transfer(draft: Draft, domain: Name) -> Happening:
+def reject_transfer(draft: Draft, domain: Name) -> RegistryEvent:
     """Let the registrar that an account here wants a name from reject it; the account is refunded."""
     transfer = _coming_in(draft.state, domain)
     order = draft.state.orders[transfer.gaining_order]
@@ -349,7 +349,7 @@ def reject_transfer(draft: Draft, domain: Name) -> Happening:
     return concerning(draft, "reject_transfer", order, charged=-back)
 
 
-def cancel_transfer(draft: Draft, domain: Name) -> Happening:
+def cancel_transfer(draft: Draft, domain: Name) -> RegistryEvent:
     """Let the registrar that has asked for an account's name cancel the transfer."""
     transfer = pending_transfer(draft.state, domain)
     if transfer is None or transfer.gaining != OUTSIDE:
@@ -358,7 +358,7 @@ def cancel_transfer(draft: Draft, domain: Name) -> Happening:
     return concerning(draft, "cancel_transfer", draft.state.orders[transfer.losing_order])
 
 
-def complete_transfer(draft: Draft, domain: Name) -> Happening:
+def complete_transfer(draft: Draft, domain: Name) -> RegistryEvent:
     """Let the registry complete a pending transfer early, in or out."""
     zones.zone_of(draft.state, domain)
     transfer = pending_transfer(draft.state, domain)
@@ -398,7 +398,7 @@ def parameters(action: str) -> tuple[Parameter, ...]:
     return declared(ACTIONS[action])
 
 
-def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> Happening:
+def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> RegistryEvent:
     """Carry out an action now. ``given`` is what its ``parameters`` read; refuse as the action does."""
     return ACTIONS[action](draft, **given)
 

@@ -24,7 +24,7 @@ from rpds import HashTrieMap, HashTrieSet, Queue
 from reseller_sandbox.core import model
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.model import Action
 from reseller_sandbox.core.patterns import Glob
@@ -60,7 +60,7 @@ PIECE = 1000
 RECORDS: tuple[type, ...] = (
     *(*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium, model.Prices, model.Policy),
     *(Match, JsonPath, When, FaultRule, Count, Window, FaultBook, Strike, *KINDS.values()),
-    *(WorldClock, Assumptions, Event, EventLog, Happening, Change, State, Refusal, Possible, Wording),
+    *(WorldClock, Assumptions, Event, EventLog, RegistryEvent, Change, State, Refusal, Possible, Wording),
     *(Moment, Inherited, Arrival, Entry, Checkpoint, WorldDump, EngineDump, Exercise, Counted, Tally),
 )
 

@@ -131,7 +131,7 @@ class CallStep(_Step, frozen=True, kw_only=True):
     past: bool = False
 
 
-class FiredStep(_Step, frozen=True, kw_only=True):
+class EventsStep(_Step, frozen=True, kw_only=True):
     """Something happened by itself, or by a scheduled action."""
 
     event: str
@@ -146,7 +146,7 @@ class EndStep(_Step, frozen=True, kw_only=True):
     digest: str
 
 
-Step = StandStep | WaitingStep | RequestStep | CallStep | FiredStep | EndStep
+Step = StandStep | WaitingStep | RequestStep | CallStep | EventsStep | EndStep
 
 
 class RecordedWorld(Struct, frozen=True):

@@ -26,7 +26,7 @@ from reseller_sandbox.recording.steps import (
     AsSent,
     CallStep,
     EndStep,
-    FiredStep,
+    EventsStep,
     Raw,
     RecordedWorld,
     RecordingHead,
@@ -158,10 +158,10 @@ class Past(Struct, frozen=True):
         return [(step, entry) for _, step, entry in sorted(found, key=lambda one: one[0])]
 
     def _event(self, event: Event) -> Step:
-        if event.happening is not None and event.kind != "control":
-            happening = event.happening
-            return FiredStep(
-                number=event.number, at=event.at, event=happening.event, subject=happening.subject
+        if event.registry_event is not None and event.kind != "control":
+            registry_event = event.registry_event
+            return EventsStep(
+                number=event.number, at=event.at, event=registry_event.event, subject=registry_event.subject
             )
         moved = {name: after for name, _, after in event.changed if name == "clock.now"}
         at = moved.get("clock.now", event.at) if event.name.startswith("clock.") else event.at

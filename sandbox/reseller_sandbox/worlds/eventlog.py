@@ -15,16 +15,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from rpds import Queue
 
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.events import RegistryEvent
 
 Kind = Literal["request", "control", "time", "scheduled"]
 
 
-class FiredEvent(NamedTuple):
+class TimedEvent(NamedTuple):
     """Something that has just happened by itself; ``scheduled`` is the number of the scheduled action that
     it was."""
 
-    happening: Happening
+    registry_event: RegistryEvent
     scheduled: int | None
 
 
@@ -42,7 +42,7 @@ class Event(Struct, frozen=True, kw_only=True):
     kind: Kind
     name: str
     cause: int | None = None
-    happening: Happening | None = None
+    registry_event: RegistryEvent | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
     changed: Sequence[tuple[str, Any, Any]] = ()
     effect: Mapping[str, Any] = field(default_factory=dict)
@@ -70,22 +70,22 @@ class EventLog(Struct, frozen=True):
         """Return the log while ``cause`` is going on."""
         return replace(self, cause=cause)
 
-    def fired(self, fired: Sequence[FiredEvent]) -> EventLog:
+    def with_events(self, events: Sequence[TimedEvent]) -> EventLog:
         """Return the log with what has happened by itself, or by a scheduled action."""
-        skipped = max(len(fired) - self.limit, 0)  # what would be dropped at once
+        skipped = max(len(events) - self.limit, 0)  # what would be dropped at once
         log = replace(self, number=self.number + skipped, dropped=self.dropped + skipped)
         return log.noted(
             [
                 Event(
                     number=number,
-                    at=happening.at,
+                    at=registry_event.at,
                     kind="time" if scheduled is None else "scheduled",
-                    name=happening.event,
+                    name=registry_event.event,
                     cause=self.cause,
-                    happening=happening,
+                    registry_event=registry_event,
                     effect={} if scheduled is None else {"scheduled": scheduled},
                 )
-                for number, (happening, scheduled) in enumerate(fired[skipped:], log.number + 1)
+                for number, (registry_event, scheduled) in enumerate(events[skipped:], log.number + 1)
             ]
         )
 
@@ -112,7 +112,7 @@ class EventLog(Struct, frozen=True):
         return tuple(sorted(self.kept, key=lambda event: event.number))
 
 
-class Deed(Struct):
+class LoggedAction(Struct):
     """A control call in the making: what it is told, and what it does as far as is known.
 
     ``number`` is its place in the world's line, as soon as it has one. ``forgotten`` is whether the log
@@ -122,6 +122,6 @@ class Deed(Struct):
     name: str
     given: Mapping[str, Any]
     number: int | None = None
-    happening: Happening | None = None
+    registry_event: RegistryEvent | None = None
     effect: dict[str, Any] = field(default_factory=dict)
     forgotten: bool = False

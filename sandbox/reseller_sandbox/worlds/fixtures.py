@@ -136,8 +136,8 @@ def _usable(load: Callable[[], Seed]) -> Seed:
 
 def lasting(moment: Moment) -> Moment:
     """Return ``moment``, to which something has been added; refuse where time has let go of that by then."""
-    reached, fired = moment.settled(moment.clock.now())
-    for one in reversed(fired):
+    reached, events = moment.settled(moment.clock.now())
+    for one in reversed(events):
         if one.order is not None and one.subject not in reached.state.holding_order:
             gone = f"{to_unicode(one.subject)} is over: the {one.event} was on {wire(one.at)}"
             raise Refused(INVALID_ENTRY, problems=gone)

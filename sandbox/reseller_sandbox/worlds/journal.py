@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.model import LedgerEntry, Stage
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
@@ -228,9 +228,9 @@ class Tally(Struct):
         )
         _count(self.requests, exercise, 1, entry.id, self.world)
 
-    def note_events(self, fired: Iterable[Happening]) -> None:
+    def note_events(self, events: Iterable[RegistryEvent]) -> None:
         """Count what has happened by itself."""
-        for one in fired:
+        for one in events:
             _count(self.events, (one.event, one.stage), 1)
 
     def take(self, other: Tally) -> None:

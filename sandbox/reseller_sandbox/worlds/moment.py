@@ -13,10 +13,9 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.core import events, scheduled_actions
+from reseller_sandbox.core import scheduled_actions, timers
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import LATEST, WorldClock, wire
-from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.names import to_unicode
@@ -25,9 +24,10 @@ from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.core.stepwise import keys_in_order
 from reseller_sandbox.core.tables import TABLES
+from reseller_sandbox.core.timers import RegistryEvent
 from reseller_sandbox.faults import FaultBook
 from reseller_sandbox.fixture import faults
-from reseller_sandbox.worlds.eventlog import EventLog, FiredEvent
+from reseller_sandbox.worlds.eventlog import EventLog, TimedEvent
 
 #: The operation that the ledger names for what time does.
 BY_ITSELF = "time"
@@ -46,14 +46,14 @@ class Moment(Quiet, frozen=True):
     faults: FaultBook = FaultBook()
     log: EventLog = field(default_factory=EventLog)
 
-    def settled(self, until: datetime) -> tuple[Moment, list[Happening]]:
+    def settled(self, until: datetime) -> tuple[Moment, list[RegistryEvent]]:
         """Let all that is due by ``until`` happen, each at its instant; return the moment then, and it."""
         state = self.state
-        first = events.next_due(state)
+        first = timers.next_due(state)
         if first is None or first[0] > until:  # as for most requests
             return self, []
-        fired: list[FiredEvent] = []
-        coming = events.due_by(state, until)  # in order, which makes it a heap
+        events: list[TimedEvent] = []
+        coming = timers.due_by(state, until)  # in order, which makes it a heap
         draft = Draft(state, first[0], self.assumptions, "", BY_ITSELF)
         while coming:
             due = heappop(coming)
@@ -62,15 +62,15 @@ class Moment(Quiet, frozen=True):
             at, kind, key = due
             draft.go_on(at, f"event:{kind}:{key}")
             scheduled = key if kind == "scheduled" else None
-            fired += [FiredEvent(happening, scheduled) for happening in events.fire(draft, due)]
+            events += [TimedEvent(registry_event, scheduled) for registry_event in timers.fire(draft, due)]
             for later in draft.made_due:
                 if later[0] <= until:
                     heappush(coming, later)
-        return self.after(draft.made(), fired), [happening for happening, _ in fired]
+        return self.after(draft.made(), events), [registry_event for registry_event, _ in events]
 
-    def after(self, state: State, fired: Sequence[FiredEvent]) -> Moment:
-        """Return this moment with ``state``, to which ``fired`` has led."""
-        return replace(self, state=state, log=self.log.fired(fired)) if fired else self
+    def after(self, state: State, events: Sequence[TimedEvent]) -> Moment:
+        """Return this moment with ``state``, to which ``events`` has led."""
+        return replace(self, state=state, log=self.log.with_events(events)) if events else self
 
     def followed(self) -> Moment:
         """Return this moment with its clock caught up with the machine's, if it runs."""
@@ -87,33 +87,33 @@ class Moment(Quiet, frozen=True):
         return self if clock is self.clock else replace(self, clock=clock)
 
 
-Journey = Callable[[Moment], tuple[Moment, list[Happening]]]
+Journey = Callable[[Moment], tuple[Moment, list[RegistryEvent]]]
 
 
 def to(target: Callable[[datetime], datetime]) -> Journey:
     """Return the way to the instant that ``target`` makes of the present one; it refuses to go back."""
 
-    def go(moment: Moment) -> tuple[Moment, list[Happening]]:
+    def go(moment: Moment) -> tuple[Moment, list[RegistryEvent]]:
         now = moment.clock.now()
         instant = target(now)
         if instant < now:
             raise Refused(SET_BACK, now=wire(now), to=wire(instant))
-        reached, fired = moment.settled(instant)
-        return reached.at(instant), fired
+        reached, events = moment.settled(instant)
+        return reached.at(instant), events
 
     return go
 
 
-def to_next_due(moment: Moment) -> tuple[Moment, list[Happening]]:
+def to_next_due(moment: Moment) -> tuple[Moment, list[RegistryEvent]]:
     """Go to the instant of the next due event; refuse where there is none."""
-    settled, fired = moment.settled(moment.clock.now())
-    due = events.next_due(settled.state)
+    settled, events = moment.settled(moment.clock.now())
+    due = timers.next_due(settled.state)
     if due is None:
         raise Refused(NOTHING_DUE, reason="nothing is due: time alone changes nothing here")
     if due[0] > LATEST:
         raise Refused(NOTHING_DUE, reason=f"nothing is due before {wire(LATEST)}, and it goes no further")
     reached, more = settled.settled(due[0])
-    return reached.at(due[0]), fired + more
+    return reached.at(due[0]), events + more
 
 
 def until_stage(order: int, name: str, stage: Stage) -> Journey:
@@ -123,7 +123,7 @@ def until_stage(order: int, name: str, stage: Stage) -> Journey:
     """
     found = f"time alone does not bring {to_unicode(name)} to {stage.value}"
 
-    def there(moment: Moment, _: Sequence[Happening]) -> bool:
+    def there(moment: Moment, _: Sequence[RegistryEvent]) -> bool:
         if order not in moment.state.orders and stage is not Stage.RELEASED:
             raise Refused(NOTHING_DUE, reason=found)
         return _stage(moment.state, order) is stage
@@ -138,31 +138,31 @@ def until_event(event: str, name: str | None = None, account: int | None = None)
     """
     about = f" of {to_unicode(name)}" if name is not None else ""
 
-    def there(_: Moment, fired: Sequence[Happening]) -> bool:
+    def there(_: Moment, events: Sequence[RegistryEvent]) -> bool:
         return any(
             one.event == event and name in (None, one.subject) and account in (None, one.account)
-            for one in fired
+            for one in events
         )
 
     return _until(there, f"time alone does not lead to {event}{about} in {HORIZON.days // 366} years")
 
 
-def _until(there: Callable[[Moment, Sequence[Happening]], bool], reason: str) -> Journey:
+def _until(there: Callable[[Moment, Sequence[RegistryEvent]], bool], reason: str) -> Journey:
     """Return the way from event to event until ``there`` is true of the moment and what has just fired."""
 
-    def go(moment: Moment) -> tuple[Moment, list[Happening]]:
+    def go(moment: Moment) -> tuple[Moment, list[RegistryEvent]]:
         now = moment.clock.now()
-        reached, fired = moment.settled(now)
+        reached, events = moment.settled(now)
         instant, furthest = now, min(now + HORIZON, LATEST)
-        just = list(fired)
+        just = list(events)
         while not there(reached, just):
-            due = events.next_due(reached.state)
+            due = timers.next_due(reached.state)
             if due is None or due[0] > furthest:
                 raise Refused(NOTHING_DUE, reason=reason)
             instant = due[0]
             reached, just = reached.settled(instant)
-            fired += just
-        return reached.at(instant), fired
+            events += just
+        return reached.at(instant), events
 
     return go
 
@@ -170,14 +170,14 @@ def _until(there: Callable[[Moment, Sequence[Happening]], bool], reason: str) ->
 def after_request(request: Request) -> Journey:
     """Return the way to the moment after what was planned for after such a request; the clock stays."""
 
-    def go(moment: Moment) -> tuple[Moment, list[Happening]]:
+    def go(moment: Moment) -> tuple[Moment, list[RegistryEvent]]:
         state, now = moment.state, moment.clock.now()
-        fired: list[FiredEvent] = []
+        events: list[TimedEvent] = []
         for scheduled in list(scheduled_actions.waiting_for(state, request)):
             draft = Draft(state, now, moment.assumptions, f"event:plan:{scheduled.id}", BY_ITSELF)
-            fired.append(FiredEvent(scheduled_actions.apply(draft, scheduled), scheduled.id))
+            events.append(TimedEvent(scheduled_actions.apply(draft, scheduled), scheduled.id))
             state = draft.made()
-        return moment.after(state, fired), [happening for happening, _ in fired]
+        return moment.after(state, events), [registry_event for registry_event, _ in events]
 
     return go
 

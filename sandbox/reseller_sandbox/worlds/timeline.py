@@ -106,8 +106,8 @@ def begin_again(world: World, origin: Moment) -> Checkpoint:
     """Go on from another beginning; return the branch that keeps what the world was."""
     with world.lock:
         left = _leave(world)
-        if world.deed is not None:
-            world.deed.given = {}  # a whole fixture, with its secrets
+        if world.action is not None:
+            world.action.given = {}  # a whole fixture, with its secrets
         world.origin = replace(origin, log=EventLog(world.limits.max_events, line=world.left))
         world.moment = lived_again(world.origin)
         world.journal.clear()
@@ -141,8 +141,8 @@ def _leave(world: World) -> Checkpoint:
     world.left += 1
     branch = Checkpoint(f"b{world.left}", world.moment.at(world.now()), world.journal.entries)
     world.branches[branch.name] = branch
-    if world.deed is not None:
-        world.deed.effect["branch"] = branch.name
+    if world.action is not None:
+        world.action.effect["branch"] = branch.name
     while len(world.branches) > world.limits.max_branches:
         del world.branches[next(iter(world.branches))]
     return branch

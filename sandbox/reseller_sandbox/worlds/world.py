@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.clock import WorldClock, stopwatch
-from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Change, Draft, State
+from reseller_sandbox.core.timers import RegistryEvent
 from reseller_sandbox.worlds.credentials import Inherited
-from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
+from reseller_sandbox.worlds.eventlog import Event, EventLog, LoggedAction
 from reseller_sandbox.worlds.feed import Feed
 from reseller_sandbox.worlds.journal import Entry, RequestJournal, Tally
 from reseller_sandbox.worlds.moment import Journey, Moment, changed_settings
@@ -260,27 +260,27 @@ class World:
             return False
         return calendar.rank((now,)) > MANY_DUE
 
-    def settle(self) -> list[Happening]:
+    def settle(self) -> list[RegistryEvent]:
         """Let everything happen that a running clock has made due; return what did."""
         with self.lock:
             followed = self._moment.followed()
-            reached, fired = followed.settled(followed.clock.instant)
+            reached, events = followed.settled(followed.clock.instant)
             if reached is not self._moment:
                 earlier, self.moment = self._moment.log, reached
-                self.tally.note_events(fired)
+                self.tally.note_events(events)
                 self._tell(earlier)
-            return fired
+            return events
 
     @property
-    def deed(self) -> Deed | None:
+    def action(self) -> LoggedAction | None:
         """The control call that this thread is carrying out, for the event log."""
-        found: Deed | None = getattr(self._doing, "deed", None)
+        found: LoggedAction | None = getattr(self._doing, "action", None)
         return found
 
     def leave_unlogged(self) -> None:
         """Keep the control call that is being carried out, if any, out of the event log."""
-        if self.deed is not None:
-            self.deed.forgotten = True
+        if self.action is not None:
+            self.action.forgotten = True
 
     def _tell(self, earlier: EventLog) -> None:
         """Let those who follow the world have what has been noted since ``earlier``."""
@@ -288,49 +288,49 @@ class World:
             self.feed.put(self._moment.log.since(earlier))
 
     @contextmanager
-    def acting(self, name: str, /, **given: Any) -> Iterator[Deed]:
+    def acting(self, name: str, /, **given: Any) -> Iterator[LoggedAction]:
         """Keep in the event log what a control call does while the context lasts, unless it is refused.
 
         ``name`` is its operation, ``given`` what it is told, as JSON. What it does by way of other such calls
         is a part of it.
         """
-        if self.deed is not None:
-            yield self.deed
+        if self.action is not None:
+            yield self.action
             return
-        deed, before = Deed(name, given), self._followed()
-        self._doing.deed = deed
+        action, before = LoggedAction(name, given), self._followed()
+        self._doing.action = action
         try:
-            yield deed
+            yield action
         finally:
-            self._doing.deed = None
-        if not deed.forgotten:
+            self._doing.action = None
+        if not action.forgotten:
             with self.lock:
-                self._note(deed, before)
+                self._note(action, before)
 
     def note(self, name: str, given: Mapping[str, Any]) -> None:
         """Keep in the event log a control call that has made the world."""
         with self.lock:
-            self._note(Deed(name, given), self._moment)
+            self._note(LoggedAction(name, given), self._moment)
 
-    def _note(self, deed: Deed, before: Moment) -> None:
+    def _note(self, action: LoggedAction, before: Moment) -> None:
         moment = self._moment
-        log = moment.log if deed.number is not None else moment.log.counted()
+        log = moment.log if action.number is not None else moment.log.counted()
         event = Event(
-            number=deed.number or log.number,
+            number=action.number or log.number,
             at=min(before.clock.now(), moment.clock.instant),
             kind="control",
-            name=deed.name,
-            given=deed.given,
+            name=action.name,
+            given=action.given,
             changed=tuple(changed_settings(before, moment)),
-            happening=deed.happening,
-            effect=deed.effect,
+            registry_event=action.registry_event,
+            effect=action.effect,
         )
         self.moment = replace(moment, log=log.noted([event]))
         self._tell(moment.log)
 
     def travel(
         self, journey: Journey, *, dry: bool = False, cause: int | None = None
-    ) -> tuple[Moment, list[Happening]]:
+    ) -> tuple[Moment, list[RegistryEvent]]:
         """Go where ``journey`` leads, or with ``dry`` only look; return the moment reached and what fired.
 
         ``cause`` is the number of the request that makes it so, where it is no control call. Raise what the
@@ -339,19 +339,19 @@ class World:
         if dry:
             return journey(self._moment)
         with self.lock:
-            deed, begun = self.deed, self._moment
-            if deed is not None and cause is None:
+            action, begun = self.action, self._moment
+            if action is not None and cause is None:
                 begun = replace(begun, log=begun.log.counted())
                 cause = begun.log.number
             begun = replace(begun, log=begun.log.during(cause))
-            reached, fired = journey(begun)
+            reached, events = journey(begun)
             if reached is not begun:
-                if deed is not None:
-                    deed.number = cause
+                if action is not None:
+                    action.number = cause
                 self.moment = replace(reached, log=reached.log.during(None))
-                self.tally.note_events(fired)
+                self.tally.note_events(events)
                 self._tell(begun.log)
-            return reached, fired
+            return reached, events
 
     def freeze(self) -> None:
         """Stop the clock where it is."""
@@ -376,7 +376,7 @@ class World:
 
     def forget_requests(self) -> int:
         """Forget every request in the journal; return how many there were."""
-        with self.lock, self.acting("journal.clear") as deed:
-            deed.effect["cleared"] = count = len(self.journal)
+        with self.lock, self.acting("journal.clear") as action:
+            action.effect["cleared"] = count = len(self.journal)
             self.journal.clear()
             return count

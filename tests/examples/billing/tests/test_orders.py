@@ -88,7 +88,7 @@ def test_a_renewal_whose_answer_was_lost(registrar: Registrar, reseller_sandbox:
 def test_a_name_that_nobody_renews_goes(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
     moved = reseller_sandbox.clock.advance("P2Y")
-    assert "expiry" in {one.event for one in moved.fired if one.subject == "new-shop.com"}
+    assert "expiry" in {one.event for one in moved.events if one.subject == "new-shop.com"}
     assert registrar.find("new-shop.com") is None
     assert orders.renew(registrar, "new-shop.com") is Outcome.TAKEN
 

@@ -84,10 +84,10 @@ function timeline(address, events, due, now) {
   return h("section", h("h2.minor", "What happened, and what is due"), h("ol.timeline", rows));
 }
 
-function was(address, { name: done, effect, happening, given }) {
+function was(address, { name: done, effect, registry_event, given }) {
   const { request, outcome, account } = effect;
   if (request) return h("span", h("a", { href: beside(address, "journal", request) }, h("span.id", request), " ", done), " ",
     h("span.quiet", account ?? ""), outcome !== "ok" && h("span.bad", ` ${outcome}`));
-  return h("span", h("b", happening?.event ?? done), happening && Number(happening.charged) ? ` ${money(happening.charged)}` : "",
-    happening?.note && h("small", ` ${happening.note}`), !happening && Object.keys(given).length > 0 && h("small", ` ${brief(given)}`));
+  return h("span", h("b", registry_event?.event ?? done), registry_event && Number(registry_event.charged) ? ` ${money(registry_event.charged)}` : "",
+    registry_event?.note && h("small", ` ${registry_event.note}`), !registry_event && Object.keys(given).length > 0 && h("small", ` ${brief(given)}`));
 }

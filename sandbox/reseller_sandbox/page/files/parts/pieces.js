@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { instant, money } from "./words.js";
 
 /** Return something that happened, or would, as an item of a list. */
-export const happening = (where, { at, event, subject, order, account, charged, note }) => h("li",
+export const registry_event = (where, { at, event, subject, order, account, charged, note }) => h("li",
   h("time", { datetime: at }, instant(at)), h("b", event),
   order ? h("a", { href: beside(where, "names", subject) }, subject) : h("span", subject),
   h("span.quiet", account ?? ""), h("span.money", money(charged)), note && h("small", note));

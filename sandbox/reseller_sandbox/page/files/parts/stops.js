@@ -10,9 +10,9 @@ export async function stopsOf(world) {
   const { events } = await ask("events.find", { limit: MOST }, { world });
   const stops = [{ point: "start", words: "the beginning" }];
   let between = [];
-  for (const { kind, name, at, effect, happening } of events) {
+  for (const { kind, name, at, effect, registry_event } of events) {
     if (kind !== "request") {
-      between.push(`${name}${happening ? ` ${happening.subject}` : ""}`);
+      between.push(`${name}${registry_event ? ` ${registry_event.subject}` : ""}`);
       continue;
     }
     const { request, domains, outcome } = effect;

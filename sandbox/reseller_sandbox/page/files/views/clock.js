@@ -5,7 +5,7 @@ import { action } from "../parts/action.js";
 import { beside } from "../parts/address.js";
 import { h, render } from "../parts/dom.js";
 import { seldom } from "../parts/live.js";
-import { happening } from "../parts/pieces.js";
+import { registry_event } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { distance, instant, plural } from "../parts/words.js";
 
@@ -114,10 +114,10 @@ class Clock extends View {
     const found = this.foreseen;
     if (!found) return h("p.quiet", "…");
     if (found instanceof Error) return h("p.refusal", found.message);
-    const more = found.total - found.fired.length;
+    const more = found.total - found.events.length;
     return [
       h("p.quiet", `It would be ${instant(found.now)}; ${found.total ? plural(found.total, "thing") : "nothing"} would happen on the way${found.total ? ":" : "."}`),
-      h("ol.happenings", found.fired.map((one) => happening(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
+      h("ol.happenings", found.events.map((one) => registry_event(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
     ];
   }
 

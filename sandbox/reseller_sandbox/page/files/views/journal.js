@@ -129,8 +129,8 @@ const isNarrow = ({ kind, ...address }) => Boolean(kind) || Object.values(filter
 
 const hasOthers = ({ kind, operation, account, outcome }) => kind !== "request" && !operation && !account && !outcome;
 
-const isWanted = ({ kind, happening }, { kind: wanted, domain }) =>
-  kind !== "request" && (!wanted || kind === wanted) && (!domain || happening?.subject === domain);
+const isWanted = ({ kind, registry_event }, { kind: wanted, domain }) =>
+  kind !== "request" && (!wanted || kind === wanted) && (!domain || registry_event?.subject === domain);
 
 /** The lines together, the latest first; a line that is there already comes once. */
 function merged(...lists) {
@@ -153,11 +153,11 @@ function request(address, line) {
       line.refused && h("small", line.refused)));
 }
 
-function other(address, { number, at, kind, name, happening, given, effect }) {
-  const { subject, account, charged, note, order } = happening ?? {};
-  const told = Object.entries({ ...given, ...(happening ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+function other(address, { number, at, kind, name, registry_event, given, effect }) {
+  const { subject, account, charged, note, order } = registry_event ?? {};
+  const told = Object.entries({ ...given, ...(registry_event ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
   const about = [h("span.id", "·"), h("time", { datetime: at }, instant(at)), h("span.status", kind === "control" ? "›_" : kind === "time" ? "◷" : "◇"),
-    h("span.operation", happening?.event ?? name), h("span.about", subject ?? told), h("span.who", account ?? ""),
+    h("span.operation", registry_event?.event ?? name), h("span.about", subject ?? told), h("span.who", account ?? ""),
     h("span.outcome", { class: "quiet" }, kind), h("span.money", money(charged)), note && h("small", note)];
   const key = { key: number, class: "other" };
   return order ? h("li", { ...key, "data-row": true }, h("a", { href: beside(address, "names", subject) }, about)) : h("li", key, h("div.line", about));

@@ -58,7 +58,7 @@ const rest = (operation, subject) => {
 };
 
 const planned = ({ when, on, after }) => (when === "at" && on ? { at: on } : when === "after" && after ? { after } : {});
-const happened = ({ fired, scheduled: made }) => (made ? `Planned: ${words(made.action)}.` : fired.map((one) => `${one.event} ${one.subject}`).join(", ") || "Done.");
+const happened = ({ events, scheduled: made }) => (made ? `Planned: ${words(made.action)}.` : events.map((one) => `${one.event} ${one.subject}`).join(", ") || "Done.");
 
 // When what is pressed is to happen; it is in the address, as everything is.
 const time = (address) => h("span.line",
