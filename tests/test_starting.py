@@ -26,7 +26,7 @@ LATER = (
 _MODULES = "import sys; print(*sys.modules, flush=True)"
 
 #: What runs until a moment, and prints what is loaded by then.
-MOMENTS = {
+SNAPSHOTS = {
     "the import": f"from reseller_sandbox import Sandbox; Sandbox; {_MODULES}",
     "the first sandbox": f"from reseller_sandbox import Sandbox; Sandbox().fork(); {_MODULES}",
     "the first request": f"""
@@ -56,7 +56,7 @@ def needed() -> frozenset[str]:
 
 
 def test_libraries_are_loaded_late(subtests: pytest.Subtests) -> None:
-    for moment, code in MOMENTS.items():
+    for moment, code in SNAPSHOTS.items():
         with subtests.test(moment):
             loaded = {*printed(code).split()}
             assert any(name.startswith("reseller_sandbox.") for name in loaded)

@@ -26,7 +26,7 @@ from reseller_sandbox.web.endpoint import BodyLimits, endpoints_of
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.interface import Mount
 from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
-from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
+from reseller_sandbox.worlds import Engine, Fixtures, Snapshot, World
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reseller_sandbox.web.interface import Interface
 
 
-def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None) -> Moment:
+def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None) -> Snapshot:
     """Return the first moment of the settings; ``frozen`` counts where neither they nor the fixture say.
 
     ``reads`` is called with each file of the fixture. Raise ``BadSetting`` for one that has mistakes.
@@ -50,7 +50,7 @@ def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], objec
     assumed = profile_of(str(settings.profile)).with_values(seed.assume).with_values(settings.assumed)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     clock = WorldClock(seed.now) if wanted else WorldClock(seed.now).run()
-    return Moment(seed.state, clock, assumed, seed.requests, seed.faults)
+    return Snapshot(seed.state, clock, assumed, seed.requests, seed.faults)
 
 
 def open_worlds(

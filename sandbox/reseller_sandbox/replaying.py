@@ -42,10 +42,10 @@ from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.web.pipeline import TAKES_UNREAD
-from reseller_sandbox.worlds import Engine, Entry, Fixtures, Moment, World
+from reseller_sandbox.worlds import Engine, Entry, Fixtures, Snapshot, World
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
-from reseller_sandbox.worlds.moment import to
+from reseller_sandbox.worlds.snapshot import to
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
 if TYPE_CHECKING:
@@ -159,11 +159,11 @@ def _told(side: Any) -> Any:
     return wire(side) if isinstance(side, datetime) else side
 
 
-def _engine(head: RecordingHead, begin: Moment, settings: Settings) -> Engine:
+def _engine(head: RecordingHead, begin: Snapshot, settings: Settings) -> Engine:
     """Return an engine of which the default world is at ``begin``."""
     inherited = Inherited(head.keys, head.tokens)
     world = WorldDump(
-        name=head.world, number=head.number, first=begin, origin=begin, moment=begin, inherited=inherited
+        name=head.world, number=head.number, first=begin, origin=begin, snapshot=begin, inherited=inherited
     )
     kept = EngineDump(head.seed, head.number, (world,))
     return open_worlds(settings, frozen=True, kept=kept)
@@ -179,12 +179,12 @@ class _Replaying(Generic[S]):
         if strange := head.settings.keys() - {one.name for one in declared(ServiceSettings)}:
             raise BadRecording(f"line 1: settings cannot be {', '.join(sorted(strange))}")
         settings = Settings(**{**head.settings, "control_open": True})
-        self.sandbox = over(_engine(head, _moment(Fixtures(), first), settings), settings)
+        self.sandbox = over(_engine(head, _snapshot_of(Fixtures(), first), settings), settings)
         self._send = Resending(self.sandbox, head.default)
         self._operations = {
             one.id: one for resource in self.sandbox.resources().values() for one in resource.operations()
         }
-        self._log = self._world.moment.log
+        self._log = self._world.snapshot.log
         self._expected: list[EventsStep] = []
         self._happened: list[Event] = []
         self._requests = 0
@@ -240,13 +240,13 @@ class _Replaying(Generic[S]):
         world = self._world
         with world.lock:
             if len(self._expected) > len(self._happened):
-                world.travel(lambda moment: moment.settled(self._expected[-1].at))
-            if step.at > world.moment.clock.instant and not _moves(step):
-                world.moment = world.moment.at(step.at)
+                world.travel(lambda snapshot: snapshot.settled(self._expected[-1].at))
+            if step.at > world.snapshot.clock.instant and not _moves(step):
+                world.snapshot = world.snapshot.at(step.at)
 
     def _compare_events(self, step: RequestStep | CallStep | EndStep) -> None:
         """Compare what has happened by itself before a step, which it may itself have let happen."""
-        log = self._world.moment.log
+        log = self._world.snapshot.log
         self._happened += (
             one for one in log.since(self._log) if one.registry_event is not None and one.kind != "control"
         )
@@ -269,12 +269,12 @@ class _Replaying(Generic[S]):
             self._difference = FirstDifference(number, step, what, recorded, replayed)
 
     def _stand(self, step: StandStep) -> None:
-        moment = _moment(self.sandbox.engine.fixtures, step)
+        snapshot = _snapshot_of(self.sandbox.engine.fixtures, step)
         log = EventLog(self._world.limits.max_events, number=step.number)
         with self._world.lock:
-            held = self._world.moment.faults.waiting
-            faults = replace(moment.faults, waiting=held)
-            self._world.moment = replace(moment, log=log, faults=faults)
+            held = self._world.snapshot.faults.waiting
+            faults = replace(snapshot.faults, waiting=held)
+            self._world.snapshot = replace(snapshot, log=log, faults=faults)
         self._log, self._happened, self._expected = log, [], []
 
     def _ask(self, step: RequestStep) -> None:
@@ -310,13 +310,13 @@ class _Replaying(Generic[S]):
             self._note(step.number, step.call, "call", "was carried out", f"was refused: {refused.message}")
 
     def _end(self, step: EndStep) -> None:
-        moment = self._world.moment
+        snapshot = self._world.snapshot
         if self._recording.head.by == program_version():  # another one may write a fixture otherwise
-            digest = state_digest(self.sandbox.engine, moment)
+            digest = state_digest(self.sandbox.engine, snapshot)
             if digest != step.digest:
                 self._note(step.number, "the end", "state", step.digest, digest)
-        if moment.requests != step.requests:
-            self._note(step.number, "the end", "requests", step.requests, moment.requests)
+        if snapshot.requests != step.requests:
+            self._note(step.number, "the end", "requests", step.requests, snapshot.requests)
 
 
 def _moves(step: Step) -> bool:
@@ -324,9 +324,9 @@ def _moves(step: Step) -> bool:
     return isinstance(step, CallStep) and step.call in ("clock.advance", "clock.set")
 
 
-def _moment(fixtures: Fixtures, stand: StandStep) -> Moment:
-    moment = fixtures.text(stand.fixture)
-    return replace(moment.at(stand.at), log=EventLog(number=stand.number))
+def _snapshot_of(fixtures: Fixtures, stand: StandStep) -> Snapshot:
+    snapshot = fixtures.text(stand.fixture)
+    return replace(snapshot.at(stand.at), log=EventLog(number=stand.number))
 
 
 class Resending:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.worlds import Entry, Moment
+from reseller_sandbox.worlds import Entry, Snapshot
 
 Key = TypeVar("Key")
 
@@ -34,8 +34,8 @@ class Record(Struct, frozen=True, kw_only=True):
     """The requests that the journal holds, in order, and the moments the world began at and has come to."""
 
     entries: tuple[Entry, ...]
-    beginning: Moment
-    present: Moment
+    beginning: Snapshot
+    present: Snapshot
 
 
 def grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, list[Entry]]:

@@ -45,7 +45,7 @@ def advise(world: World) -> list[Finding]:
     """
     with world.lock:
         world.settle()
-        record = Record(entries=tuple(world.journal), beginning=world.origin, present=world.moment)
+        record = Record(entries=tuple(world.journal), beginning=world.origin, present=world.snapshot)
     found = [(rule, seen) for rule in RULES for seen in rule.look(record)]
     found.sort(key=lambda case: case[1].entries[0].number)  # stable: the catalogue's order decides the rest
     return [

@@ -12,7 +12,7 @@ from reseller_sandbox import fixture
 from reseller_sandbox.app_factory import beginning
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.settings import BadSetting, ServerSettings
-from reseller_sandbox.worlds import Engine, Moment
+from reseller_sandbox.worlds import Engine, Snapshot
 
 log = logging.getLogger("reseller_sandbox")
 
@@ -70,7 +70,7 @@ class Watch:
             log.warning("The fixture has been edited: the world begins again as it says now.")
         self._seen = versions | {one: at for one, at in self._versions().items() if one not in versions}
 
-    def _beginning(self) -> Moment:
+    def _beginning(self) -> Snapshot:
         read: set[Path] = set()
         try:
             return beginning(self._settings, frozen=False, reads=read.add)

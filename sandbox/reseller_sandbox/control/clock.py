@@ -33,8 +33,8 @@ from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, 
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.eventlog import Event
-from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, to_next_due, until_event, until_stage
-from reseller_sandbox.worlds.moment import to as travel_to
+from reseller_sandbox.worlds.snapshot import BY_ITSELF, Journey, to_next_due, until_event, until_stage
+from reseller_sandbox.worlds.snapshot import to as travel_to
 
 #: How many coming events are listed at the most.
 MOST_DUE = 1000
@@ -200,15 +200,17 @@ class Clock(Resource):
             limit: How many events to list.
             domain: The name whose events alone are listed.
         """
-        moment = local_transport(self).world.present()
-        known = moment.state.calendar if domain is None else timers.about(moment.state, parse_name(domain))
+        snapshot = local_transport(self).world.present()
+        known = (
+            snapshot.state.calendar if domain is None else timers.about(snapshot.state, parse_name(domain))
+        )
 
         def foreseen(due: timers.Due) -> list[RegistryEvent]:  # on a draft that is not committed
-            return timers.fire(Draft(moment.state, due[0], moment.assumptions, "", BY_ITSELF), due)
+            return timers.fire(Draft(snapshot.state, due[0], snapshot.assumptions, "", BY_ITSELF), due)
 
         coming = [one for due in islice(known, limit) for one in foreseen(due)]
-        shown = tuple(event_record(moment.state, one) for one in coming)
-        return Coming(now=moment.clock.now(), total=len(moment.state.calendar), due=shown)
+        shown = tuple(event_record(snapshot.state, one) for one in coming)
+        return Coming(now=snapshot.clock.now(), total=len(snapshot.state.calendar), due=shown)
 
     @stream()
     def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Subscription[Tick]:

@@ -201,7 +201,7 @@ class Events(Resource):
         world.settle()
         wanted = _wanted(**sought)
         with world.lock:
-            log, entries = world.moment.log, world.journal.entries
+            log, entries = world.snapshot.log, world.journal.entries
         known = _in_line(entries, log.events)
         found = [
             event
@@ -243,7 +243,7 @@ def followed(
     with world.lock:
         world.settle()
         follower, entries = world.journal.follow()
-        known = _in_line(entries, world.moment.log.events)
+        known = _in_line(entries, world.snapshot.log.events)
     follower.begin(event for event in known if since is not None and event.number > since)
     return LocalSubscription(
         key,

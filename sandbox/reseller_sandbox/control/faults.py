@@ -210,7 +210,7 @@ class Faults(Keyed[FaultRecord]):
         world = local_transport(self).world
         told = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
         with world.lock:
-            there = world.moment.faults.rules
+            there = world.snapshot.faults.rules
             if any(one.name == told.get("name") for one in there):
                 raise Refused(FAULT_EXISTS, fault=told["name"])
             return _placed(local_transport(self), there, [told])
@@ -261,7 +261,7 @@ class Faults(Keyed[FaultRecord]):
         world = local_transport(self).world
         with world.lock:
             removed = _called(world, name)
-            _set(world, tuple(rule for rule in world.moment.faults.rules if rule is not removed))
+            _set(world, tuple(rule for rule in world.snapshot.faults.rules if rule is not removed))
             return _found(world)
 
     @write()
@@ -314,11 +314,11 @@ def _parts(of: type) -> tuple[PartRecord, ...]:
 
 
 def _found(world: World) -> FaultsFound:
-    return FaultsFound(faults=tuple(_record(world, rule) for rule in world.moment.faults.rules))
+    return FaultsFound(faults=tuple(_record(world, rule) for rule in world.snapshot.faults.rules))
 
 
 def _record(world: World, rule: FaultRule) -> FaultRecord:
-    count = world.moment.faults.count(rule.name)
+    count = world.snapshot.faults.count(rule.name)
     return FaultRecord(
         name=rule.name,
         kind=rule.kind.name,
@@ -334,7 +334,7 @@ def _record(world: World, rule: FaultRule) -> FaultRecord:
 
 def _called(world: World, name: str) -> FaultRule:
     """Return one rule; refuse with ``unknown_fault``."""
-    by_name = {one.name: one for one in world.moment.faults.rules}
+    by_name = {one.name: one for one in world.snapshot.faults.rules}
     if name not in by_name:
         raise Refused(UNKNOWN_FAULT, fault=name[:80], known=there_are(by_name, "faults"))
     return by_name[name]
@@ -358,7 +358,7 @@ def _placed(
 def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -> FaultRecord:
     world = transport.world
     with world.lock:
-        before, book = _called(world, name), world.moment.faults
+        before, book = _called(world, name), world.snapshot.faults
         if changes.get("name", name) != name:
             raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
         changed = [reading.changed(before, changes)]
@@ -374,4 +374,4 @@ def _set(
     world: World, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] = MappingProxyType({})
 ) -> None:
     with world.lock:
-        world.moment = replace(world.moment, faults=world.moment.faults.with_rules(rules, counts))
+        world.snapshot = replace(world.snapshot, faults=world.snapshot.faults.with_rules(rules, counts))

@@ -28,7 +28,7 @@ from reseller_sandbox.fixture.domains import DomainEntry, HostEntry
 from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.fixture.people import AccountEntry, ContactEntry, CustomerEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
-from reseller_sandbox.worlds import Moment
+from reseller_sandbox.worlds import Snapshot
 
 R = TypeVar("R")
 
@@ -191,16 +191,16 @@ class Registered(Keyed[R]):
     section: ClassVar[str]
     shows: ClassVar[Any]  # a function of a moment and a record
 
-    def _page(self, moment: Moment, found: Iterable[Any], limit: int, start: int) -> dict[str, Any]:
+    def _page(self, snapshot: Snapshot, found: Iterable[Any], limit: int, start: int) -> dict[str, Any]:
         """Return the fields of a page."""
         rows, following = page(found, limit, start)
-        return {self.name: tuple(self.shows(moment, row) for row in rows), "next": following}
+        return {self.name: tuple(self.shows(snapshot, row) for row in rows), "next": following}
 
-    def _one(self, moment: Moment, found: Any, kind: str, key: object) -> R:
+    def _one(self, snapshot: Snapshot, found: Any, kind: str, key: object) -> R:
         """Return the record found; refuse with ``unknown_record`` for None."""
         if found is None:
             raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
-        shown: R = self.shows(moment, found)
+        shown: R = self.shows(snapshot, found)
         return shown
 
     def _add(self, key: object, entry: Mapping[str, Any]) -> None:
@@ -210,14 +210,14 @@ class Registered(Keyed[R]):
         transport.worlds.add(transport.world, self.section, key, told)
 
 
-def host_record(_: Moment, host: model.Host) -> HostRecord:
+def host_record(_: Snapshot, host: model.Host) -> HostRecord:
     """Return a host as people look at it."""
     return HostRecord(name=to_unicode(host.name), domain=to_unicode(host.domain), ips=host.ips)
 
 
-def transfer_record(moment: Moment, transfer: model.Transfer) -> TransferRecord:
+def transfer_record(snapshot: Snapshot, transfer: model.Transfer) -> TransferRecord:
     """Return a transfer as people look at it."""
-    accounts = moment.state.accounts
+    accounts = snapshot.state.accounts
     return record_of(
         TransferRecord,
         transfer,
@@ -227,9 +227,9 @@ def transfer_record(moment: Moment, transfer: model.Transfer) -> TransferRecord:
     )
 
 
-def name_record(moment: Moment, order: Order) -> NameRecord:
+def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
     """Return a holding as people look at it."""
-    state = moment.state
+    state = snapshot.state
     zone = state.zones[order.zone]
     special = zones.premium_prices(zone, order.name)
     transfer = state.transfers.get(order.name)
@@ -242,37 +242,37 @@ def name_record(moment: Moment, order: Order) -> NameRecord:
         order=order.id,
         zone=to_unicode(order.zone),
         premium=special is not None,
-        renewal=zones.renewal_price(zone, special, 1, moment.clock.now()),
+        renewal=zones.renewal_price(zone, special, 1, snapshot.clock.now()),
         flags=tuple(sorted(order.flags)),
         nameservers=tuple(map(to_unicode, order.nameservers)),
         contacts=dict(zip(model.ROLES, order.contacts.handles(), strict=True)),
         customer=order.customer_id,
-        hosts=tuple(host_record(moment, host) for host in hosts.of_domain(state, order.name)),
-        transfer=transfer_record(moment, transfer) if transfer is not None else None,
+        hosts=tuple(host_record(snapshot, host) for host in hosts.of_domain(state, order.name)),
+        transfer=transfer_record(snapshot, transfer) if transfer is not None else None,
     )
 
 
-def account_record(moment: Moment, account: model.Account) -> AccountRecord:
+def account_record(snapshot: Snapshot, account: model.Account) -> AccountRecord:
     """Return an account as people look at it."""
-    own, state = (account.client_id,), moment.state
+    own, state = (account.client_id,), snapshot.state
     orders, customers = state.orders_of_account.count(own), state.customers_of_account.count(own)
     return record_of(AccountRecord, account, orders=orders, customers=customers)
 
 
-def accounts_shown(moment: Moment) -> tuple[AccountRecord, ...]:
+def accounts_shown(snapshot: Snapshot) -> tuple[AccountRecord, ...]:
     """Return the accounts of this service as people look at them, in the order of their ids."""
-    return tuple(account_record(moment, account) for account in own_accounts(moment.state))
+    return tuple(account_record(snapshot, account) for account in own_accounts(snapshot.state))
 
 
-def customer_record(moment: Moment, customer: model.Customer) -> CustomerRecord:
+def customer_record(snapshot: Snapshot, customer: model.Customer) -> CustomerRecord:
     """Return a customer as people look at it; its password is left out."""
-    owner = moment.state.accounts[customer.account].name
+    owner = snapshot.state.accounts[customer.account].name
     return record_of(CustomerRecord, customer, id=customer.customer_id, account=owner)
 
 
-def contact_record(moment: Moment, contact: model.Contact) -> ContactRecord:
+def contact_record(snapshot: Snapshot, contact: model.Contact) -> ContactRecord:
     """Return a contact as people look at it."""
-    owner = moment.state.accounts[contact.account].name
+    owner = snapshot.state.accounts[contact.account].name
     extra = dict(contact.extra)
     return record_of(ContactRecord, contact, account=owner, customer=contact.customer_id, extra=extra)
 
@@ -305,8 +305,8 @@ class Names(Registered[NameRecord]):
             like: A pattern of their names, with ``*`` and ``?``.
             sort: By what they are sorted; ``due`` is when time moves them on.
         """
-        moment = local_transport(self).world.present()
-        state = moment.state
+        snapshot = local_transport(self).world.present()
+        state = snapshot.state
         owner = client_of(state, account)
         pattern = Glob(like.lower()) if like is not None else None
 
@@ -322,7 +322,7 @@ class Names(Registered[NameRecord]):
         found: Iterable[Order] = filter(wanted, map(state.orders.__getitem__, numbers))
         if sort != "order":  # as many as are shown, out of all
             found = nsmallest(start + limit + 1, found, key=_SORTED[sort])
-        return NamesFound(**self._page(moment, found, limit, start))
+        return NamesFound(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
@@ -331,10 +331,10 @@ class Names(Registered[NameRecord]):
         Args:
             account: Whose order to return; without it, the holder's.
         """
-        moment = local_transport(self).world.present()
-        state, spelt, owner = moment.state, as_kept(name), client_of(moment.state, account)
+        snapshot = local_transport(self).world.present()
+        state, spelt, owner = snapshot.state, as_kept(name), client_of(snapshot.state, account)
         order = held_order(state, spelt) if owner is None else own_order(state, owner, spelt)
-        return self._one(moment, order, "name", name)
+        return self._one(snapshot, order, "name", name)
 
     @write(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
@@ -355,16 +355,16 @@ class Hosts(Registered[HostRecord]):
         Args:
             domain: The name that they lie below.
         """
-        moment = local_transport(self).world.present()
+        snapshot = local_transport(self).world.present()
         below = (as_kept(domain),) if domain is not None else ()
-        found = (moment.state.hosts[name] for _, name in moment.state.hosts_of_domain.beginning(below))
-        return HostsFound(**self._page(moment, found, limit, start))
+        found = (snapshot.state.hosts[name] for _, name in snapshot.state.hosts_of_domain.beginning(below))
+        return HostsFound(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, name: HostKey, /) -> HostRecord:
         """Return one host."""
-        moment = local_transport(self).world.present()
-        return self._one(moment, moment.state.hosts.get(as_kept(name)), "host", name)
+        snapshot = local_transport(self).world.present()
+        return self._one(snapshot, snapshot.state.hosts.get(as_kept(name)), "host", name)
 
     @write(INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
@@ -387,9 +387,9 @@ class Transfers(Registered[TransferRecord]):
         Args:
             status: How they stand.
         """
-        moment = local_transport(self).world.present()
-        found = (one for _, one in in_order(moment.state.transfers) if status in (None, one.status))
-        return TransfersFound(**self._page(moment, found, limit, start))
+        snapshot = local_transport(self).world.present()
+        found = (one for _, one in in_order(snapshot.state.transfers) if status in (None, one.status))
+        return TransfersFound(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, domain: Text, /) -> TransferRecord:
@@ -398,8 +398,8 @@ class Transfers(Registered[TransferRecord]):
         Args:
             domain: The name.
         """
-        moment = local_transport(self).world.present()
-        return self._one(moment, moment.state.transfers.get(as_kept(domain)), "transfer of", domain)
+        snapshot = local_transport(self).world.present()
+        return self._one(snapshot, snapshot.state.transfers.get(as_kept(domain)), "transfer of", domain)
 
     @write(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
@@ -429,8 +429,8 @@ class Accounts(Registered[AccountRecord]):
         Args:
             account: Its name, or its client id.
         """
-        moment = local_transport(self).world.present()
-        return account_record(moment, account_called(moment.state, account))
+        snapshot = local_transport(self).world.present()
+        return account_record(snapshot, account_called(snapshot.state, account))
 
     @write(INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
@@ -443,7 +443,7 @@ class Accounts(Registered[AccountRecord]):
         there = world.state.accounts
         self._add(account, entry)
         opened = next(one for number, one in world.state.accounts.items() if number not in there)
-        return account_record(world.moment, opened)
+        return account_record(world.snapshot, opened)
 
 
 class Customers(Registered[CustomerRecord]):
@@ -461,18 +461,18 @@ class Customers(Registered[CustomerRecord]):
             account: Whose customers they are.
             mail: The mail address that one has.
         """
-        moment = local_transport(self).world.present()
-        state = moment.state
+        snapshot = local_transport(self).world.present()
+        state = snapshot.state
         numbers = _numbers(state.customers_of_account, client_of(state, account))
         found = map(state.customers.__getitem__, numbers)
         meant = (one for one in found if mail is None or one.card.mail.lower() == mail.lower())
-        return CustomersFound(**self._page(moment, meant, limit, start))
+        return CustomersFound(**self._page(snapshot, meant, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, number: CustomerKey, /) -> CustomerRecord:
         """Return one customer."""
-        moment = local_transport(self).world.present()
-        return self._one(moment, moment.state.customers.get(number), "customer", number)
+        snapshot = local_transport(self).world.present()
+        return self._one(snapshot, snapshot.state.customers.get(number), "customer", number)
 
     @write(INVALID_ENTRY)
     def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
@@ -493,16 +493,16 @@ class Contacts(Registered[ContactRecord]):
         Args:
             account: Whose contacts they are.
         """
-        moment = local_transport(self).world.present()
-        owner = client_of(moment.state, account)
-        found = (one for _, one in in_order(moment.state.contacts) if owner in (None, one.account))
-        return ContactsFound(**self._page(moment, found, limit, start))
+        snapshot = local_transport(self).world.present()
+        owner = client_of(snapshot.state, account)
+        found = (one for _, one in in_order(snapshot.state.contacts) if owner in (None, one.account))
+        return ContactsFound(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, handle: ContactKey, /) -> ContactRecord:
         """Return one contact."""
-        moment = local_transport(self).world.present()
-        return self._one(moment, moment.state.contacts.get(handle), "contact", handle)
+        snapshot = local_transport(self).world.present()
+        return self._one(snapshot, snapshot.state.contacts.get(handle), "contact", handle)
 
     @write(INVALID_ENTRY)
     def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:

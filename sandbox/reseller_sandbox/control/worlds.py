@@ -28,8 +28,8 @@ from reseller_sandbox.core.values import TEXT, Instant, Kind, Record, Switch, Te
 from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, to_bytes
 from reseller_sandbox.recording.steps import RequestStep
 from reseller_sandbox.recording.writing import recording_of
-from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Moment, World, timeline
-from reseller_sandbox.worlds.moment import changed_settings, changes
+from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Snapshot, World, timeline
+from reseller_sandbox.worlds.snapshot import changed_settings, changes
 from reseller_sandbox.worlds.timeline import require_present
 
 S = TypeVar("S", bound="WorldStanding")
@@ -343,7 +343,7 @@ class History(Resource):
         """
         transport = local_transport(self)
         left = checkpoint_record(transport.worlds.load(transport.world, FIXTURE(fixture)))
-        accounts = accounts_shown(transport.world.moment)
+        accounts = accounts_shown(transport.world.snapshot)
         return _standing(Loaded, transport.world, branch=left, accounts=accounts)
 
 
@@ -475,17 +475,17 @@ def _forked(transport: LocalTransport, wanted: Mapping[str, Any]) -> World:
 
 def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
     """Return a world as people look at it."""
-    moment = world.present()
+    snapshot = world.present()
     if issubclass(kind, WorldRecord):
-        more |= {"accounts": accounts_shown(moment), "assumptions": moment.assumptions.departures()}
+        more |= {"accounts": accounts_shown(snapshot), "assumptions": snapshot.assumptions.departures()}
     return kind(
         name=world.name,
         prefix=f"/_worlds/{world.name}",
-        now=moment.clock.instant,
-        frozen=moment.clock.frozen,
-        seed=moment.state.seed,
-        requests=moment.requests,
-        orders=len(moment.state.orders),
+        now=snapshot.clock.instant,
+        frozen=snapshot.clock.frozen,
+        seed=snapshot.state.seed,
+        requests=snapshot.requests,
+        orders=len(snapshot.state.orders),
         idle_seconds=round(engine.idle(world), 3),
         **more,
     )
@@ -507,9 +507,9 @@ def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
     """Return a snapshot or a branch as it is shown."""
     return CheckpointRecord(
         name=kept.name,
-        now=kept.moment.clock.instant,
-        frozen=kept.moment.clock.frozen,
-        requests=kept.moment.requests,
+        now=kept.snapshot.clock.instant,
+        frozen=kept.snapshot.clock.frozen,
+        requests=kept.snapshot.requests,
         first=kept.entries[0].id if kept.entries else None,
         last=kept.entries[-1].id if kept.entries else None,
     )
@@ -517,7 +517,7 @@ def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
 
 def _standing(kind: type[S], world: World, **more: Any) -> S:
     """Return the time of a world, and how many requests it has had."""
-    clock, requests = world.moment.clock, world.moment.requests
+    clock, requests = world.snapshot.clock, world.snapshot.requests
     return kind(world=world.name, now=clock.now(), frozen=clock.frozen, requests=requests, **more)
 
 
@@ -526,7 +526,7 @@ def went_back(world: World, left: Checkpoint) -> WentBack:
     return _standing(WentBack, world, branch=checkpoint_record(left))
 
 
-def _reached(transport: LocalTransport, named: str) -> Moment:
+def _reached(transport: LocalTransport, named: str) -> Snapshot:
     """Return the moment of a point of this world, or of another world as it is now."""
     kind, _, world = named.partition(":")
     return (
@@ -534,5 +534,5 @@ def _reached(transport: LocalTransport, named: str) -> Moment:
     )
 
 
-def _point(name: str, moment: Moment) -> PointRecord:
-    return PointRecord(point=name, now=moment.clock.instant, requests=moment.requests)
+def _point(name: str, snapshot: Snapshot) -> PointRecord:
+    return PointRecord(point=name, now=snapshot.clock.instant, requests=snapshot.requests)

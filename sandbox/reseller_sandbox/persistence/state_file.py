@@ -128,7 +128,7 @@ def _marks(worlds: Engine) -> list[Any]:
     found: list[Any] = []
     for world in worlds:
         counts = (len(world.journal), world.journal.dropped, len(world.branches), world.left)
-        found += (world, world.moment, world.origin, *world.snapshots.values(), *counts)
+        found += (world, world.snapshot, world.origin, *world.snapshots.values(), *counts)
     return found
 
 

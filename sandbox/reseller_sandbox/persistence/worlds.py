@@ -43,11 +43,11 @@ from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.persistence import file
 from reseller_sandbox.persistence.file import BadFile, Checked
 from reseller_sandbox.server.collector import without_collections
-from reseller_sandbox.worlds import Checkpoint, Entry, Moment
+from reseller_sandbox.worlds import Checkpoint, Entry, Snapshot
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
 from reseller_sandbox.worlds.journal import Arrival, Counted, Exercise, Tally
-from reseller_sandbox.worlds.moment import changes
+from reseller_sandbox.worlds.snapshot import changes
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
 #: The version of the format: another one where a file means something else than it did.
@@ -61,7 +61,7 @@ RECORDS: tuple[type, ...] = (
     *(*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium, model.Prices, model.Policy),
     *(Match, JsonPath, When, FaultRule, Count, Window, FaultBook, Strike, *KINDS.values()),
     *(WorldClock, Assumptions, Event, EventLog, RegistryEvent, Change, State, Refusal, Possible, Wording),
-    *(Moment, Inherited, Arrival, Entry, Checkpoint, WorldDump, EngineDump, Exercise, Counted, Tally),
+    *(Snapshot, Inherited, Arrival, Entry, Checkpoint, WorldDump, EngineDump, Exercise, Counted, Tally),
 )
 
 #: Other kinds of values, beside those that pickle has operations for.
@@ -217,7 +217,7 @@ def _states(world: WorldDump) -> Iterator[tuple[State, Sequence[Change] | None]]
             alone = after.requests == before.requests + 1 and after.log.kept is before.log.kept
             yield before.state, None
             yield after.state, entry.changes if alone and not entry.faults else None
-        yield kept.moment.state, None
+        yield kept.snapshot.state, None
 
 
 def _own(state: State) -> list[Any]:

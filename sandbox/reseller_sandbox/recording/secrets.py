@@ -24,7 +24,7 @@ from reseller_sandbox.core.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKN
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.server.secrecy import MASK, host_masked, query_elements, target_masked, value_masked
-from reseller_sandbox.worlds import Entry, Moment, World, redact
+from reseller_sandbox.worlds import Entry, Snapshot, World, redact
 
 #: Why a request cannot be done again.
 MASKED = "a secret of another service was taken out of it"
@@ -87,18 +87,18 @@ class Masking:
         made: dict[str, Any] = redact.masked(given, own=self._own, instead=unlike)
         return made
 
-    def moment(self, moment: Moment) -> Moment:
+    def snapshot(self, snapshot: Snapshot) -> Snapshot:
         """Return a moment whose faults and scheduled actions look for no secret of another service."""
-        state, book = moment.state, moment.faults
+        state, book = snapshot.state, snapshot.faults
         rules = tuple(self._rule(one, state) for one in book.rules)
-        draft = Draft(state, moment.clock.instant, moment.assumptions, "")
+        draft = Draft(state, snapshot.clock.instant, snapshot.assumptions, "")
         for scheduled in state.scheduled.values():
             told = {} if scheduled.after is None else MATCH.write(scheduled.after)
             if (clean := self.call(told, lambda: state)) != told:
                 draft.put(replace(scheduled, after=MATCH.read(clean)))
         if all(map(is_, rules, book.rules)) and draft.state is state:
-            return moment
-        return replace(moment, state=draft.made(), faults=replace(book, rules=rules))
+            return snapshot
+        return replace(snapshot, state=draft.made(), faults=replace(book, rules=rules))
 
     def _rule(self, rule: FaultRule, state: State) -> FaultRule:
         told = reading.given(rule)
@@ -129,7 +129,7 @@ class Masking:
             not is_sound
             or answer != entry.answer
             or (anew and rule is SIGNATURE_MISMATCH)
-            or (places and self.moment(entry.before) is not entry.before)
+            or (places and self.snapshot(entry.before) is not entry.before)
         ):
             beyond = MASKED
         if body != entry.body:

@@ -37,10 +37,10 @@ from reseller_sandbox.recording.steps import (
     came,
 )
 from reseller_sandbox.settings import ServiceSettings
-from reseller_sandbox.worlds import Engine, Entry, Moment, World
+from reseller_sandbox.worlds import Engine, Entry, Snapshot, World
 from reseller_sandbox.worlds.eventlog import Event
-from reseller_sandbox.worlds.moment import changes
 from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
+from reseller_sandbox.worlds.snapshot import changes
 
 #: The settings that change no answer, or are nobody else's business.
 _NOT_TOLD = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}
@@ -78,8 +78,8 @@ class Past(Struct, frozen=True):
     """
 
     engine: Engine
-    origin: Moment | None
-    end: Moment
+    origin: Snapshot | None
+    end: Snapshot
     entries: Sequence[Entry]
     masking: Masking
 
@@ -106,7 +106,7 @@ class Past(Struct, frozen=True):
         return next((number for number in range(latest, 0, -1) if number not in known), 0)
 
     def _since(
-        self, begin: int, known: Moment | None, line: Sequence[tuple[Step, Entry | None]]
+        self, begin: int, known: Snapshot | None, line: Sequence[tuple[Step, Entry | None]]
     ) -> Iterator[Step]:
         """Yield the steps since the number ``begin``; ``known`` is the moment before them."""
         done, waiting, broken = begin, set[str](), begin > 0
@@ -137,8 +137,8 @@ class Past(Struct, frozen=True):
         if done < self.end.log.number or (known is not None and _differ(known, self.end)):
             yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNTOLD)
 
-    def _stand(self, number: int, moment: Moment, at: datetime, why: str = "") -> StandStep:
-        still = replace(self.masking.moment(moment), clock=WorldClock(at))
+    def _stand(self, number: int, snapshot: Snapshot, at: datetime, why: str = "") -> StandStep:
+        still = replace(self.masking.snapshot(snapshot), clock=WorldClock(at))
         return StandStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
 
     def _line(self) -> list[tuple[Step, Entry | None]]:
@@ -219,7 +219,7 @@ def _sent(entry: Entry, clean: Clean) -> AsSent:
     )
 
 
-def _differ(one: Moment, other: Moment) -> bool:
+def _differ(one: Snapshot, other: Snapshot) -> bool:
     """Whether two moments are not alike in what a request sees."""
     if one.state is not other.state and next(changes(one.state, other.state), None) is not None:
         return True
@@ -245,7 +245,7 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
     """Return the past of a world, as far as it is known, up to now."""
     with world.lock:
         world.settle()
-        end = world.moment
+        end = world.snapshot
         begun = (one for one in (world.origin, world.first) if one.log.line == end.log.line)
         entries = world.journal.entries
     states = (world.origin.state, *(one.before.state for one in entries[:1]), end.state)
@@ -258,14 +258,14 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
         at=end.clock.instant,
         frozen=end.clock.frozen,
         requests=end.requests,
-        digest=state_digest(engine, masking.moment(end)),
+        digest=state_digest(engine, masking.snapshot(end)),
     )
     return RecordedWorld(_head(engine, world, notes), (*steps, last))
 
 
-def state_digest(engine: Engine, moment: Moment) -> str:
+def state_digest(engine: Engine, snapshot: Snapshot) -> str:
     """Return the digest of a moment as a fixture, whether its clock runs or not."""
-    still = replace(moment, clock=WorldClock(moment.clock.instant))
+    still = replace(snapshot, clock=WorldClock(snapshot.clock.instant))
     return sha256(engine.fixtures.written(still).encode()).hexdigest()
 
 

@@ -35,8 +35,8 @@ from reseller_sandbox.core.state import State
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended
-from reseller_sandbox.worlds.moment import changes
 from reseller_sandbox.worlds.redact import plain
+from reseller_sandbox.worlds.snapshot import changes
 
 #: The purposes in the ledger of a year of a name, which is paid once.
 PURPOSES = ("registration", "renewal", "restore", "transfer")

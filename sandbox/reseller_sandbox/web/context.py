@@ -23,8 +23,8 @@ from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.headers import IGNORED, in_header
 from reseller_sandbox.web.strict_json import BadJson, read
-from reseller_sandbox.worlds import Entry, Moment, World, redact
-from reseller_sandbox.worlds.moment import after_request
+from reseller_sandbox.worlds import Entry, Snapshot, World, redact
+from reseller_sandbox.worlds.snapshot import after_request
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -95,8 +95,8 @@ class RequestContext(Struct, dict=True):
     cause: str = ""
     step: int = 0
     number: int = 0
-    before: Moment | None = None
-    after: Moment | None = None
+    before: Snapshot | None = None
+    after: Snapshot | None = None
     changes: Sequence[Change] = ()
     refused: Refusal | None = None
     carried_out: bool = False
@@ -242,17 +242,17 @@ class RequestContext(Struct, dict=True):
             with world.lock:
                 if self.before is None:
                     world.settle()
-                    self.before = world.moment
+                    self.before = world.snapshot
                 self.cause = world.next_request()
-                self.step = world.moment.log.number
-                self.after = world.moment
+                self.step = world.snapshot.log.number
+                self.after = world.snapshot
 
     def run_scheduled(self, status: int) -> None:
         """Carry out the third-party actions that are scheduled after this request."""
         self.status = status
         if self.cause and self.world is not None and self.world.state.waiting:
             self.world.travel(after_request(self), cause=self.step)
-            self.after = self.world.moment
+            self.after = self.world.snapshot
 
     @property
     def at(self) -> datetime:

@@ -173,7 +173,7 @@ class Pipeline:
         with world.undoing(Postponed, Busy):
             # A request to a past moment is not client traffic: no fault strikes it, and no rule counts it.
             is_client = not world.is_past and (why is None or why.rule is not UNKNOWN_WORLD)
-            if (world.moment.faults.rules and is_client) or request.held is not None:
+            if (world.snapshot.faults.rules and is_client) or request.held is not None:
                 answer = self._perform_with_faults(request, world, why)
             else:
                 answer = self._execute(request, world, why)
@@ -209,7 +209,7 @@ class Pipeline:
                 request.arguments = interface.arguments(request, endpoint, world)
                 outcome = interface.carry_out(request, endpoint, world)
             finally:
-                request.after = world.moment
+                request.after = world.snapshot
             if outcome.refused is not None:
                 raise outcome.refused
             request.carried_out = True

@@ -41,15 +41,15 @@ def before(request: RequestContext, world: World) -> Effects | None:
     the operation takes effect only after a delay.
     """
     world.settle()
-    request.before = world.moment
+    request.before = world.snapshot
     held = request.held
     apply = _taken_up(held, world) if held else _applied("before", request, world, Effects())
     if apply is None:
         request.environ[ENV_DELIVERY] = Delivery(cut=TcpClose())
         return None
     if held is not None:  # a rewind to before the request restores the counts from before its arrival
-        moment = world.moment
-        request.before = replace(moment, faults=moment.faults.without(held))
+        snapshot = world.snapshot
+        request.before = replace(snapshot, faults=snapshot.faults.without(held))
     effects = apply.effects
     if effects.wait and held is None:
         _hold(apply, request, world)
@@ -86,28 +86,28 @@ def twice(request: RequestContext, kept: str, execute: Callable[[], Answer]) -> 
 
 def _hold(apply: Strike, request: RequestContext, world: World) -> None:
     """Let a request wait, and remember of it what it takes to have it come again."""
-    moment = world.moment
-    matched = sum(count.matched for count in moment.faults.counts.values())
+    snapshot = world.snapshot
+    matched = sum(count.matched for count in snapshot.faults.counts.values())
     apply.request = request.entry()
-    apply.arrived = Arrival(moment.log.number, matched, request.at)
-    world.moment = replace(moment, faults=moment.faults.holding(apply))
+    apply.arrived = Arrival(snapshot.log.number, matched, request.at)
+    world.snapshot = replace(snapshot, faults=snapshot.faults.holding(apply))
 
 
 def _applied(phase: Phase, request: RequestContext, world: World, effects: Effects) -> Strike:
     """Let the rules of ``world`` have their turn; their counts change with that."""
-    moment = world.moment
-    faults, apply = moment.faults.apply(phase, request, request.at, moment.state.seed, effects)
-    if faults is not moment.faults:
-        world.moment = replace(moment, faults=faults)
+    snapshot = world.snapshot
+    faults, apply = snapshot.faults.apply(phase, request, request.at, snapshot.state.seed, effects)
+    if faults is not snapshot.faults:
+        world.snapshot = replace(snapshot, faults=faults)
     return apply
 
 
 def _taken_up(held: Strike, world: World) -> Strike | None:
     """Release a request that has waited; return None where the world has gone back to before it came."""
-    faults = world.moment.faults
+    faults = world.snapshot.faults
     if held not in faults.waiting:
         return None
-    world.moment = replace(world.moment, faults=faults.released(held))
+    world.snapshot = replace(world.snapshot, faults=faults.released(held))
     return held
 
 
@@ -131,7 +131,7 @@ def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]
 
 def sent(effects: Effects, answer: Answer, request: RequestContext, world: World) -> Answer:
     """Return the answer as it goes out, and put its delivery where the server looks for it."""
-    request.after = world.moment
+    request.after = world.snapshot
     if effects.delivery is not None:
         request.environ[ENV_DELIVERY] = effects.delivery
     if effects.instead is not None:

@@ -2,8 +2,8 @@
 
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.journal import Entry, RequestJournal
-from reseller_sandbox.worlds.moment import Moment
 from reseller_sandbox.worlds.registry import Engine, Fork
+from reseller_sandbox.worlds.snapshot import Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, Outcome, World
 
 __all__ = [
@@ -12,8 +12,8 @@ __all__ = [
     "Entry",
     "Fixtures",
     "Fork",
-    "Moment",
     "Outcome",
     "RequestJournal",
+    "Snapshot",
     "World",
 ]

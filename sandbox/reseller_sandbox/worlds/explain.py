@@ -20,7 +20,7 @@ from reseller_sandbox.core.refusals import Refusal, Rule, Wording
 from reseller_sandbox.core.state import State, account_named, order_met, pending_transfer
 from reseller_sandbox.core.transfers import settled_since
 from reseller_sandbox.worlds.journal import Entry
-from reseller_sandbox.worlds.moment import Moment
+from reseller_sandbox.worlds.snapshot import Snapshot
 
 
 class Allowed(Struct, frozen=True):
@@ -43,7 +43,7 @@ class Explanation(Struct, frozen=True):
     """Why a request was refused, at which moment: its account, and each name it was about, as they were."""
 
     refused: Refusal
-    moment: Moment
+    snapshot: Snapshot
     account: Account | None
     names: tuple[NameMet, ...]
 
@@ -102,7 +102,7 @@ class Leg(NamedTuple):
 
 
 def _wrong_state(case: Explanation) -> Allowed | None:
-    order, action, state = case.order, case.facts.get("action"), case.moment.state
+    order, action, state = case.order, case.facts.get("action"), case.snapshot.state
     if order is None or not isinstance(action, Action):
         return None
     if action is Action.RESTORE and order.stage not in (Stage.REDEMPTION, Stage.PENDING_DELETE):
@@ -148,8 +148,8 @@ def _ended(case: Explanation, order: Order, waits: Sequence[Leg]) -> datetime | 
     """Return when time alone has made these steps of ``order``; None where that cannot be known yet."""
     if order.stage is Stage.ARRIVING:
         return case.transfer.completes if case.transfer is not None and len(waits) == 1 else None
-    policy = case.moment.state.zones[order.zone].policy
-    processing = timedelta(seconds=case.moment.assumptions.order_processing)
+    policy = case.snapshot.state.zones[order.zone].policy
+    processing = timedelta(seconds=case.snapshot.assumptions.order_processing)
     at = order.due
     for step in waits[1:]:
         at = at and due(step.start, at, order.expires, policy, processing)
@@ -168,15 +168,15 @@ def _no_transfer(case: Explanation) -> Allowed | None:
         who = "this account" if case.facts.get("action") == "cancel" else "another registrar"
         return Allowed(f"{who} has to ask for the name first")
     parties = (case.transfer.gaining, case.transfer.losing)
-    gaining, losing = (case.moment.state.accounts[number].name for number in parties)
+    gaining, losing = (case.snapshot.state.accounts[number].name for number in parties)
     return Allowed(f"{losing} may approve or reject the transfer, {gaining} may cancel it")
 
 
 def _too_young(case: Explanation) -> Allowed | None:
     if case.order is None:
         return None
-    since = settled_since(case.order, case.moment.assumptions)
-    at = since + days(case.moment.state.zones[case.order.zone].policy.transfer_lock)
+    since = settled_since(case.order, case.snapshot.assumptions)
+    at = since + days(case.snapshot.state.zones[case.order.zone].policy.transfer_lock)
     return Allowed(f"ask again at {wire(at)} or later", at)
 
 
@@ -194,14 +194,14 @@ def _taken(case: Explanation) -> Allowed | None:
     if order is None or case.about is None:
         return None
     if case.account is not None and order.account == case.account.client_id:
-        state, word = case.moment.state, case.refused.wording.word
+        state, word = case.snapshot.state, case.refused.wording.word
         asks = [one for one in (Action.RENEW, Action.RESTORE) if permits(state, order.stage, one)]
         if asks or order.stage is not Stage.PENDING_DELETE:
             return Allowed(
                 "it is this account's already" + "".join(f": ask for its {word(one)}" for one in asks)
             )
     if order.stage in (Stage.REDEMPTION, Stage.PENDING_DELETE):
-        policy = case.moment.state.zones[order.zone].policy
+        policy = case.snapshot.state.zones[order.zone].policy
         left = policy.pending_delete + (policy.redemption if order.stage is Stage.REDEMPTION else 0)
         at = order.since + days(left)
         return Allowed(f"it is released at {wire(at)} unless it is restored before", at)

@@ -18,7 +18,7 @@ from reseller_sandbox.core.contract import Vocabulary
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_ENTRY, INVALID_FIXTURE, Refused
 from reseller_sandbox.fixture import FixtureError, Seed
-from reseller_sandbox.worlds.moment import Moment
+from reseller_sandbox.worlds.snapshot import Snapshot
 
 #: How many fixtures are remembered once they have been read.
 REMEMBERED = 16
@@ -42,9 +42,9 @@ class Fixtures(Struct):
     own: str = ""
     words: Vocabulary | None = None
     _read: dict[tuple[str, datetime | None], Seed] = field(default_factory=dict)
-    _exported: tuple[tuple[Moment, str], ...] = ()
+    _exported: tuple[tuple[Snapshot, str], ...] = ()
 
-    def named(self, name: str, now: datetime | None = None) -> Moment:
+    def named(self, name: str, now: datetime | None = None) -> Snapshot:
         """Return the first moment of a packaged fixture, or of the server's own.
 
         ``now`` takes the place of the fixture's own instant. Refuse with ``invalid_fixture``.
@@ -62,24 +62,24 @@ class Fixtures(Struct):
             )
             raise Refused(INVALID_FIXTURE, problems=problem) from None
 
-    def file(self, path: Path, now: datetime | None = None) -> Moment:
+    def file(self, path: Path, now: datetime | None = None) -> Snapshot:
         """Return the first moment of the fixture in a file; refuse with ``invalid_fixture``."""
         try:
             version = path.stat().st_mtime_ns
         except OSError:
             version = 0
         read = partial(fixture.load, path, now=now, words=self.words)
-        return self._moment(f"file {path} {version}", now, read)
+        return self._snapshot_of(f"file {path} {version}", now, read)
 
-    def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Moment:
+    def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Snapshot:
         """Return the first moment of a fixture: its text or a mapping; refuse with ``invalid_fixture``."""
         if not isinstance(text, str):
             return self._first(_usable(lambda: fixture.loads(text, now=now, words=self.words)))
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         read = partial(fixture.loads, text, name="state", now=now, words=self.words)
-        return self._moment(f"text {digest}", now, read)
+        return self._snapshot_of(f"text {digest}", now, read)
 
-    def _moment(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Moment:
+    def _snapshot_of(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Snapshot:
         found = self._read.get((source, now))
         if found is None:
             found = _usable(load)
@@ -88,41 +88,41 @@ class Fixtures(Struct):
             self._read[source, now] = found
         return self._first(found)
 
-    def _first(self, found: Seed) -> Moment:
+    def _first(self, found: Seed) -> Snapshot:
         frozen = self.frozen if found.frozen is None else found.frozen
         clock = WorldClock(found.now) if frozen else WorldClock(found.now).run()
-        return Moment(found.state, clock, self.base.with_values(found.assume), found.requests, found.faults)
+        return Snapshot(found.state, clock, self.base.with_values(found.assume), found.requests, found.faults)
 
-    def written(self, moment: Moment) -> str:
-        """Return ``moment`` as a fixture, which read again, by any server, leads to the same moment.
+    def written(self, snapshot: Snapshot) -> str:
+        """Return ``snapshot`` as a fixture, which read again, by any server, leads to the same moment.
 
         The latest few are remembered, so that a world that has not changed is written once.
         """
         for known, text in self._exported:
-            if _is_same(known, moment):
+            if _is_same(known, snapshot):
                 return text
-        text = self._written(moment)
-        self._exported = ((moment, text), *self._exported[: EXPORTED - 1])
+        text = self._written(snapshot)
+        self._exported = ((snapshot, text), *self._exported[: EXPORTED - 1])
         return text
 
-    def _written(self, moment: Moment) -> str:
-        values = moment.assumptions.values()
-        said = {**moment.assumptions.departures(), **self.base.departures()}
+    def _written(self, snapshot: Snapshot) -> str:
+        values = snapshot.assumptions.values()
+        said = {**snapshot.assumptions.departures(), **self.base.departures()}
         return fixture.dumps(
-            moment.state,
-            moment.clock.instant,
-            frozen=moment.clock.frozen,
+            snapshot.state,
+            snapshot.clock.instant,
+            frozen=snapshot.clock.frozen,
             assume={name: values[name] for name in values if name in said},
-            book=moment.faults,
-            requests=moment.requests,
+            book=snapshot.faults,
+            requests=snapshot.requests,
         )
 
 
-def _is_same(one: Moment, other: Moment) -> bool:
+def _is_same(one: Snapshot, other: Snapshot) -> bool:
     """Whether two moments are alike, as far as that can be told at once: by what they are made of."""
     if one.state is not other.state or one.faults is not other.faults or one.requests != other.requests:
         return False
-    clocks = [(moment.clock.instant, moment.clock.frozen) for moment in (one, other)]
+    clocks = [(snapshot.clock.instant, snapshot.clock.frozen) for snapshot in (one, other)]
     return clocks[0] == clocks[1] and one.assumptions == other.assumptions
 
 
@@ -134,14 +134,15 @@ def _usable(load: Callable[[], Seed]) -> Seed:
         raise Refused(INVALID_FIXTURE, problems=told(error)) from None
 
 
-def lasting(moment: Moment) -> Moment:
-    """Return ``moment``, to which something has been added; refuse where time has let go of that by then."""
-    reached, events = moment.settled(moment.clock.now())
+def lasting(snapshot: Snapshot) -> Snapshot:
+    """Return ``snapshot``, to which something has been added; refuse where time has let go of that by
+    then."""
+    reached, events = snapshot.settled(snapshot.clock.now())
     for one in reversed(events):
         if one.order is not None and one.subject not in reached.state.holding_order:
             gone = f"{to_unicode(one.subject)} is over: the {one.event} was on {wire(one.at)}"
             raise Refused(INVALID_ENTRY, problems=gone)
-    return moment
+    return snapshot
 
 
 def told(error: FixtureError) -> str:

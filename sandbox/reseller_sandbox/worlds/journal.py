@@ -27,7 +27,7 @@ from reseller_sandbox.faults import FaultRule, Phase
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.feed import Feed, Follower
-from reseller_sandbox.worlds.moment import Moment
+from reseller_sandbox.worlds.snapshot import Snapshot
 
 T = TypeVar("T")
 
@@ -86,8 +86,8 @@ class Entry(Quiet, frozen=True, kw_only=True):
     assumed: tuple[tuple[str, object], ...]
     carried_out: bool
     outcome: str
-    before: Moment
-    after: Moment
+    before: Snapshot
+    after: Snapshot
     step: int = 0
     held_up: float = 0.0
     body_size: int | None = None

@@ -34,7 +34,7 @@ from reseller_sandbox.worlds.credentials import Claim, Inherited, claims, renewe
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, lasting, told
 from reseller_sandbox.worlds.journal import Tally
-from reseller_sandbox.worlds.moment import Moment, to
+from reseller_sandbox.worlds.snapshot import Snapshot, to
 from reseller_sandbox.worlds.timeline import AT, seen
 from reseller_sandbox.worlds.world import Checkpoint, World
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult, WorldDump
@@ -208,7 +208,7 @@ class Fork(Struct, frozen=True, kw_only=True):
     assume: Mapping[str, object] | None = None
     seed: str | None = None
 
-    def applied(self, begin: Moment) -> Moment:
+    def applied(self, begin: Snapshot) -> Snapshot:
         """Return the source's moment with what else is wanted; refuse with ``invalid_parameter``."""
         if self.now is not None and self.fixture is None and self.state is None:
             instant = self.now
@@ -373,11 +373,11 @@ class Engine:
         self._may_take(name)
         relived = self.relive(recording)
         kept = relived.world
-        self._bounded(kept.moment)
+        self._bounded(kept.snapshot)
         with self._lock:
             name = self._may_take(name)
             number = self._count + 1
-            renewed = kept.with_credentials(self._with_credentials(kept.moment.state, number))
+            renewed = kept.with_credentials(self._with_credentials(kept.snapshot.state, number))
             world = replace(renewed, name=name, number=number, idle=0.0).opened(self.limits)
             self._count = number
             self._take(world)
@@ -391,7 +391,7 @@ class Engine:
         """
         return self.begin_again(world, self.fixtures.text(text))
 
-    def begin_again(self, world: World, begin: Moment) -> Checkpoint:
+    def begin_again(self, world: World, begin: Snapshot) -> Checkpoint:
         """Let ``world`` begin again at a first moment, as ``load`` does; refuse with ``too_many_faults``."""
         begin = self._bounded(begin)
         with world.lock, self._lock:
@@ -407,14 +407,14 @@ class Engine:
         """
         with world.lock, self._lock:
             world.settle()
-            before = world.moment
+            before = world.snapshot
             try:
                 state = added(before.state, world.now(), before.assumptions, section, key, entry)
             except FixtureError as error:
                 raise Refused(INVALID_ENTRY, problems=told(error)) from None
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
             state = self._with_free_credentials(state, world, new)
-            world.moment = lasting(replace(before, state=state))
+            world.snapshot = lasting(replace(before, state=state))
 
     def drop(self, name: str) -> None:
         """Delete a world; refuse with ``unknown_world`` and ``default_world``."""
@@ -471,7 +471,7 @@ class Engine:
                 raise Refused(WORLD_EXISTS, world=named)
             return named
 
-    def _source(self, wanted: Fork) -> Moment:
+    def _source(self, wanted: Fork) -> Snapshot:
         if wanted.state is not None:
             return self._bounded(self.fixtures.text(wanted.state, wanted.now))
         if wanted.fixture is not None:
@@ -481,7 +481,7 @@ class Engine:
     def _origin(self, wanted: Fork) -> World:
         return self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
 
-    def _bounded(self, begin: Moment) -> Moment:
+    def _bounded(self, begin: Snapshot) -> Snapshot:
         self.limits.require_room_for_faults(len(begin.faults.rules))
         return begin
 

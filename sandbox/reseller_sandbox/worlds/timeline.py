@@ -18,7 +18,7 @@ from reseller_sandbox.core.refusals import (
 from reseller_sandbox.core.texts import there_are
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.journal import Entry
-from reseller_sandbox.worlds.moment import Moment
+from reseller_sandbox.worlds.snapshot import Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 
@@ -35,7 +35,7 @@ def snapshot(world: World, name: str) -> Checkpoint:
         return kept
 
 
-def point(world: World, named: str) -> Moment:
+def point(world: World, named: str) -> Snapshot:
     """Return the moment of ``world`` under that name.
 
     It is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuse with
@@ -50,9 +50,9 @@ def point(world: World, named: str) -> Moment:
         case "before" | "after", request if request:
             return _at(world.journal.get(request), before=kind == "before")
         case "snapshot", name if name:
-            return lived_again(_snapshot(world, name).moment)
+            return lived_again(_snapshot(world, name).snapshot)
         case "branch", name if name:
-            return lived_again(_branch(world, name).moment)
+            return lived_again(_branch(world, name).snapshot)
     raise Refused(UNKNOWN_POINT, point=named[:80])
 
 
@@ -67,7 +67,7 @@ def restore(world: World, name: str) -> Checkpoint:
     """Go back to a snapshot; return the branch that keeps what was left behind."""
     with world.lock:
         kept = _snapshot(world, name)
-        return _go(world, kept.moment, kept.entries)
+        return _go(world, kept.snapshot, kept.entries)
 
 
 def forget_snapshot(world: World, name: str) -> None:
@@ -93,7 +93,7 @@ def switch(world: World, name: str) -> Checkpoint:
     with world.lock:
         wanted = _branch(world, name)
         del world.branches[name]  # first, so that what is left behind takes its place, and no other's
-        return _go(world, wanted.moment, wanted.entries)
+        return _go(world, wanted.snapshot, wanted.entries)
 
 
 def forget_branch(world: World, name: str) -> None:
@@ -102,14 +102,14 @@ def forget_branch(world: World, name: str) -> None:
         del world.branches[_branch(world, name).name]
 
 
-def begin_again(world: World, origin: Moment) -> Checkpoint:
+def begin_again(world: World, origin: Snapshot) -> Checkpoint:
     """Go on from another beginning; return the branch that keeps what the world was."""
     with world.lock:
         left = _leave(world)
         if world.action is not None:
             world.action.given = {}  # a whole fixture, with its secrets
         world.origin = replace(origin, log=EventLog(world.limits.max_events, line=world.left))
-        world.moment = lived_again(world.origin)
+        world.snapshot = lived_again(world.origin)
         world.journal.clear()
         return left
 
@@ -122,24 +122,24 @@ def reset(world: World, *, original: bool = False) -> None:
     with world.lock:
         world.leave_unlogged()
         world.origin = world.first if original else world.origin
-        world.moment = lived_again(world.origin)
+        world.snapshot = lived_again(world.origin)
         world.journal.clear()
         world.snapshots.clear()
         world.branches.clear()
         world.left = 0
 
 
-def _go(world: World, moment: Moment, entries: Iterable[Entry]) -> Checkpoint:
+def _go(world: World, snapshot: Snapshot, entries: Iterable[Entry]) -> Checkpoint:
     left = _leave(world)
     world.journal.replace(entries)
-    world.moment = lived_again(moment)
+    world.snapshot = lived_again(snapshot)
     return left
 
 
 def _leave(world: World) -> Checkpoint:
     """Keep the present as a branch, and drop the oldest branch past the limit."""
     world.left += 1
-    branch = Checkpoint(f"b{world.left}", world.moment.at(world.now()), world.journal.entries)
+    branch = Checkpoint(f"b{world.left}", world.snapshot.at(world.now()), world.journal.entries)
     world.branches[branch.name] = branch
     if world.action is not None:
         world.action.effect["branch"] = branch.name
@@ -148,12 +148,12 @@ def _leave(world: World) -> Checkpoint:
     return branch
 
 
-def lived_again(moment: Moment) -> Moment:
-    """Return ``moment`` lived again from its instant on, by a clock that runs if it ran."""
-    return moment.at(moment.clock.instant)
+def lived_again(snapshot: Snapshot) -> Snapshot:
+    """Return ``snapshot`` lived again from its instant on, by a clock that runs if it ran."""
+    return snapshot.at(snapshot.clock.instant)
 
 
-def _at(entry: Entry, *, before: bool) -> Moment:
+def _at(entry: Entry, *, before: bool) -> Snapshot:
     return (entry.before if before else entry.after).at(entry.at)
 
 
@@ -189,15 +189,15 @@ def seen(world: World, named: str) -> PastWorld | None:
     """Return ``world`` as it was at a point, as ``point`` names it, if there is such a point."""
     with world.lock:
         try:
-            moment = point(world, named)
+            snapshot = point(world, named)
         except Refused:
             return None
         entries = led_to(world, named)
-        past = PastWorld(f"{world.name}{AT}{named}", moment, world.limits, world.number)
-        past.moment = moment.frozen()
+        past = PastWorld(f"{world.name}{AT}{named}", snapshot, world.limits, world.number)
+        past.snapshot = snapshot.frozen()
         past.first, past.origin, past.inherited = world.first, world.origin, world.inherited
         past.snapshots, past.branches = dict(world.snapshots), dict(world.branches)
-        past.journal.replace(one for one in entries if one.number <= moment.requests)
+        past.journal.replace(one for one in entries if one.number <= snapshot.requests)
         past.journal.dropped = world.journal.dropped
     return past
 

@@ -24,7 +24,7 @@ from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog, LoggedAction
 from reseller_sandbox.worlds.feed import Feed
 from reseller_sandbox.worlds.journal import Entry, RequestJournal, Tally
-from reseller_sandbox.worlds.moment import Journey, Moment, changed_settings
+from reseller_sandbox.worlds.snapshot import Journey, Snapshot, changed_settings
 
 T = TypeVar("T")
 
@@ -104,14 +104,14 @@ class Checkpoint(Quiet, frozen=True):
     """
 
     name: str
-    moment: Moment
+    snapshot: Snapshot
     entries: tuple[Entry, ...]
 
 
 class World:
     """A registry in time. Operations take effect one after another, each whole or not at all.
 
-    It begins at ``moment``, which it can be taken back to whatever it has loaded since. ``number`` counts
+    It begins at ``snapshot``, which it can be taken back to whatever it has loaded since. ``number`` counts
     the worlds of a server, ``left`` the branches that it has left behind, ``used`` is when it was last asked
     for something, by the machine's stopwatch. ``when_credentials_change`` is called with the world after the
     credentials of its accounts have changed, by whatever means; ``inherited`` are those they had where it
@@ -121,15 +121,15 @@ class World:
     #: Whether it is only to be looked at, as ``worlds.timeline`` has it.
     is_past = False
 
-    def __init__(self, name: str, moment: Moment, limits: Limits | None = None, number: int = 0) -> None:
+    def __init__(self, name: str, snapshot: Snapshot, limits: Limits | None = None, number: int = 0) -> None:
         limits = limits or Limits()
         self.name = name
         self.number = number
         self.limits = limits
         self.used = stopwatch()
-        if moment.log.limit != limits.max_events:
-            moment = replace(moment, log=replace(moment.log, limit=limits.max_events))
-        self.first = self.origin = moment
+        if snapshot.log.limit != limits.max_events:
+            snapshot = replace(snapshot, log=replace(snapshot.log, limit=limits.max_events))
+        self.first = self.origin = snapshot
         self.inherited = Inherited()
         self.feed = Feed()
         self.tally = Tally(name)
@@ -140,19 +140,19 @@ class World:
         self.when_credentials_change: Callable[[World], None] | None = None
         #: What makes the drafts of requests: others than the usual note what is read.
         self.drafts: Callable[[State, datetime, Assumptions, str, str], Draft] = Draft
-        self._moment = moment
+        self._snapshot_of = snapshot
         self.left = 0
         self._doing = local()
 
     @property
-    def moment(self) -> Moment:
+    def snapshot(self) -> Snapshot:
         """What the world is now."""
-        return self._moment
+        return self._snapshot_of
 
-    @moment.setter
-    def moment(self, moment: Moment) -> None:
-        earlier, later = self._moment.state, moment.state
-        self._moment = moment
+    @snapshot.setter
+    def snapshot(self, snapshot: Snapshot) -> None:
+        earlier, later = self._snapshot_of.state, snapshot.state
+        self._snapshot_of = snapshot
         changed = (
             later.account_by_key is not earlier.account_by_key
             or later.account_by_token is not earlier.account_by_token
@@ -163,36 +163,36 @@ class World:
     @property
     def state(self) -> State:
         """The registry as it is now."""
-        return self._moment.state
+        return self._snapshot_of.state
 
     @property
     def assumptions(self) -> Assumptions:
         """What the contract's silences are taken to mean here."""
-        return self._moment.assumptions
+        return self._snapshot_of.assumptions
 
     @property
     def clock(self) -> WorldClock:
         """The world's clock."""
-        return self._moment.clock
+        return self._snapshot_of.clock
 
     def now(self) -> datetime:
         """Return the instant the world stands at, which is never before one that it has shown."""
         return self._followed().clock.now()
 
-    def _followed(self) -> Moment:
+    def _followed(self) -> Snapshot:
         """Catch the clock up with the machine's and return the moment; keep it unless the world is busy."""
-        followed = self._moment.followed()
-        if followed is not self._moment:
+        followed = self._snapshot_of.followed()
+        if followed is not self._snapshot_of:
             with suppress(Busy), hurried(), self.lock:
-                followed = self.moment = self._moment.followed()
+                followed = self.snapshot = self._snapshot_of.followed()
         return followed
 
     def next_request(self) -> str:
         """Return the name of the next request: ``r1``, ``r2``, …"""
         with self.lock:
-            moment = self._moment
-            number = moment.requests + 1
-            self._moment = replace(moment, requests=number, log=moment.log.counted())
+            snapshot = self._snapshot_of
+            number = snapshot.requests + 1
+            self._snapshot_of = replace(snapshot, requests=number, log=snapshot.log.counted())
             return f"r{number}"
 
     def transact(
@@ -215,9 +215,9 @@ class World:
                 self.settle()
             outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
-            moment = self._moment
-            meant = watched(moment.assumptions, read)
-            draft = self.drafts(moment.state, moment.clock.instant, meant, cause, operation)
+            snapshot = self._snapshot_of
+            meant = watched(snapshot.assumptions, read)
+            draft = self.drafts(snapshot.state, snapshot.clock.instant, meant, cause, operation)
             try:
                 outcome.result = work(draft)
             except Refused as refused:
@@ -225,7 +225,7 @@ class World:
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
-                    self.moment = replace(self._moment, state=draft.made())
+                    self.snapshot = replace(self._snapshot_of, state=draft.made())
             return outcome
 
     @contextmanager
@@ -236,7 +236,7 @@ class World:
         journal or the event log. ``journal`` is for a block that does more to the journal than to add.
         """
         with self.lock:
-            moment, origin, left = self._moment, self.origin, self.left
+            snapshot, origin, left = self._snapshot_of, self.origin, self.left
             kept = dict(self.snapshots), dict(self.branches), self.journal.entries if journal else None
             try:
                 yield
@@ -246,16 +246,16 @@ class World:
                 self.snapshots, self.branches, entries = kept
                 self.origin, self.left = origin, left
                 if entries is None:
-                    self.journal.forget_after(moment.requests)
+                    self.journal.forget_after(snapshot.requests)
                 else:
                     self.journal.replace(entries)
-                self.moment = moment
+                self.snapshot = snapshot
                 raise
 
     @property
     def is_far_behind(self) -> bool:
         """Whether a running clock has made so much due that to catch up takes noticeable time."""
-        clock, calendar = self._moment.clock, self._moment.state.calendar
+        clock, calendar = self._snapshot_of.clock, self._snapshot_of.state.calendar
         if clock.frozen or (first := calendar.first()) is None or first[0] > (now := clock.now()):
             return False
         return calendar.rank((now,)) > MANY_DUE
@@ -263,10 +263,10 @@ class World:
     def settle(self) -> list[RegistryEvent]:
         """Let everything happen that a running clock has made due; return what did."""
         with self.lock:
-            followed = self._moment.followed()
+            followed = self._snapshot_of.followed()
             reached, events = followed.settled(followed.clock.instant)
-            if reached is not self._moment:
-                earlier, self.moment = self._moment.log, reached
+            if reached is not self._snapshot_of:
+                earlier, self.snapshot = self._snapshot_of.log, reached
                 self.tally.note_events(events)
                 self._tell(earlier)
             return events
@@ -285,7 +285,7 @@ class World:
     def _tell(self, earlier: EventLog) -> None:
         """Let those who follow the world have what has been noted since ``earlier``."""
         if self.feed.followers:
-            self.feed.put(self._moment.log.since(earlier))
+            self.feed.put(self._snapshot_of.log.since(earlier))
 
     @contextmanager
     def acting(self, name: str, /, **given: Any) -> Iterator[LoggedAction]:
@@ -310,36 +310,36 @@ class World:
     def note(self, name: str, given: Mapping[str, Any]) -> None:
         """Keep in the event log a control call that has made the world."""
         with self.lock:
-            self._note(LoggedAction(name, given), self._moment)
+            self._note(LoggedAction(name, given), self._snapshot_of)
 
-    def _note(self, action: LoggedAction, before: Moment) -> None:
-        moment = self._moment
-        log = moment.log if action.number is not None else moment.log.counted()
+    def _note(self, action: LoggedAction, before: Snapshot) -> None:
+        snapshot = self._snapshot_of
+        log = snapshot.log if action.number is not None else snapshot.log.counted()
         event = Event(
             number=action.number or log.number,
-            at=min(before.clock.now(), moment.clock.instant),
+            at=min(before.clock.now(), snapshot.clock.instant),
             kind="control",
             name=action.name,
             given=action.given,
-            changed=tuple(changed_settings(before, moment)),
+            changed=tuple(changed_settings(before, snapshot)),
             registry_event=action.registry_event,
             effect=action.effect,
         )
-        self.moment = replace(moment, log=log.noted([event]))
-        self._tell(moment.log)
+        self.snapshot = replace(snapshot, log=log.noted([event]))
+        self._tell(snapshot.log)
 
     def travel(
         self, journey: Journey, *, dry: bool = False, cause: int | None = None
-    ) -> tuple[Moment, list[RegistryEvent]]:
+    ) -> tuple[Snapshot, list[RegistryEvent]]:
         """Go where ``journey`` leads, or with ``dry`` only look; return the moment reached and what fired.
 
         ``cause`` is the number of the request that makes it so, where it is no control call. Raise what the
         journey raises, and then nothing has changed.
         """
         if dry:
-            return journey(self._moment)
+            return journey(self._snapshot_of)
         with self.lock:
-            action, begun = self.action, self._moment
+            action, begun = self.action, self._snapshot_of
             if action is not None and cause is None:
                 begun = replace(begun, log=begun.log.counted())
                 cause = begun.log.number
@@ -348,7 +348,7 @@ class World:
             if reached is not begun:
                 if action is not None:
                     action.number = cause
-                self.moment = replace(reached, log=reached.log.during(None))
+                self.snapshot = replace(reached, log=reached.log.during(None))
                 self.tally.note_events(events)
                 self._tell(begun.log)
             return reached, events
@@ -356,23 +356,23 @@ class World:
     def freeze(self) -> None:
         """Stop the clock where it is."""
         with self.lock:
-            self.moment = replace(self._moment, clock=self.clock.freeze())
+            self.snapshot = replace(self._snapshot_of, clock=self.clock.freeze())
 
     def run(self) -> None:
         """Let the clock move with the machine's."""
         with self.lock:
-            self.moment = replace(self._moment, clock=self.clock.run())
+            self.snapshot = replace(self._snapshot_of, clock=self.clock.run())
 
     def assume(self, assumptions: Assumptions) -> None:
         """Take the contract's silences to mean something else from now on."""
         with self.lock:
-            self.moment = replace(self._moment, assumptions=assumptions)
+            self.snapshot = replace(self._snapshot_of, assumptions=assumptions)
 
-    def present(self) -> Moment:
+    def present(self) -> Snapshot:
         """Return the moment after all that a running clock has made due; change nothing."""
-        moment = self._followed()
-        now = moment.clock.now()
-        return moment.settled(now)[0].at(now)
+        snapshot = self._followed()
+        now = snapshot.clock.now()
+        return snapshot.settled(now)[0].at(now)
 
     def forget_requests(self) -> int:
         """Forget every request in the journal; return how many there were."""

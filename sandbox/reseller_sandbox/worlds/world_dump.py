@@ -13,7 +13,7 @@ from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.state import State, replaced
 from reseller_sandbox.worlds.credentials import Claim, Inherited
 from reseller_sandbox.worlds.journal import Entry, Tally
-from reseller_sandbox.worlds.moment import Moment
+from reseller_sandbox.worlds.snapshot import Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 #: The fields of worlds, checkpoints and entries that hold moments.
@@ -27,9 +27,9 @@ class WorldDump(Struct, frozen=True, kw_only=True):
     number: int
     left: int = 0
     idle: float = 0.0
-    first: Moment
-    origin: Moment
-    moment: Moment
+    first: Snapshot
+    origin: Snapshot
+    snapshot: Snapshot
     inherited: Inherited
     snapshots: tuple[Checkpoint, ...] = ()
     branches: tuple[Checkpoint, ...] = ()
@@ -62,20 +62,20 @@ class WorldDump(Struct, frozen=True, kw_only=True):
         def renewed(value: Any) -> Any:
             if isinstance(value, tuple):
                 return tuple(map(renewed, value))
-            if isinstance(value, Moment):
+            if isinstance(value, Snapshot):
                 if id(value.state) not in known:
                     known[id(value.state)] = _with_credentials(value.state, state)
                 return replace(value, state=known[id(value.state)])
             parts = [name for name in _WITH_MOMENTS if hasattr(value, name)]
             return replace(value, **{name: renewed(getattr(value, name)) for name in parts})
 
-        inherited = self.inherited.and_of(self.origin.state).and_of(self.moment.state)
+        inherited = self.inherited.and_of(self.origin.state).and_of(self.snapshot.state)
         whole: WorldDump = replace(renewed(self), inherited=inherited)
         return whole
 
     def opened(self, limits: Limits) -> World:
         """Return the world; its journal is as long as ``limits`` let it be."""
-        world = World(self.name, self.moment, limits, self.number)
+        world = World(self.name, self.snapshot, limits, self.number)
         world.left, world.used = self.left, stopwatch() - self.idle
         world.first, world.origin, world.inherited = self.first, self.origin, self.inherited
         world.snapshots = {one.name: one for one in self.snapshots}

@@ -28,7 +28,7 @@ from reseller_sandbox.settings import DEFAULT_URL
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.v3.signing import sign
 from reseller_sandbox.web.headers import ASSUMPTIONS
-from reseller_sandbox.worlds import Moment
+from reseller_sandbox.worlds import Snapshot
 
 #: By assumption, the values that are tried, the default first.
 Candidates = Mapping[str, Sequence[Any]]
@@ -98,41 +98,41 @@ class Bench:
     """Tries requests, in scenes or, with a fixture to ``start`` with, in what becomes of that."""
 
     #: The moment that it starts with.
-    begin: Moment
+    begin: Snapshot
 
     def __init__(self, start: str = "") -> None:
         self._defaults = Assumptions()
         if start:
             self._sandbox = Sandbox(start, journal=1, frozen=True)
-            self.begin = replace(self._sandbox.world.moment, assumptions=self._defaults)
+            self.begin = replace(self._sandbox.world.snapshot, assumptions=self._defaults)
         else:
             self._sandbox = Sandbox("empty", journal=1)
-            moment = self.moment({"accounts": {"main": ACCOUNT}}, self._sandbox.clock.now)
-            assert moment is not None
-            self._sandbox.world.moment = self.begin = moment
+            snapshot = self.snapshot({"accounts": {"main": ACCOUNT}}, self._sandbox.clock.now)
+            assert snapshot is not None
+            self._sandbox.world.snapshot = self.begin = snapshot
         known = sorted(self.begin.state.accounts.values(), key=lambda one: one.client_id)
         self._accounts = [one for one in known if one.key]  # the other registrars have none
         self._sandbox.world.when_credentials_change = None  # which all scenes share
 
-    def moment(self, scene: Mapping[str, Any], at: datetime) -> Moment | None:
+    def snapshot(self, scene: Mapping[str, Any], at: datetime) -> Snapshot | None:
         """Return the moment that a scene, which is a fixture, describes; None where no world can be so."""
         try:
             seed = fixture.loads(scene, now=at)
         except fixture.FixtureError:
             return None
-        return Moment(seed.state, WorldClock(seed.now), self._defaults)
+        return Snapshot(seed.state, WorldClock(seed.now), self._defaults)
 
     @property
-    def moment_now(self) -> Moment:
+    def snapshot_now(self) -> Snapshot:
         """The moment that the last request has led to."""
-        return self._sandbox.world.moment
+        return self._sandbox.world.snapshot
 
     def ask(
-        self, one: ObservedExchange, moment: Moment, values: Mapping[str, Any], credentials: str = RIGHT
+        self, one: ObservedExchange, snapshot: Snapshot, values: Mapping[str, Any], credentials: str = RIGHT
     ) -> TriedAnswer:
         """Return what the sandbox answers to the request of an exchange."""
         world = self._sandbox.world
-        world.moment = replace(moment, assumptions=self._defaults.with_values(values))
+        world.snapshot = replace(snapshot, assumptions=self._defaults.with_values(values))
         chunks, status, headers = run_wsgi_app(
             self._sandbox.app, _environment(one, credentials, self._who(one))
         )

@@ -30,7 +30,7 @@ from reseller_sandbox.tools.calibrate.bench import (
 )
 from reseller_sandbox.tools.calibrate.likeness import LACKING, amount, amounts, differences, pairs
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
-from reseller_sandbox.worlds import Moment
+from reseller_sandbox.worlds import Snapshot
 
 #: How many guesses are followed at the most, and how often one request is tried.
 _MOST_GUESSES, _MOST_TRIES = 256, 4000
@@ -48,7 +48,7 @@ class Guess(Struct, frozen=True):
     ``owed`` is by how much the service's balance is more than the one here, once that was seen.
     """
 
-    moment: Moment
+    snapshot: Snapshot
     values: _Values = frozenset()
     owed: Decimal | None = None
 
@@ -125,7 +125,7 @@ class _Following:
         """Return all that a request can come to in a guess, each with the values that make it so."""
         found: list[_CameTo] = []
         for made, values, _ in branches(
-            self._alive, partial(self._tried, guess.moment, one), dict(guess.values)
+            self._alive, partial(self._tried, guess.snapshot, one), dict(guess.values)
         ):
             found.append(_CameTo(*made, frozenset(values.items())))
             if len(found) > _MOST_TRIES:
@@ -133,25 +133,25 @@ class _Following:
         return found
 
     def _tried(
-        self, moment: Moment, one: ObservedExchange, values: Mapping[str, Any]
-    ) -> tuple[tuple[TriedAnswer, Moment], list[str]]:
+        self, snapshot: Snapshot, one: ObservedExchange, values: Mapping[str, Any]
+    ) -> tuple[tuple[TriedAnswer, Snapshot], list[str]]:
         """Let time pass until a request, and carry it out; return what that rests on with the result."""
         read: set[str] = set()
         assumed = self._defaults.with_values(values)
-        at = max(one.at, moment.clock.instant)
-        settled, _ = replace(moment, assumptions=watched(assumed, read)).settled(at)
+        at = max(one.at, snapshot.clock.instant)
+        settled, _ = replace(snapshot, assumptions=watched(assumed, read)).settled(at)
         then = replace(settled.at(at), assumptions=self._defaults)
         answer = self._bench.ask(one, then, values)
         time = [name for name, _ in named(assumed, read)]
         rests_on = [name for name in dict.fromkeys((*time, *answer.rests_on)) if name not in UNSEEN]
-        return (answer, replace(self._bench.moment_now, assumptions=self._defaults)), rests_on
+        return (answer, replace(self._bench.snapshot_now, assumptions=self._defaults)), rests_on
 
     def _together(self, guesses: Iterable[Guess]) -> list[Guess]:
         """Return the guesses, with those in one that have come to the same under every value of something."""
         alike: list[tuple[Guess, set[_Values]]] = []
         for one in guesses:
             for first, values in alike:
-                if (first.owed, first.moment) == (one.owed, one.moment):
+                if (first.owed, first.snapshot) == (one.owed, one.snapshot):
                     values.add(one.values)
                     break
             else:
@@ -184,7 +184,7 @@ class _CameTo(Struct, frozen=True):
     """What a request has come to: the answer, the moment after it, and the values that it rests on."""
 
     answer: TriedAnswer
-    after: Moment
+    after: Snapshot
     values: _Values
 
 

@@ -31,7 +31,7 @@ from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness, amoun
 from reseller_sandbox.tools.calibrate.scenes import Scene, scenes
 from reseller_sandbox.tools.calibrate.subject import Belief, Known, Subject, subject_of
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
-from reseller_sandbox.worlds import Moment
+from reseller_sandbox.worlds import Snapshot
 
 #: How often one request is tried at the most, before its exchange is left aside.
 MOST_TRIES = 6000
@@ -135,9 +135,9 @@ class Trying:
                 if (written := json.dumps(scene, sort_keys=True, default=str)) in seen:
                     continue
                 seen.add(written)
-                if (moment := self._bench.moment(scene, one.at)) is None:
+                if (snapshot := self._bench.snapshot(scene, one.at)) is None:
                     continue
-                for found in self._under(one, moment, alive, credentials):
+                for found in self._under(one, snapshot, alive, credentials):
                     yield found
                     left -= 1
                     if not left:
@@ -146,13 +146,13 @@ class Trying:
                     break
 
     def _under(
-        self, one: ObservedExchange, moment: Moment, alive: Candidates, credentials: str
+        self, one: ObservedExchange, snapshot: Snapshot, alive: Candidates, credentials: str
     ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
         """Yield each answer that values of the assumptions can make a request have in one state, once."""
         always = _LET_IN if is_about_entry(one) else ()
 
         def tried(values: Values) -> tuple[TriedAnswer, Iterable[str]]:
-            made = self._bench.ask(one, moment, values, credentials)
+            made = self._bench.ask(one, snapshot, values, credentials)
             return made, dict.fromkeys([*always, *made.rests_on])
 
         for made, values, rests_on in branches(alive, tried):

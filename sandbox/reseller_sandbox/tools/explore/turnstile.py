@@ -207,7 +207,7 @@ class Turnstile:
             answered[:] = [int(status[:3]), dict(headers)]
             return start_response(status, headers, exc_info)
 
-        begun = self._world.moment
+        begun = self._world.snapshot
         try:
             with self._noting(request.footprint):
                 answer = self._app(environ, start)
@@ -248,20 +248,20 @@ class Turnstile:
 
         Which is faults that count, other worlds, everything.
         """
-        moment, footprint = self._world.moment, request.footprint
+        snapshot, footprint = self._world.snapshot, request.footprint
         elsewhere = headers.get(WORLD, self._world.name) != self._world.name
         refused = (one.id for one in self._world.journal.entries if one.refused is not None)
         request.refused = not elsewhere and headers.get(REQUEST) in refused
         path = _WORLD.sub("", environ["PATH_INFO"], count=1)
-        footprint.everything |= elsewhere or path.startswith(ROOT) or moment.clock != begun.clock
-        faults, before = moment.faults, begun.faults
+        footprint.everything |= elsewhere or path.startswith(ROOT) or snapshot.clock != begun.clock
+        faults, before = snapshot.faults, begun.faults
         footprint.reads |= {("faults", rule.name) for rule in faults.rules}
         footprint.writes |= {
             ("faults", rule.name)
             for rule in faults.rules
             if faults.count(rule.name) != before.count(rule.name)
         }
-        if faults.rules or moment.state.waiting:  # they may look at a name's stage
+        if faults.rules or snapshot.state.waiting:  # they may look at a name's stage
             footprint.ranges.add(("orders", ()))
 
 

@@ -36,7 +36,7 @@ BY_ITSELF = "time"
 HORIZON = timedelta(days=366 * 20)
 
 
-class Moment(Quiet, frozen=True):
+class Snapshot(Quiet, frozen=True):
     """Everything that a world is at one moment: all of it immutable, so that keeping one costs nothing."""
 
     state: State
@@ -46,7 +46,7 @@ class Moment(Quiet, frozen=True):
     faults: FaultBook = FaultBook()
     log: EventLog = field(default_factory=EventLog)
 
-    def settled(self, until: datetime) -> tuple[Moment, list[RegistryEvent]]:
+    def settled(self, until: datetime) -> tuple[Snapshot, list[RegistryEvent]]:
         """Let all that is due by ``until`` happen, each at its instant; return the moment then, and it."""
         state = self.state
         first = timers.next_due(state)
@@ -68,45 +68,45 @@ class Moment(Quiet, frozen=True):
                     heappush(coming, later)
         return self.after(draft.made(), events), [registry_event for registry_event, _ in events]
 
-    def after(self, state: State, events: Sequence[TimedEvent]) -> Moment:
+    def after(self, state: State, events: Sequence[TimedEvent]) -> Snapshot:
         """Return this moment with ``state``, to which ``events`` has led."""
         return replace(self, state=state, log=self.log.with_events(events)) if events else self
 
-    def followed(self) -> Moment:
+    def followed(self) -> Snapshot:
         """Return this moment with its clock caught up with the machine's, if it runs."""
         clock = self.clock.caught_up()
         return self if clock is self.clock else replace(self, clock=clock)
 
-    def frozen(self) -> Moment:
+    def frozen(self) -> Snapshot:
         """Return this moment with its clock standing still."""
         return replace(self, clock=self.clock.freeze())
 
-    def at(self, instant: datetime) -> Moment:
+    def at(self, instant: datetime) -> Snapshot:
         """Return this moment with its clock at ``instant``."""
         clock = self.clock.at(instant)
         return self if clock is self.clock else replace(self, clock=clock)
 
 
-Journey = Callable[[Moment], tuple[Moment, list[RegistryEvent]]]
+Journey = Callable[[Snapshot], tuple[Snapshot, list[RegistryEvent]]]
 
 
 def to(target: Callable[[datetime], datetime]) -> Journey:
     """Return the way to the instant that ``target`` makes of the present one; it refuses to go back."""
 
-    def go(moment: Moment) -> tuple[Moment, list[RegistryEvent]]:
-        now = moment.clock.now()
+    def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
+        now = snapshot.clock.now()
         instant = target(now)
         if instant < now:
             raise Refused(SET_BACK, now=wire(now), to=wire(instant))
-        reached, events = moment.settled(instant)
+        reached, events = snapshot.settled(instant)
         return reached.at(instant), events
 
     return go
 
 
-def to_next_due(moment: Moment) -> tuple[Moment, list[RegistryEvent]]:
+def to_next_due(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
     """Go to the instant of the next due event; refuse where there is none."""
-    settled, events = moment.settled(moment.clock.now())
+    settled, events = snapshot.settled(snapshot.clock.now())
     due = timers.next_due(settled.state)
     if due is None:
         raise Refused(NOTHING_DUE, reason="nothing is due: time alone changes nothing here")
@@ -123,10 +123,10 @@ def until_stage(order: int, name: str, stage: Stage) -> Journey:
     """
     found = f"time alone does not bring {to_unicode(name)} to {stage.value}"
 
-    def there(moment: Moment, _: Sequence[RegistryEvent]) -> bool:
-        if order not in moment.state.orders and stage is not Stage.RELEASED:
+    def there(snapshot: Snapshot, _: Sequence[RegistryEvent]) -> bool:
+        if order not in snapshot.state.orders and stage is not Stage.RELEASED:
             raise Refused(NOTHING_DUE, reason=found)
-        return _stage(moment.state, order) is stage
+        return _stage(snapshot.state, order) is stage
 
     return _until(there, found)
 
@@ -138,7 +138,7 @@ def until_event(event: str, name: str | None = None, account: int | None = None)
     """
     about = f" of {to_unicode(name)}" if name is not None else ""
 
-    def there(_: Moment, events: Sequence[RegistryEvent]) -> bool:
+    def there(_: Snapshot, events: Sequence[RegistryEvent]) -> bool:
         return any(
             one.event == event and name in (None, one.subject) and account in (None, one.account)
             for one in events
@@ -147,12 +147,12 @@ def until_event(event: str, name: str | None = None, account: int | None = None)
     return _until(there, f"time alone does not lead to {event}{about} in {HORIZON.days // 366} years")
 
 
-def _until(there: Callable[[Moment, Sequence[RegistryEvent]], bool], reason: str) -> Journey:
+def _until(there: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: str) -> Journey:
     """Return the way from event to event until ``there`` is true of the moment and what has just fired."""
 
-    def go(moment: Moment) -> tuple[Moment, list[RegistryEvent]]:
-        now = moment.clock.now()
-        reached, events = moment.settled(now)
+    def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
+        now = snapshot.clock.now()
+        reached, events = snapshot.settled(now)
         instant, furthest = now, min(now + HORIZON, LATEST)
         just = list(events)
         while not there(reached, just):
@@ -170,14 +170,14 @@ def _until(there: Callable[[Moment, Sequence[RegistryEvent]], bool], reason: str
 def after_request(request: Request) -> Journey:
     """Return the way to the moment after what was planned for after such a request; the clock stays."""
 
-    def go(moment: Moment) -> tuple[Moment, list[RegistryEvent]]:
-        state, now = moment.state, moment.clock.now()
+    def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
+        state, now = snapshot.state, snapshot.clock.now()
         events: list[TimedEvent] = []
         for scheduled in list(scheduled_actions.waiting_for(state, request)):
-            draft = Draft(state, now, moment.assumptions, f"event:plan:{scheduled.id}", BY_ITSELF)
+            draft = Draft(state, now, snapshot.assumptions, f"event:plan:{scheduled.id}", BY_ITSELF)
             events.append(TimedEvent(scheduled_actions.apply(draft, scheduled), scheduled.id))
             state = draft.made()
-        return moment.after(state, events), [registry_event for registry_event, _ in events]
+        return snapshot.after(state, events), [registry_event for registry_event, _ in events]
 
     return go
 
@@ -204,7 +204,7 @@ def changes(earlier: State, later: State) -> Iterator[Change]:
                 yield Change(table.name, key, before, after)
 
 
-def changed_settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
+def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, Any, Any]]:
     """Yield what is no record and differs between two moments: its name, before and after."""
     pairs = [
         ("clock.now", earlier.clock.instant, later.clock.instant),
