@@ -22,8 +22,8 @@ from reseller_sandbox.page.doorway import with_page
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import BadCertificate, Certificate, Tls, certificate_of
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
+from reseller_sandbox.web.access_control import Gate, require_guard
 from reseller_sandbox.web.endpoint import BodyLimits, endpoints_of
-from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.interface import Mount
 from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
 from reseller_sandbox.worlds import Engine, Fixtures, Snapshot, World
@@ -152,7 +152,7 @@ def mounts(
 def _more_rows() -> Sequence[Endpoint]:
     """Return the rows of control that are no resource's."""
     from reseller_sandbox.manual import rows as manual
-    from reseller_sandbox.page import reader, rows, session, signing
+    from reseller_sandbox.page import reader, rows, signing
 
     return endpoints_of(manual, rows, session, reader, signing)
 

@@ -21,9 +21,9 @@ from reseller_sandbox.control.parameter_text import spoken
 from reseller_sandbox.control.resource import Operation, ReceivedRefusal, Subscription
 from reseller_sandbox.core.clock import parse_instant, stopwatch
 from reseller_sandbox.core.model import DEFAULT
+from reseller_sandbox.core.parameters import Parameter, field_names, is_record
 from reseller_sandbox.core.refusals import RULES
-from reseller_sandbox.core.signatures import Parameter, field_names, is_record
-from reseller_sandbox.core.texts import require_whole_letters
+from reseller_sandbox.core.text_checks import require_whole_letters
 from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.settings import BadSetting, read_url
 

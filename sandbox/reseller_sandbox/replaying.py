@@ -17,8 +17,8 @@ from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.parameters import Quiet, declared
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
-from reseller_sandbox.core.signatures import Quiet, declared
 from reseller_sandbox.recording.document import BadRecording, from_bytes
 from reseller_sandbox.recording.secrets import spelt
 from reseller_sandbox.recording.steps import (

@@ -28,7 +28,7 @@ from reseller_sandbox.control.worlds import (
     forked,
 )
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
-from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.core.text_checks import nearest
 from reseller_sandbox.recording.steps import RecordedWorld
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.tls import Tls

@@ -25,9 +25,9 @@ from reseller_sandbox.core.assumptions import PROFILES, Assumptions
 from reseller_sandbox.core.assumptions import profile as profile_called
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.parameters import declared, read, told_of
 from reseller_sandbox.core.shards import NAME as SHARD_NAME
-from reseller_sandbox.core.signatures import declared, read, told_of
-from reseller_sandbox.core.texts import complaint, nearest
+from reseller_sandbox.core.text_checks import complaint, nearest
 from reseller_sandbox.core.values import MOST, Instant, Kind, Switch, Text, choice, json_value, mapping, whole
 
 P = ParamSpec("P")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from reseller_sandbox.cli.send import curl
+from reseller_sandbox.cli.requests import curl
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.model import Account

@@ -15,7 +15,7 @@ from reseller_sandbox.cli.base import Command, give_up
 from reseller_sandbox.config_sources import around, from_words, option, over, variable
 from reseller_sandbox.control.parameter_text import is_compound
 from reseller_sandbox.core.limits import Limits
-from reseller_sandbox.core.signatures import Parameter, declared, told_of
+from reseller_sandbox.core.parameters import Parameter, declared, told_of
 from reseller_sandbox.core.values import MOST
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
 

@@ -17,16 +17,16 @@ from rich.progress import Progress
 
 from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say, say_json
 from reseller_sandbox.cli.server_options import calling
-from reseller_sandbox.core.texts import printable
+from reseller_sandbox.core.text_checks import printable
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.tables import in_lines, show
 from reseller_sandbox.server.server import CannotListen
 from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.tools.cli_options import MODE, variable
+from reseller_sandbox.tools.environment_setup import Ground, ground_at, own_ground
 from reseller_sandbox.tools.explore import Explorer, NotReached, tests_explored
 from reseller_sandbox.tools.explore.report import ExplorationReport
-from reseller_sandbox.tools.ground import Ground, ground_at, own_ground
 from reseller_sandbox.tools.invariants import named
-from reseller_sandbox.tools.options import MODE, variable
 from reseller_sandbox.tools.running import ASKED_NOTHING, BadProgram, CommandProgram, Tell
 from reseller_sandbox.tools.sweep import AskedNothing, SweepWanted, sweep_program, tests_swept
 from reseller_sandbox.tools.sweep.report import SweepReport, narrow

@@ -20,7 +20,7 @@ import idna
 
 from reseller_sandbox.clients.caller import PORTS, AnySandbox
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.core.text_checks import nearest
 
 #: Where a request goes: scheme, host in its ASCII form, and port.
 Origin: TypeAlias = tuple[str, str, int]

@@ -18,7 +18,7 @@ from flask.testing import FlaskClient
 from werkzeug.datastructures import EnvironHeaders, Headers
 
 from reseller_sandbox.clients.caller import AnySandbox, Caller
-from reseller_sandbox.clients.line import Line, LineFile, transmission
+from reseller_sandbox.clients.fake_connection import Line, LineFile, transmission
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.wsgi import environ_key

@@ -16,7 +16,7 @@ import httpcore
 import httpx
 
 from reseller_sandbox.clients.caller import AnySandbox, Caller, server_of
-from reseller_sandbox.clients.socket import Socket
+from reseller_sandbox.clients.socket_client import Socket
 from reseller_sandbox.remote import trust
 
 #: The methods by which httpx reaches the network, also while they are intercepted.

@@ -17,8 +17,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util import parse_url
 
 from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, server_of
-from reseller_sandbox.clients.line import LineFile
-from reseller_sandbox.clients.socket import Socket
+from reseller_sandbox.clients.fake_connection import LineFile
+from reseller_sandbox.clients.socket_client import Socket
 from reseller_sandbox.remote import HttpTransport, trust
 
 

@@ -25,8 +25,8 @@ from reseller_sandbox.core.clock import later, real_now, wire
 from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.model import OUTSIDE, Order, Stage
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.parameters import record
 from reseller_sandbox.core.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
-from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.third_parties import account_called
 from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, choice, either, whole

@@ -14,7 +14,7 @@ from reseller_sandbox.core import assumptions
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.core.text_checks import nearest
 from reseller_sandbox.core.values import TEXT, Record, Switch, choice
 from reseller_sandbox.coverage import figures, gaps, marks
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered

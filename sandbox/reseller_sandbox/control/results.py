@@ -14,15 +14,15 @@ from msgspec import Struct
 
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import ReceivedRefusal, Resource
-from reseller_sandbox.core import refusals, texts
+from reseller_sandbox.core import refusals, text_checks
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.contract import read_match
 from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.parameters import field_names, refused
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.refusals.rule import Category
-from reseller_sandbox.core.signatures import field_names, refused
 from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.core.values import Kind, Within, whole
 from reseller_sandbox.worlds import redact
@@ -132,7 +132,7 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 
 def _key(given: Any) -> str:
     if isinstance(given, str) and _KEY.fullmatch(given):
-        return texts.plain(given)
+        return text_checks.plain(given)
     raise ValueError(
         "must be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first"
     )

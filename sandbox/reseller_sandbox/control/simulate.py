@@ -17,8 +17,8 @@ from reseller_sandbox.core import refusals, scheduled_actions, third_parties
 from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.model import ScheduledAction
+from reseller_sandbox.core.parameters import Parameter, declared, told_of
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
-from reseller_sandbox.core.signatures import Parameter, declared, told_of
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.core.values import TEXT, When, either

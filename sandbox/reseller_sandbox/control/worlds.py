@@ -22,8 +22,8 @@ from reseller_sandbox.control.results import (
     settings_of,
 )
 from reseller_sandbox.core import refusals
+from reseller_sandbox.core.parameters import declared, read_by
 from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
-from reseller_sandbox.core.signatures import declared, read_by
 from reseller_sandbox.core.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
 from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, to_bytes
 from reseller_sandbox.recording.steps import RequestStep

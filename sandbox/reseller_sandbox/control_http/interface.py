@@ -15,9 +15,9 @@ from reseller_sandbox.core import refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.refusals import PLAIN, UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.web import errors
+from reseller_sandbox.web.access_control import Gate
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
-from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.web.headers import WORLD
 from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.web.reading import load

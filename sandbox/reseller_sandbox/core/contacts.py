@@ -14,7 +14,7 @@ from reseller_sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Conta
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused, Term
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.texts import there_are
+from reseller_sandbox.core.text_checks import there_are
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 

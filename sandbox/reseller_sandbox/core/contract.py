@@ -10,7 +10,7 @@ from typing import Any
 from reseller_sandbox.core.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
 from reseller_sandbox.core.patterns import Glob, any_matches
 from reseller_sandbox.core.refusals import RULES, Rule, Wording
-from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.core.text_checks import nearest
 from reseller_sandbox.core.values import Mistake, Within
 
 

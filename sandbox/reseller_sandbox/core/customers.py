@@ -8,13 +8,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core import refusals, texts
+from reseller_sandbox.core import refusals, text_checks
 from reseller_sandbox.core.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.parameters import defaults
 from reseller_sandbox.core.refusals import INVALID_CONTACT, Refused, Term
-from reseller_sandbox.core.signatures import defaults
 from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.texts import whole
+from reseller_sandbox.core.text_checks import whole
 
 _SHOWN = 40
 
@@ -45,7 +45,7 @@ def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str]
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
     for field in CARD_FIELDS:
         value: str = getattr(card, field)
-        flaw = texts.flaw(value)
+        flaw = text_checks.flaw(value)
         if flaw is not None:
             return field, value if len(value) <= _SHOWN else value[:_SHOWN] + "…", flaw
         pattern, complaint = patterns.get(field, (None, ""))

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from reseller_sandbox.core.clock import parse_instant, wire
 from reseller_sandbox.core.names import to_unicode, well_formed
+from reseller_sandbox.core.parameters import record
 from reseller_sandbox.core.patterns import Glob, Path, any_matches
-from reseller_sandbox.core.signatures import record
-from reseller_sandbox.core.texts import plain as as_letters
-from reseller_sandbox.core.texts import require_whole_letters
+from reseller_sandbox.core.text_checks import plain as as_letters
+from reseller_sandbox.core.text_checks import require_whole_letters
 from reseller_sandbox.core.values import ANYTHING, SWITCH, Kind, several
 
 #: The most items of an object.

@@ -17,7 +17,7 @@ from reseller_sandbox.core.model import Account, Flag, Order, Premium, Purpose, 
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_NAMESERVER, Refused
 from reseller_sandbox.core.state import Draft, State, drawn_code, own_order
-from reseller_sandbox.core.texts import whole
+from reseller_sandbox.core.text_checks import whole
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12

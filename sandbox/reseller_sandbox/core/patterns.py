@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from reseller_sandbox.core.texts import has_control, require_whole_letters
+from reseller_sandbox.core.text_checks import has_control, require_whole_letters
 from reseller_sandbox.core.values import Kind
 
 #: The longest pattern, the longest text that one can match, and how far a pattern may unfold.

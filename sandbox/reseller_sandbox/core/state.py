@@ -13,6 +13,7 @@ from msgspec.structs import force_setattr, replace
 from rpds import HashTrieMap
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.indexes import HOLDERS, TABLES, Due, Table, nothing
 from reseller_sandbox.core.model import (
     OUTSIDE,
     Account,
@@ -31,7 +32,6 @@ from reseller_sandbox.core.model import (
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.stepwise import updated
-from reseller_sandbox.core.tables import HOLDERS, TABLES, Due, Table, nothing
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)

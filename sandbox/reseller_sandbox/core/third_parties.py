@@ -29,10 +29,10 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.model import Zone as ZoneRecord
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.parameters import Parameter, declared
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Category, Refused
-from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.core.state import Draft, State, held_order, own_accounts, pending_transfer
-from reseller_sandbox.core.texts import there_are
+from reseller_sandbox.core.text_checks import there_are
 from reseller_sandbox.core.values import (
     AMOUNT,
     CHANGE,

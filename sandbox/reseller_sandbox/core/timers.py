@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core import ledger, lifecycle, orders, renewals, scheduled_actions, transfers
 from reseller_sandbox.core.events import RegistryEvent, concerning
+from reseller_sandbox.core.indexes import PROMOTIONS, TABLES, Due
 from reseller_sandbox.core.lifecycle import Passage
 from reseller_sandbox.core.model import Order, Record, Stage, TransferStatus
 from reseller_sandbox.core.money import NOTHING
 from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.tables import PROMOTIONS, TABLES, Due
 from reseller_sandbox.core.third_parties import ACTIONS
 
 __all__ = ["Due", "RegistryEvent", "about", "due_by", "fire", "names", "next_due"]

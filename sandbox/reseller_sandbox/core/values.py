@@ -27,7 +27,13 @@ from reseller_sandbox.core.clock import (
     parse_instant,
     wire,
 )
-from reseller_sandbox.core.texts import nearest, plain, require_whole_letters, says_what_must_be, shortened
+from reseller_sandbox.core.text_checks import (
+    nearest,
+    plain,
+    require_whole_letters,
+    says_what_must_be,
+    shortened,
+)
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11

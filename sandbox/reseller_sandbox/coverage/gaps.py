@@ -14,8 +14,8 @@ from reseller_sandbox.core.assumptions import Assumptions, catalogue
 from reseller_sandbox.core.contract import ApiOperation, Contract
 from reseller_sandbox.core.lifecycle import TIMED, edges
 from reseller_sandbox.core.model import Stage
+from reseller_sandbox.core.parameters import docstring
 from reseller_sandbox.core.refusals import Category, Rule
-from reseller_sandbox.core.signatures import docstring
 from reseller_sandbox.core.state import State
 from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.items import event_name, transition_name

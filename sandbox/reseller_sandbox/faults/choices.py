@@ -9,8 +9,8 @@ from typing import Any
 from dateutil.relativedelta import relativedelta
 from msgspec.structs import replace
 
-from reseller_sandbox.core.signatures import Parameter, declared, object_shape, without_arguments
-from reseller_sandbox.core.texts import decimals_to_floats
+from reseller_sandbox.core.parameters import Parameter, declared, object_shape, without_arguments
+from reseller_sandbox.core.text_checks import decimals_to_floats
 from reseller_sandbox.core.values import DURATION, Kind, choice, json_value
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.reading import PRESETS, Parts

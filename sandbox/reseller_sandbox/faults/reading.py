@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.contract import Vocabulary, unknown
 from reseller_sandbox.core.matching import MATCH, Match, Matching
+from reseller_sandbox.core.parameters import by_attribute, declared, object_shape, read, written
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written
-from reseller_sandbox.core.texts import complaint, nearest
+from reseller_sandbox.core.text_checks import complaint, nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, Kind, instant, whole
 from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error

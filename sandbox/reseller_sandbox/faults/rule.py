@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.signatures import record
+from reseller_sandbox.core.parameters import record
 from reseller_sandbox.core.values import INSTANT, Kind, choice, number, several, whole
 from reseller_sandbox.faults.kind import Asked, FaultKind, Luck, Phase
 

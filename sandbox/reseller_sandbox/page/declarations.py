@@ -11,7 +11,7 @@ from typing import Any
 from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.core.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.core.model import Stage
-from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.parameters import Parameter
 from reseller_sandbox.core.state import State
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from reseller_sandbox.web.gate import PAGE
+from reseller_sandbox.web.access_control import PAGE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -25,15 +25,15 @@ from reseller_sandbox.core import model
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.events import RegistryEvent
+from reseller_sandbox.core.indexes import TABLES
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.model import Action
+from reseller_sandbox.core.parameters import field_names
 from reseller_sandbox.core.patterns import Glob
 from reseller_sandbox.core.patterns import Path as JsonPath
 from reseller_sandbox.core.refusals import RULES, Possible, Refusal, Rule, Term, Wording
-from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import Change, State, changed, filled
 from reseller_sandbox.core.stepwise import stepwise
-from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.faults import FaultBook, FaultRule
 from reseller_sandbox.faults.book import Strike
 from reseller_sandbox.faults.kind import Effects

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from msgspec import NODEFAULT, convert
 
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.signatures import defaults, field_names
+from reseller_sandbox.core.parameters import defaults, field_names
 from reseller_sandbox.core.values import INSTANT, Kind
 from reseller_sandbox.recording.steps import (
     EndStep,

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.signatures import declared
+from reseller_sandbox.core.parameters import declared
 from reseller_sandbox.core.state import State, account_named
 from reseller_sandbox.faults.kinds.answers import RateLimit
 from reseller_sandbox.faults.kinds.replays import Stale

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from _typeshed.wsgi import WSGIApplication
 
-    from reseller_sandbox.server.bridge import Bridge
+    from reseller_sandbox.server.asgi_adapter import Bridge
     from reseller_sandbox.server.listener import Listener
     from reseller_sandbox.server.tls import Certificate
 
@@ -193,7 +193,7 @@ class Server:
         # Callers that never open a port should not pay for these, nor those who wait for the first line.
         import asyncio
 
-        from reseller_sandbox.server.bridge import Bridge
+        from reseller_sandbox.server.asgi_adapter import Bridge
         from reseller_sandbox.server.listener import Listener
 
         bridge = Bridge(self.app, self.max_body, self.log, self.when_unread)

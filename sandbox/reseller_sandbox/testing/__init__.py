@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reseller_sandbox.clients.fake_connection import EndlessWait
     from reseller_sandbox.clients.interception import NetworkRefused
-    from reseller_sandbox.clients.line import EndlessWait
     from reseller_sandbox.clients.with_httpx import SandboxTransport
     from reseller_sandbox.clients.with_requests import SandboxAdapter
     from reseller_sandbox.testing.clocks import freeze_time

@@ -16,14 +16,14 @@ from msgspec import to_builtins
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.contract import items_of
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.core.text_checks import nearest
 from reseller_sandbox.coverage.items import AREAS
 from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report
 from reseller_sandbox.testing.run import Watched
-from reseller_sandbox.tools.options import COVERAGE, before_a_path
+from reseller_sandbox.tools.cli_options import COVERAGE, before_a_path
 
 #: The forms of a report, each with the file that it goes to.
 FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller-sandbox-coverage.json"}

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, say_to_tool
-from reseller_sandbox.tools.options import (
+from reseller_sandbox.tools.cli_options import (
     COVER_MIN,
     COVER_OF,
     COVERAGE,
@@ -28,6 +27,7 @@ from reseller_sandbox.tools.options import (
     flag,
     variable,
 )
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, say_to_tool
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         wanted = wishes(forms, least, _said(config, COVER_OF), config.invocation_params.dir)
         config.pluginmanager.register(Collector(wanted), COVERAGE)
     if _said(config, SWEEP):
-        from reseller_sandbox.testing.reruns import SweepingTests, wished_sweep
+        from reseller_sandbox.testing.rerun import SweepingTests, wished_sweep
 
         config.pluginmanager.register(SweepingTests(wished_sweep(_spoken(config)), _RUN), SWEEP)
 
@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Have tests explored, where some are marked or all are to be."""
     known = config.pluginmanager.has_plugin(EXPLORE)
     if not known and (_said(config, EXPLORE) or any(item.get_closest_marker(EXPLORE) for item in items)):
-        from reseller_sandbox.testing.reruns import ExploringTests, wished_orders
+        from reseller_sandbox.testing.rerun import ExploringTests, wished_orders
 
         plugin = ExploringTests(wished_orders(_spoken(config)), _RUN, bool(_said(config, EXPLORE)))
         config.pluginmanager.register(plugin, EXPLORE)

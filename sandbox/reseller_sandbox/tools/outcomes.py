@@ -29,8 +29,8 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.names import normalise, to_unicode
 from reseller_sandbox.core.orders import drawn_at
+from reseller_sandbox.core.parameters import field_names
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.signatures import field_names
 from reseller_sandbox.core.state import State
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting

@@ -24,9 +24,9 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.names import normalise
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools import options
+from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
-from reseller_sandbox.tools.ground import VIEW, Ground
+from reseller_sandbox.tools.environment_setup import VIEW, Ground
 
 #: How a pytest ends that has run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)
@@ -166,7 +166,7 @@ class CommandProgram:
 
         with self.ground.world() as world:
             ended = self.heard(
-                world, options.variables({**said, options.RECORDINGS: folder.absolute()}), hear
+                world, cli_options.variables({**said, cli_options.RECORDINGS: folder.absolute()}), hear
             )
         if ended.status not in _HAS_RUN:
             words = f"while its tests are {done} the program does not come to its end: {ended}"

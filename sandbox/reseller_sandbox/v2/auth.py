@@ -5,8 +5,8 @@ from __future__ import annotations
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import TOKEN_MISSING, UNKNOWN_TOKEN, Refused
 from reseller_sandbox.server.secrecy import key_masked
+from reseller_sandbox.web.access_control import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.gate import HEADER as CONTROL_HEADER
 from reseller_sandbox.worlds import Engine, World
 
 #: The header of the contract; that others are looked at is an assumption.

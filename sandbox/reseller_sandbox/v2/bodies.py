@@ -18,7 +18,7 @@ from reseller_sandbox.core.refusals import (
     UNSUPPORTED_MEDIA_TYPE,
     Refused,
 )
-from reseller_sandbox.core.texts import complaint, whole
+from reseller_sandbox.core.text_checks import complaint, whole
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems
 from reseller_sandbox.worlds import World

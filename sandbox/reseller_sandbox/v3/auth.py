@@ -18,7 +18,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
 from reseller_sandbox.server.secrecy import key_masked
-from reseller_sandbox.v3.mistakes import Mistaken
+from reseller_sandbox.v3.signature_diagnosis import Mistaken
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.headers import SIGNATURE

@@ -15,7 +15,7 @@ from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
 from reseller_sandbox.core.names import written
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.core.text_checks import nearest
 from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import (
     CardText,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
-from reseller_sandbox.core import customers, money, texts
+from reseller_sandbox.core import customers, money, text_checks
 from reseller_sandbox.core.clock import wire, wire_spaced
 from reseller_sandbox.core.model import LONGEST_TERM
-from reseller_sandbox.core.texts import says_what_must_be, shortened, whole
+from reseller_sandbox.core.text_checks import says_what_must_be, shortened, whole
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.web.strict_json import Ready
 
@@ -208,7 +208,7 @@ class CardText(Text):
         """Return what the registry asks of it."""
         loose = self._any_phone and assumed.phone_form == "any"
         pattern = customers.pattern_of(self.attribute or str(self.name), any_phone=loose)
-        return {"maxLength": texts.LONGEST, **({"pattern": pattern} if pattern else {})}
+        return {"maxLength": text_checks.LONGEST, **({"pattern": pattern} if pattern else {})}
 
 
 class TextOrNumber(Text):
@@ -228,7 +228,7 @@ class TextOrWhole(Text):
     """A string, or a whole number that stands for its digits."""
 
     default_error_messages = {"invalid": "must be a string or a whole number"}  # noqa: RUF012
-    shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0, "maxLength": texts.LONGEST}
+    shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0, "maxLength": text_checks.LONGEST}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
@@ -359,7 +359,7 @@ class Texts(fields.Dict):
 
 def sound(text: str) -> None:
     """Raise ``ValidationError`` for a text that is too long, or holds a control character."""
-    flaw = texts.flaw(text)
+    flaw = text_checks.flaw(text)
     if flaw is not None:
         raise ValidationError(flaw)
 

@@ -51,14 +51,14 @@ from reseller_sandbox.server.delivery import (
 from reseller_sandbox.server.log import log_failure
 from reseller_sandbox.server.messages import Unread
 from reseller_sandbox.server.secrecy import host_masked
+from reseller_sandbox.web import fault_injection
 from reseller_sandbox.web import headers as names
-from reseller_sandbox.web import strikes
 from reseller_sandbox.web.context import ENV_PREFIX, ENV_WORLD, RequestContext
 from reseller_sandbox.web.endpoint import BodyLimits, Endpoint
+from reseller_sandbox.web.fault_injection import NO_ANSWER, Postponed
 from reseller_sandbox.web.interface import Answer, Interface, Mount
 from reseller_sandbox.web.lean import LeanApplication, WholeResponse
 from reseller_sandbox.web.routing import Part, Route, Views
-from reseller_sandbox.web.strikes import NO_ANSWER, Postponed
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.world import Busy, hurried
@@ -183,19 +183,21 @@ class Pipeline:
 
     def _perform_with_faults(self, request: RequestContext, world: World, why: Refused | None) -> Answer:
         """Carry out the request as the faults of ``world`` decide."""
-        effects = strikes.before(request, world)
+        effects = fault_injection.before(request, world)
         if effects is None:
             return NO_ANSWER
         if effects.decided:
-            return strikes.sent(effects, NO_ANSWER, request, world)
+            return fault_injection.sent(effects, NO_ANSWER, request, world)
         if effects.commits:
-            past = strikes.past(world, effects.commits)
+            past = fault_injection.past(world, effects.commits)
             answer = self._execute(request, past, why)
         elif effects.again is None or why is not None:
             answer = self._execute(request, world, why)
         else:
-            answer = strikes.twice(request, effects.again, lambda: self._execute(request, world, None))
-        return strikes.after(request, world, answer)
+            answer = fault_injection.twice(
+                request, effects.again, lambda: self._execute(request, world, None)
+            )
+        return fault_injection.after(request, world, answer)
 
     def _execute(self, request: RequestContext, world: World, why: Refused | None) -> Answer:
         """Parse the arguments, carry out the operation in ``world``, and render its result or its refusal."""

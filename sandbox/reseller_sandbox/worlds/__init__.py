@@ -1,8 +1,8 @@
 """Worlds: each a registry with its own accounts, clock, assumptions and journal, found by its credentials."""
 
+from reseller_sandbox.worlds.engine import Engine, Fork
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.journal import Entry, RequestJournal
-from reseller_sandbox.worlds.registry import Engine, Fork
 from reseller_sandbox.worlds.snapshot import Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, Outcome, World
 

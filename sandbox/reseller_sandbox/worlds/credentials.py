@@ -13,8 +13,8 @@ from msgspec import field
 from msgspec.structs import replace
 
 from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.parameters import Quiet
 from reseller_sandbox.core.shards import ALONE, Shard
-from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import State, own_accounts, replaced
 
 #: A kind of credential, and one of it.

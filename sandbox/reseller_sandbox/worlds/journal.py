@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from reseller_sandbox.core.events import RegistryEvent
 from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.model import LedgerEntry, Stage
+from reseller_sandbox.core.parameters import Quiet
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
-from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule, Phase
 from reseller_sandbox.server.log import masked

@@ -17,7 +17,7 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.matching import MATCH, Match
 from reseller_sandbox.core.model import ScheduledAction
-from reseller_sandbox.core.signatures import field_names, is_record
+from reseller_sandbox.core.parameters import field_names, is_record
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.server.secrecy import MASK, host_masked, is_key, is_secret, text_masked, value_masked
 

@@ -16,14 +16,14 @@ from msgspec.structs import replace
 from reseller_sandbox.core import scheduled_actions, timers
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import LATEST, WorldClock, wire
+from reseller_sandbox.core.indexes import TABLES
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.parameters import Quiet
 from reseller_sandbox.core.refusals import NOTHING_DUE, SET_BACK, Refused
-from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.core.stepwise import keys_in_order
-from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.core.timers import RegistryEvent
 from reseller_sandbox.faults import FaultBook
 from reseller_sandbox.fixture import faults

@@ -15,7 +15,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
     Rule,
 )
-from reseller_sandbox.core.texts import there_are
+from reseller_sandbox.core.text_checks import there_are
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.snapshot import Snapshot

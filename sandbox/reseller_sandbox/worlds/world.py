@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.clock import WorldClock, stopwatch
 from reseller_sandbox.core.limits import Limits
+from reseller_sandbox.core.parameters import Quiet
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.core.timers import RegistryEvent
 from reseller_sandbox.worlds.credentials import Inherited

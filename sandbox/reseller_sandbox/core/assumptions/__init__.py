@@ -12,14 +12,14 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
-from reseller_sandbox.core.assumptions.silence import BadAssumption as BadAssumption
-from reseller_sandbox.core.assumptions.silence import ValueKind, one_of
-from reseller_sandbox.core.assumptions.silence import read as read_value
-from reseller_sandbox.core.assumptions.silence import spelt as spelt
+from reseller_sandbox.core.assumptions.assumption_spec import BadAssumption as BadAssumption
+from reseller_sandbox.core.assumptions.assumption_spec import ValueKind, one_of
+from reseller_sandbox.core.assumptions.assumption_spec import read as read_value
+from reseller_sandbox.core.assumptions.assumption_spec import spelt as spelt
 from reseller_sandbox.core.assumptions.v2 import V2Silences
 from reseller_sandbox.core.assumptions.v3 import V3Silences
-from reseller_sandbox.core.signatures import told_of
-from reseller_sandbox.core.texts import nearest, shortened
+from reseller_sandbox.core.parameters import told_of
+from reseller_sandbox.core.text_checks import nearest, shortened
 
 PROFILES = ("documented", "observed")
 

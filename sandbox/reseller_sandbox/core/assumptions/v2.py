@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reseller_sandbox.core.assumptions.silence import HEADERS, SECONDS, VERSIONS, WORD, free, one_of, switch
+from reseller_sandbox.core.assumptions.assumption_spec import (
+    HEADERS,
+    SECONDS,
+    VERSIONS,
+    WORD,
+    free,
+    one_of,
+    switch,
+)
 
 
 @dataclass(frozen=True)

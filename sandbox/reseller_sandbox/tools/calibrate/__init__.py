@@ -27,8 +27,8 @@ from reseller_sandbox.tools.calibrate.bench import (
 )
 from reseller_sandbox.tools.calibrate.following import followed
 from reseller_sandbox.tools.calibrate.likeness import Unlikeness
+from reseller_sandbox.tools.calibrate.search import Explained, Trying, allows_all, possible
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
-from reseller_sandbox.tools.calibrate.trying import Explained, Trying, allows_all, possible
 
 
 class ToldOf(Struct, frozen=True):

@@ -19,7 +19,7 @@ from werkzeug.test import run_wsgi_app
 
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions, kinds
-from reseller_sandbox.core.assumptions.silence import WORD
+from reseller_sandbox.core.assumptions.assumption_spec import WORD
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.sandbox import Sandbox

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from msgspec import Struct, field
 
 from reseller_sandbox.core.clock import parse_instant
-from reseller_sandbox.core.signatures import Quiet
+from reseller_sandbox.core.parameters import Quiet
 
 #: The largest file that is read, in bytes, and the most exchanges in it.
 LARGEST, MOST = 128 << 20, 20_000

@@ -18,17 +18,10 @@ from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.tools import options
+from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
-from reseller_sandbox.tools.explore.footprint import Footprint
-from reseller_sandbox.tools.explore.orders import (
-    Orders,
-    RequestKey,
-    Turned,
-    goes_in_turn,
-    preferred,
-    turned_after,
-)
+from reseller_sandbox.tools.environment_setup import Ground
+from reseller_sandbox.tools.explore.read_write_set import Footprint
 from reseller_sandbox.tools.explore.report import (
     Exploration,
     ExplorationReport,
@@ -37,8 +30,15 @@ from reseller_sandbox.tools.explore.report import (
     OrderFinding,
     found,
 )
+from reseller_sandbox.tools.explore.schedules import (
+    Orders,
+    RequestKey,
+    Turned,
+    goes_in_turn,
+    preferred,
+    turned_after,
+)
 from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Threads, Turnstile, turned
-from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.outcomes import Outcome, changed, in_a_line, outcome_of, write_recording
 from reseller_sandbox.tools.running import BadProgram, CommandProgram, Ended, Program, Tell, function_program
@@ -317,11 +317,11 @@ def tests_explored(
     Raise ``BadProgram``.
     """
     said = {
-        options.EXPLORE: explorer.actors,
-        options.EXPLORE_RUNS: explorer.max_runs,
-        options.EXPLORE_QUIET: explorer.quiet,
-        options.EXPLORE_SCHEDULE: explorer.schedule,
-        options.INVARIANT: ",".join(invariants),
+        cli_options.EXPLORE: explorer.actors,
+        cli_options.EXPLORE_RUNS: explorer.max_runs,
+        cli_options.EXPLORE_QUIET: explorer.quiet,
+        cli_options.EXPLORE_SCHEDULE: explorer.schedule,
+        cli_options.INVARIANT: ",".join(invariants),
     }
 
     def step(news: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.server.wsgi import environ_key
-from reseller_sandbox.tools.explore.footprint import Footprint
+from reseller_sandbox.tools.explore.read_write_set import Footprint
 from reseller_sandbox.web.headers import REQUEST, WORLD
 from reseller_sandbox.worlds import World
 

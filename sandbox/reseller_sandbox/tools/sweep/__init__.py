@@ -19,12 +19,12 @@ from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.texts import nearest
+from reseller_sandbox.core.text_checks import nearest
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools import options
+from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import SLOW
-from reseller_sandbox.tools.ground import Ground
+from reseller_sandbox.tools.environment_setup import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.outcomes import MOST, Outcome, outcome_of, write_recording
 from reseller_sandbox.tools.running import (
@@ -251,11 +251,11 @@ def tests_swept(
     if not (kinds := ",".join([*wanted.kinds, *more])):
         return []
     said = {
-        options.SWEEP: kinds,
-        options.SWEEP_ONLY: wanted.only,
-        options.SWEEP_SLOW: wanted.slow,
-        options.SWEEP_STOP: wanted.stop_at_first,
-        options.INVARIANT: ",".join(invariants),
+        cli_options.SWEEP: kinds,
+        cli_options.SWEEP_ONLY: wanted.only,
+        cli_options.SWEEP_SLOW: wanted.slow,
+        cli_options.SWEEP_STOP: wanted.stop_at_first,
+        cli_options.INVARIANT: ",".join(invariants),
     }
     planned: list[int] = []  # of all processes together, which report on a thread each
 
@@ -264,7 +264,7 @@ def tests_swept(
         tell(news["ran"], sum(planned))
 
     def part(number: int) -> list[SweepReport]:
-        mine = {**said, options.SWEEP_PART: f"{number}/{wanted.jobs}"}
+        mine = {**said, cli_options.SWEEP_PART: f"{number}/{wanted.jobs}"}
         return convert(
             program.tests("swept", mine, wanted.folder or Path("recordings"), step), list[SweepReport]
         )

@@ -10,9 +10,9 @@ from apispec.ext.marshmallow.common import resolve_schema_instance
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields, validate
 
-from reseller_sandbox.core import texts
+from reseller_sandbox.core import text_checks
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.signatures import docstring
+from reseller_sandbox.core.parameters import docstring
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape, sound
 
@@ -63,7 +63,7 @@ class Converter(OpenAPIConverter):
         if field.allow_none and types:
             told["type"] = [*([types] if isinstance(types, str) else types), "null"]
         if sound in field.validators:
-            told["maxLength"] = texts.LONGEST
+            told["maxLength"] = text_checks.LONGEST
         for one in field.validators:
             if isinstance(one, validate.Regexp):
                 told["pattern"] = _everywhere(str(one.regex.pattern))

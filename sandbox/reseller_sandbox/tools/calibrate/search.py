@@ -27,8 +27,8 @@ from reseller_sandbox.tools.calibrate.bench import (
     is_locked_out,
     token_headers,
 )
+from reseller_sandbox.tools.calibrate.candidate_states import Scene, scenes
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness, amounts, differences
-from reseller_sandbox.tools.calibrate.scenes import Scene, scenes
 from reseller_sandbox.tools.calibrate.subject import Belief, Known, Subject, subject_of
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.worlds import Snapshot

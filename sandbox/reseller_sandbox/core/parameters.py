@@ -20,7 +20,7 @@ from typing import Any, Literal, Required, get_args, get_origin, get_type_hints,
 from msgspec import NODEFAULT, Struct
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.texts import complaint, nearest, plain
+from reseller_sandbox.core.text_checks import complaint, nearest, plain
 from reseller_sandbox.core.values import MOST_MISTAKES, Kind, Mistake, Within, mapping, mistakes
 
 

@@ -15,12 +15,7 @@ from msgspec.structs import replace
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.defaults import QUIET_HERE, is_heard, say_to_tool
-from reseller_sandbox.tools.explore import Explorer
-from reseller_sandbox.tools.explore.report import ExplorationReport
-from reseller_sandbox.tools.ground import Ground
-from reseller_sandbox.tools.invariants import named
-from reseller_sandbox.tools.options import (
+from reseller_sandbox.tools.cli_options import (
     EXPLORE,
     EXPLORE_QUIET,
     EXPLORE_RUNS,
@@ -36,6 +31,11 @@ from reseller_sandbox.tools.options import (
     before_a_path,
     flag,
 )
+from reseller_sandbox.tools.defaults import QUIET_HERE, is_heard, say_to_tool
+from reseller_sandbox.tools.environment_setup import Ground
+from reseller_sandbox.tools.explore import Explorer
+from reseller_sandbox.tools.explore.report import ExplorationReport
+from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, BadProgram, Ended
 from reseller_sandbox.tools.sweep import AskedNothing, SweepReport, SweepWanted, sweep_program
 from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, FAULTS, OUTSIDERS

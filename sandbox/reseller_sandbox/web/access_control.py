@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from werkzeug.http import parse_cookie
 
+from reseller_sandbox.core.parameters import Quiet
 from reseller_sandbox.core.refusals import (
     CONTROL_TOKEN_MISSING,
     CONTROL_TOKEN_WRONG,
@@ -25,7 +26,6 @@ from reseller_sandbox.core.refusals import (
     FOREIGN_HOST,
     Refused,
 )
-from reseller_sandbox.core.signatures import Quiet
 from reseller_sandbox.server.secrecy import host_masked, text_masked
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.web.context import RequestContext

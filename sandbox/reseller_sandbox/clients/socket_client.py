@@ -7,7 +7,7 @@ from functools import partial
 import httptools
 
 from reseller_sandbox.clients.caller import Caller, Reply, described
-from reseller_sandbox.clients.line import Line, silence, transmission
+from reseller_sandbox.clients.fake_connection import Line, silence, transmission
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,

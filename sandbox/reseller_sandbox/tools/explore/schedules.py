@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from msgspec import Struct, field
 
-from reseller_sandbox.tools.explore.footprint import Footprint
+from reseller_sandbox.tools.explore.read_write_set import Footprint
 
 #: How often an order is tried that the program does not come to.
 _TRIES = 5
