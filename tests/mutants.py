@@ -34,7 +34,7 @@ COPIED = ("sandbox", "tests", "fixtures", "README.md", "Makefile", "pyproject.to
 
 #: The tests of each part, beside the folder of its own name and the golden files. They run before the others.
 TESTS = {
-    "core": ["units", "model", "time", "third_parties", "v3", "v2"],
+    "registry": ["units", "model", "time", "third_parties", "v3", "v2"],
     "v2": ["contract"],
     "v3": ["contract"],
     "faults": ["control", "control"],
@@ -170,7 +170,7 @@ def survives(tree: Path, tests: Iterable[str], most: float = 1800) -> bool:
 def main() -> None:
     """Try a sample of mutants, and print those that no test notices."""
     parser = argparse.ArgumentParser(prog="make mutants ARGS=", description=__doc__)
-    parser.add_argument("--part", default="core", help="a folder or file of the package")
+    parser.add_argument("--part", default="registry", help="a folder or file of the package")
     parser.add_argument("--sample", type=int, default=10, help="how many mutants are tried")
     parser.add_argument("--seed", type=int, default=1, help="which ones: the same for the same seed")
     parser.add_argument("--narrow", action="store_true", help="run only the tests of the part")

@@ -23,7 +23,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 #: The parts from the bottom up. A part may import what stands below it, and nothing beside or above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("core",),
+    ("registry",),
     ("server",),
     ("faults",),
     ("fixture",),
@@ -49,7 +49,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 
 #: What else may be imported from outside: by the core little, by the wire's parts what they are made of.
-CORE_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}
+REGISTRY_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}
 
 
 def part_of(file: Path) -> str:
@@ -109,12 +109,12 @@ def test_imports_point_downwards(file: Path) -> None:
 @of_each_file
 def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
     """It imports the standard library and small packages, and no word of HTTP, Flask or marshmallow."""
-    if part_of(file) != "core":
+    if part_of(file) != "registry":
         return
     simulate = (
         {name.split(".")[0] for name in imports(file)} - {"reseller_sandbox"} - set(sys.stdlib_module_names)
     )
-    assert simulate <= CORE_MAY
+    assert simulate <= REGISTRY_MAY
     assert not {"http", "urllib", "socket", "json", "flask", "asyncio"} & {
         n.split(".")[0] for n in imports(file)
     }
@@ -127,8 +127,8 @@ CHANCE = {"random", "uuid", "secrets"}
 
 @of_each_file
 def test_only_the_clock_reads_the_time(file: Path) -> None:
-    """core/clock.py alone asks the machine what time it is, and for chance."""
-    if file == ROOT / "core" / "clock.py":
+    """registry/clock.py alone asks the machine what time it is, and for chance."""
+    if file == ROOT / "registry" / "clock.py":
         return
     assert not CHANCE & {name.split(".")[0] for name in imports(file)}
     for node in nodes(file):

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Resources
-from reseller_sandbox.core.lifecycle import MOVES, STAGES, TIMED, Move, Passage, permits
-from reseller_sandbox.core.state import State
 from reseller_sandbox.manual.diagram import mermaid, when
+from reseller_sandbox.registry.lifecycle import MOVES, STAGES, TIMED, Move, Passage, permits
+from reseller_sandbox.registry.state import State
 
 
 def page(_: Resources) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Resources
 from reseller_sandbox.config_sources import option, variable
-from reseller_sandbox.core.parameters import Parameter, declared
+from reseller_sandbox.registry.parameters import Parameter, declared
 from reseller_sandbox.settings import ServerSettings, Settings, help_of
 
 _EXAMPLE = """\

@@ -16,9 +16,6 @@ from msgspec.structs import replace
 from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
 from reseller_sandbox.control.resource import Resource
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.parameters import Quiet, declared
-from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
 from reseller_sandbox.recording.document import BadRecording, from_bytes
 from reseller_sandbox.recording.secrets import spelt
 from reseller_sandbox.recording.steps import (
@@ -35,6 +32,9 @@ from reseller_sandbox.recording.steps import (
     came,
 )
 from reseller_sandbox.recording.writing import program_version, state_digest
+from reseller_sandbox.registry.clock import wire
+from reseller_sandbox.registry.parameters import Quiet, declared
+from reseller_sandbox.registry.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
 from reseller_sandbox.server.delivery import ENV_TOO_LARGE
 from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.server.wsgi import environ_key

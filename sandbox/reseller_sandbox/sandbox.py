@@ -27,9 +27,9 @@ from reseller_sandbox.control.worlds import (
     WorldStanding,
     forked,
 )
-from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
-from reseller_sandbox.core.text_checks import nearest
 from reseller_sandbox.recording.steps import RecordedWorld
+from reseller_sandbox.registry.refusals import UNKNOWN_WORLD, Refused
+from reseller_sandbox.registry.text_checks import nearest
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import DEFAULT_URL, ServerSettings, Settings, configured

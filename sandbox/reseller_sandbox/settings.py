@@ -21,14 +21,24 @@ from socket import gethostname
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from reseller_sandbox.core.assumptions import PROFILES, Assumptions
-from reseller_sandbox.core.assumptions import profile as profile_called
-from reseller_sandbox.core.limits import Limits
-from reseller_sandbox.core.names import BadName, normalise
-from reseller_sandbox.core.parameters import declared, read, told_of
-from reseller_sandbox.core.shards import NAME as SHARD_NAME
-from reseller_sandbox.core.text_checks import complaint, nearest
-from reseller_sandbox.core.values import MOST, Instant, Kind, Switch, Text, choice, json_value, mapping, whole
+from reseller_sandbox.assumptions import PROFILES, Assumptions
+from reseller_sandbox.assumptions import profile as profile_called
+from reseller_sandbox.registry.limits import Limits
+from reseller_sandbox.registry.names import BadName, normalise
+from reseller_sandbox.registry.parameters import declared, read, told_of
+from reseller_sandbox.registry.shards import NAME as SHARD_NAME
+from reseller_sandbox.registry.text_checks import complaint, nearest
+from reseller_sandbox.registry.values import (
+    MOST,
+    Instant,
+    Kind,
+    Switch,
+    Text,
+    choice,
+    json_value,
+    mapping,
+    whole,
+)
 
 P = ParamSpec("P")
 S = TypeVar("S")

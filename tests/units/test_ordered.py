@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reseller_sandbox.core.ordered import Ordered
+from reseller_sandbox.registry.ordered import Ordered
 from tests.thorough import tries
 
 Key = tuple[int, int]

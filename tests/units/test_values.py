@@ -9,8 +9,8 @@ from typing import Any, get_args
 import pytest
 from dateutil.relativedelta import relativedelta
 
-from reseller_sandbox.core import values
-from reseller_sandbox.core.values import Kind, either, free_text, listed, number, several, span, whole
+from reseller_sandbox.registry import values
+from reseller_sandbox.registry.values import Kind, either, free_text, listed, number, several, span, whole
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME, ZONE = (get_args(name)[1] for name in (values.Name, values.Zone))

@@ -8,8 +8,8 @@ from msgspec import Struct, field
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import LIST, Record, cost, currency, order_asked_for, reads
-from reseller_sandbox.core import money, refusals
-from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.registry import money, refusals
+from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
 _INSTEAD = (

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import LIST, Record, grouped
-from reseller_sandbox.core.model import OUTSIDE
-from reseller_sandbox.core.state import account_named
+from reseller_sandbox.registry.model import OUTSIDE
+from reseller_sandbox.registry.state import account_named
 from reseller_sandbox.worlds import Entry
 
 #: How many names a page holds when the request does not say.

@@ -8,8 +8,8 @@ from decimal import Decimal
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, charges, names, order_asked_for
 from reseller_sandbox.advice.words import listed, plural, times
-from reseller_sandbox.core import money, refusals
-from reseller_sandbox.core.model import Purpose
+from reseller_sandbox.registry import money, refusals
+from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.worlds import Entry
 
 #: One refusal is how a client learns the price; so many, and no order that is right, show one that cannot.

@@ -9,10 +9,10 @@ from decimal import Decimal
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, cost, renewals, renewed_itself
 from reseller_sandbox.advice.words import span
-from reseller_sandbox.core import money
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.model import LedgerEntry
-from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.registry import money
+from reseller_sandbox.registry.clock import wire
+from reseller_sandbox.registry.model import LedgerEntry
+from reseller_sandbox.registry.names import to_unicode
 
 #: How long after an automatic renewal one that is asked for is taken not to know of it.
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)

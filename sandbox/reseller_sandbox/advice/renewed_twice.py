@@ -10,9 +10,9 @@ from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.lost import answer_lost
 from reseller_sandbox.advice.record import Record, cost, currency, renewals
 from reseller_sandbox.advice.words import plural, span, times
-from reseller_sandbox.core import money
-from reseller_sandbox.core.model import LedgerEntry
-from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.registry import money
+from reseller_sandbox.registry.model import LedgerEntry
+from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
 #: Two renewals of a name for the same years, no further apart than this, are taken for one that came twice:

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from reseller_sandbox.cli.requests import curl
-from reseller_sandbox.core import money
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.state import own_accounts
+from reseller_sandbox.registry import money
+from reseller_sandbox.registry.clock import wire
+from reseller_sandbox.registry.model import Account
+from reseller_sandbox.registry.state import own_accounts
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import VARIABLES
 from reseller_sandbox.worlds import World

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from reseller_sandbox.core.parameters import docstring
+from reseller_sandbox.registry.parameters import docstring
 
 #: How a command ends that has done nothing: since a server or a check refused, since its words cannot be
 #: used, since no server answers, since nobody reads what it prints.

@@ -10,8 +10,8 @@ import click
 from click.core import ParameterSource
 
 from reseller_sandbox.cli.base import Command
-from reseller_sandbox.core.parameters import docstring, unmarked
-from reseller_sandbox.core.text_checks import nearest
+from reseller_sandbox.registry.parameters import docstring, unmarked
+from reseller_sandbox.registry.text_checks import nearest
 
 #: A group of at most so many commands names all of them when another word is given.
 _FEW = 12

@@ -14,9 +14,9 @@ from click.shell_completion import CompletionItem
 from reseller_sandbox.cli.base import Command, give_up
 from reseller_sandbox.config_sources import around, from_words, option, over, variable
 from reseller_sandbox.control.parameter_text import is_compound
-from reseller_sandbox.core.limits import Limits
-from reseller_sandbox.core.parameters import Parameter, declared, told_of
-from reseller_sandbox.core.values import MOST
+from reseller_sandbox.registry.limits import Limits
+from reseller_sandbox.registry.parameters import Parameter, declared, told_of
+from reseller_sandbox.registry.values import MOST
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
 
 #: What the settings of each declaration are about, in the order in which a help tells them.

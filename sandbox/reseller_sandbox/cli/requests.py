@@ -20,9 +20,9 @@ from msgspec import Struct
 
 from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up, say
 from reseller_sandbox.cli.server_options import Reaching, ReachingConfigured, calling
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.registry.clock import stopwatch
+from reseller_sandbox.registry.model import Account
+from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable, reason_of
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers

@@ -17,7 +17,7 @@ from rich.progress import Progress
 
 from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say, say_json
 from reseller_sandbox.cli.server_options import calling
-from reseller_sandbox.core.text_checks import printable
+from reseller_sandbox.registry.text_checks import printable
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.tables import in_lines, show
 from reseller_sandbox.server.server import CannotListen

@@ -20,17 +20,17 @@ from reseller_sandbox.control.results import (
     event_record,
     record_of,
 )
-from reseller_sandbox.core import refusals, timers
-from reseller_sandbox.core.clock import later, real_now, wire
-from reseller_sandbox.core.events import RegistryEvent
-from reseller_sandbox.core.model import OUTSIDE, Order, Stage
-from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.parameters import record
-from reseller_sandbox.core.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
-from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.third_parties import account_called
-from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, choice, either, whole
-from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.registry import refusals, timers
+from reseller_sandbox.registry.clock import later, real_now, wire
+from reseller_sandbox.registry.events import RegistryEvent
+from reseller_sandbox.registry.model import OUTSIDE, Order, Stage
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.parameters import record
+from reseller_sandbox.registry.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
+from reseller_sandbox.registry.state import Draft, State
+from reseller_sandbox.registry.third_parties import account_called
+from reseller_sandbox.registry.values import Instant, Length, Switch, Text, by_key, choice, either, whole
+from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.snapshot import BY_ITSELF, Journey, to_next_due, until_event, until_stage

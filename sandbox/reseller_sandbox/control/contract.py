@@ -5,22 +5,22 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, Any, cast
 
+from reseller_sandbox import assumptions
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.advice.rules import RULES, advise
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, record_of
-from reseller_sandbox.core import assumptions
-from reseller_sandbox.core.contract import Contract
-from reseller_sandbox.core.patterns import Glob
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.text_checks import nearest
-from reseller_sandbox.core.values import TEXT, Record, Switch, choice
 from reseller_sandbox.coverage import figures, gaps, marks
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
 from reseller_sandbox.coverage.items import items as items_there
+from reseller_sandbox.registry.contract import Contract
+from reseller_sandbox.registry.patterns import Glob
+from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.registry.text_checks import nearest
+from reseller_sandbox.registry.values import TEXT, Record, Switch, choice
 from reseller_sandbox.worlds import World
 
 #: How many of the requests that were the first of their kind are told of an item.

@@ -11,14 +11,21 @@ from msgspec.structs import replace
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Key, Keyed, Result
-from reseller_sandbox.core.matching import MATCH, Matching
-from reseller_sandbox.core.parameters import Group, Parameter, declared, unmarked, without_arguments, written
-from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.core.text_checks import decimals_to_floats, there_are
-from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_APPLIED, When
+from reseller_sandbox.registry.matching import MATCH, Matching
+from reseller_sandbox.registry.parameters import (
+    Group,
+    Parameter,
+    declared,
+    unmarked,
+    without_arguments,
+    written,
+)
+from reseller_sandbox.registry.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
+from reseller_sandbox.registry.text_checks import decimals_to_floats, there_are
+from reseller_sandbox.registry.values import MAPPING, Kind
 from reseller_sandbox.worlds import World
 
 

@@ -14,20 +14,20 @@ from typing import Annotated, Any, ClassVar, TypeVar, Unpack
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, Start, page, record_of
-from reseller_sandbox.core import hosts, model, zones
-from reseller_sandbox.core.clock import LATEST
-from reseller_sandbox.core.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
-from reseller_sandbox.core.names import to_unicode, well_formed
-from reseller_sandbox.core.patterns import Glob
-from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
-from reseller_sandbox.core.state import State, held_order, own_accounts, own_order
-from reseller_sandbox.core.stepwise import in_order
-from reseller_sandbox.core.third_parties import account_called
-from reseller_sandbox.core.values import TEXT, Text, choice
 from reseller_sandbox.fixture.domains import DomainEntry, HostEntry
 from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.fixture.people import AccountEntry, ContactEntry, CustomerEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
+from reseller_sandbox.registry import hosts, model, zones
+from reseller_sandbox.registry.clock import LATEST
+from reseller_sandbox.registry.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
+from reseller_sandbox.registry.names import to_unicode, well_formed
+from reseller_sandbox.registry.patterns import Glob
+from reseller_sandbox.registry.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
+from reseller_sandbox.registry.state import State, held_order, own_accounts, own_order
+from reseller_sandbox.registry.stepwise import in_order
+from reseller_sandbox.registry.third_parties import account_called
+from reseller_sandbox.registry.values import TEXT, Text, choice
 from reseller_sandbox.worlds import Snapshot
 
 R = TypeVar("R")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_args, get_type_hints
 
-from reseller_sandbox.core.parameters import Parameter, declared, read_by, told_of, without_arguments
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
+from reseller_sandbox.registry.parameters import Parameter, declared, read_by, told_of, without_arguments
+from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused, Rule
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

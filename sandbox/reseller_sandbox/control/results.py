@@ -14,17 +14,17 @@ from msgspec import Struct
 
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import ReceivedRefusal, Resource
-from reseller_sandbox.core import refusals, text_checks
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.contract import read_match
-from reseller_sandbox.core.events import RegistryEvent
-from reseller_sandbox.core.matching import MATCH, Match, Matching
-from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.parameters import field_names, refused
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.refusals.rule import Category
-from reseller_sandbox.core.state import Change, State
-from reseller_sandbox.core.values import Kind, Within, whole
+from reseller_sandbox.registry import refusals, text_checks
+from reseller_sandbox.registry.clock import wire
+from reseller_sandbox.registry.contract import read_match
+from reseller_sandbox.registry.events import RegistryEvent
+from reseller_sandbox.registry.matching import MATCH, Match, Matching
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.parameters import field_names, refused
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.refusals.rule import Category
+from reseller_sandbox.registry.state import Change, State
+from reseller_sandbox.registry.values import Kind, Within, whole
 from reseller_sandbox.worlds import redact
 
 T = TypeVar("T")

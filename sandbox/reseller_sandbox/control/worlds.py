@@ -21,13 +21,13 @@ from reseller_sandbox.control.results import (
     record_change,
     settings_of,
 )
-from reseller_sandbox.core import refusals
-from reseller_sandbox.core.parameters import declared, read_by
-from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
-from reseller_sandbox.core.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
 from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, to_bytes
 from reseller_sandbox.recording.steps import RequestStep
 from reseller_sandbox.recording.writing import recording_of
+from reseller_sandbox.registry import refusals
+from reseller_sandbox.registry.parameters import declared, read_by
+from reseller_sandbox.registry.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
+from reseller_sandbox.registry.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
 from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Snapshot, World, timeline
 from reseller_sandbox.worlds.snapshot import changed_settings, changes
 from reseller_sandbox.worlds.timeline import require_present

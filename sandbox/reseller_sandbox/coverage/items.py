@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.contract import ApiOperation, Contract
-from reseller_sandbox.core.lifecycle import TIMED, Edge, Passage, edges
-from reseller_sandbox.core.model import Stage
-from reseller_sandbox.core.patterns import Glob
-from reseller_sandbox.core.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
-from reseller_sandbox.core.state import State
+from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.registry.contract import ApiOperation, Contract
+from reseller_sandbox.registry.lifecycle import TIMED, Edge, Passage, edges
+from reseller_sandbox.registry.model import Stage
+from reseller_sandbox.registry.patterns import Glob
+from reseller_sandbox.registry.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
+from reseller_sandbox.registry.state import State
 from reseller_sandbox.worlds.journal import Move
 
 #: The areas, each with what an item of it is and when that counts as exercised.

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.assumptions import spelt
-from reseller_sandbox.core.contract import ApiOperation, Contract
-from reseller_sandbox.core.lifecycle import TIMED
+from reseller_sandbox.assumptions import spelt
 from reseller_sandbox.coverage.items import checks_stage, event_name, transitions
+from reseller_sandbox.registry.contract import ApiOperation, Contract
+from reseller_sandbox.registry.lifecycle import TIMED
 from reseller_sandbox.worlds.journal import Counted, Exercise, Tally
 
 #: An item's area and its name in that.

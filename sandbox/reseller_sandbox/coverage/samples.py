@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from msgspec import Struct, convert
 
-from reseller_sandbox.core.model import Stage
+from reseller_sandbox.registry.model import Stage
 
 #: The name that most samples are about, its code, and when it expires, as the file has them too.
 NAME, CODE, EXPIRES = "to-cover.com", "Code-To-Cover", "2030-06-01"

@@ -9,11 +9,11 @@ from typing import Any
 from dateutil.relativedelta import relativedelta
 from msgspec.structs import replace
 
-from reseller_sandbox.core.parameters import Parameter, declared, object_shape, without_arguments
-from reseller_sandbox.core.text_checks import decimals_to_floats
-from reseller_sandbox.core.values import DURATION, Kind, choice, json_value
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.reading import PRESETS, Parts
+from reseller_sandbox.registry.parameters import Parameter, declared, object_shape, without_arguments
+from reseller_sandbox.registry.text_checks import decimals_to_floats
+from reseller_sandbox.registry.values import DURATION, Kind, choice, json_value
 
 
 def rule_schema() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from reseller_sandbox.core.matching import Request
+from reseller_sandbox.registry.matching import Request
 from reseller_sandbox.server.delivery import Cut, Delivery, Drops
 
 

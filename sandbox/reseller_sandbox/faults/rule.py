@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parameters import record
-from reseller_sandbox.core.values import INSTANT, Kind, choice, number, several, whole
 from reseller_sandbox.faults.kind import Asked, FaultKind, Luck, Phase
+from reseller_sandbox.registry.matching import Match
+from reseller_sandbox.registry.parameters import record
+from reseller_sandbox.registry.values import INSTANT, Kind, choice, number, several, whole
 
 #: An instant; lengths of time ahead have been turned into one.
 MOMENT = replace(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.core import lifecycle
-from reseller_sandbox.core.lifecycle import MOVES, Passage, edges, permits
-from reseller_sandbox.core.model import Stage
-from reseller_sandbox.core.state import State
+from reseller_sandbox.registry import lifecycle
+from reseller_sandbox.registry.lifecycle import MOVES, Passage, edges, permits
+from reseller_sandbox.registry.model import Stage
+from reseller_sandbox.registry.state import State
 
 
 def mermaid(state: State | None = None) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reseller_sandbox.control.resource import Operation, Resource
-from reseller_sandbox.core.lifecycle import STAGES, TIMED, edges
-from reseller_sandbox.core.model import Stage
-from reseller_sandbox.core.parameters import Parameter
-from reseller_sandbox.core.state import State
+from reseller_sandbox.registry.lifecycle import STAGES, TIMED, edges
+from reseller_sandbox.registry.model import Stage
+from reseller_sandbox.registry.parameters import Parameter
+from reseller_sandbox.registry.state import State
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.openapi.glossary import Examples

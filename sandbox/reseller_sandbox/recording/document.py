@@ -16,9 +16,6 @@ from typing import Annotated, Any
 
 from msgspec import NODEFAULT, convert
 
-from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.parameters import defaults, field_names
-from reseller_sandbox.core.values import INSTANT, Kind
 from reseller_sandbox.recording.steps import (
     EndStep,
     Raw,
@@ -29,6 +26,9 @@ from reseller_sandbox.recording.steps import (
     Step,
     WaitingStep,
 )
+from reseller_sandbox.registry.clock import wire
+from reseller_sandbox.registry.parameters import defaults, field_names
+from reseller_sandbox.registry.values import INSTANT, Kind
 
 #: The version of the format: another one where a line means something else than it did.
 VERSION = 1

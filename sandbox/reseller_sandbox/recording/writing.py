@@ -16,9 +16,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.parameters import declared
-from reseller_sandbox.core.state import State, account_named
 from reseller_sandbox.faults.kinds.answers import RateLimit
 from reseller_sandbox.faults.kinds.replays import Stale
 from reseller_sandbox.recording.secrets import Clean, Masking
@@ -36,6 +33,9 @@ from reseller_sandbox.recording.steps import (
     WaitingStep,
     came,
 )
+from reseller_sandbox.registry.clock import WorldClock
+from reseller_sandbox.registry.parameters import declared
+from reseller_sandbox.registry.state import State, account_named
 from reseller_sandbox.settings import ServiceSettings
 from reseller_sandbox.worlds import Engine, Entry, Snapshot, World
 from reseller_sandbox.worlds.eventlog import Event

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from reseller_sandbox.core.lifecycle import STAGES
 from reseller_sandbox.coverage.items import AREAS, COUNTS
+from reseller_sandbox.registry.lifecycle import STAGES
 from reseller_sandbox.reports import recipes
 from reseller_sandbox.reports.report import Report
 

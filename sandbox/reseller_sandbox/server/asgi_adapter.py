@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,

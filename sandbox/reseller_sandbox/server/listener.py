@@ -16,7 +16,7 @@ from typing import Any, cast
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.server.asgi_adapter import Bridge, Receive, Send, tcp_beneath, unsent, waker
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,

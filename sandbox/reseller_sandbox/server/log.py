@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from reseller_sandbox.core.clock import real_now
-from reseller_sandbox.core.parameters import Quiet
-from reseller_sandbox.core.text_checks import printable
+from reseller_sandbox.registry.clock import real_now
+from reseller_sandbox.registry.parameters import Quiet
+from reseller_sandbox.registry.text_checks import printable
 from reseller_sandbox.server.delivery import LogWords
 from reseller_sandbox.server.secrecy import target_masked
 

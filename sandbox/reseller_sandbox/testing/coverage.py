@@ -15,10 +15,10 @@ from msgspec import to_builtins
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.contract import items_of
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.text_checks import nearest
 from reseller_sandbox.coverage.items import AREAS
 from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.text_checks import nearest
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report

@@ -13,7 +13,7 @@ from msgspec import json, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.control.local_transport import LocalTransport
-from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.cli_options import (
     EXPLORE,

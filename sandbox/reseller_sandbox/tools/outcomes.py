@@ -15,7 +15,7 @@ from msgspec import Struct
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.records import NameRecord
-from reseller_sandbox.core.model import (
+from reseller_sandbox.registry.model import (
     CARD_FIELDS,
     OUTSIDE,
     Account,
@@ -27,11 +27,11 @@ from reseller_sandbox.core.model import (
     RoleHandles,
     Transfer,
 )
-from reseller_sandbox.core.names import normalise, to_unicode
-from reseller_sandbox.core.orders import drawn_at
-from reseller_sandbox.core.parameters import field_names
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.state import State
+from reseller_sandbox.registry.names import normalise, to_unicode
+from reseller_sandbox.registry.orders import drawn_at
+from reseller_sandbox.registry.parameters import field_names
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.state import State
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended

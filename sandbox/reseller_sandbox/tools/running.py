@@ -20,8 +20,8 @@ from msgspec import Meta, Struct, convert
 from msgspec.json import decode
 from msgspec.structs import force_setattr, replace
 
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.names import normalise
+from reseller_sandbox.registry.clock import stopwatch
+from reseller_sandbox.registry.names import normalise
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reseller_sandbox.core import orders, transfers
-from reseller_sandbox.core import refusals as r
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Account, Transfer, TransferStatus
-from reseller_sandbox.core.refusals import Rule
-from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry import orders, transfers
+from reseller_sandbox.registry import refusals as r
+from reseller_sandbox.registry.model import Account, Transfer, TransferStatus
+from reseller_sandbox.registry.refusals import Rule
+from reseller_sandbox.registry.state import Draft
+from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer

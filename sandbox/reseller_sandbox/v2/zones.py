@@ -7,8 +7,8 @@ from typing import Any
 
 from marshmallow import fields
 
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Promotion, Zone
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.model import Promotion, Zone
 from reseller_sandbox.v2.shapes import Done, done, shown
 from reseller_sandbox.web.endpoint import Call, route
 from reseller_sandbox.web.fields import (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from reseller_sandbox.core import refusals as r
-from reseller_sandbox.core import registration
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.money import NOTHING
-from reseller_sandbox.core.names import BadName, normalise
-from reseller_sandbox.core.refusals import TOO_MANY_NAMES, Refused
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry import refusals as r
+from reseller_sandbox.registry import registration
+from reseller_sandbox.registry.money import NOTHING
+from reseller_sandbox.registry.names import BadName, normalise
+from reseller_sandbox.registry.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
 from reseller_sandbox.web.endpoint import Call, refuses, route

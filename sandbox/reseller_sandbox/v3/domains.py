@@ -8,13 +8,13 @@ from typing import Any
 
 from marshmallow import post_load, validate
 
-from reseller_sandbox.core import orders, registration, renewals
-from reseller_sandbox.core import refusals as r
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.contacts import roles_required
-from reseller_sandbox.core.model import Order
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry import orders, registration, renewals
+from reseller_sandbox.registry import refusals as r
+from reseller_sandbox.registry.contacts import roles_required
+from reseller_sandbox.registry.model import Order
+from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (
     WIRE_NAMES,

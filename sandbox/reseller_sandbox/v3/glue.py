@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from reseller_sandbox.core import hosts
-from reseller_sandbox.core import refusals as r
-from reseller_sandbox.core.lifecycle import Action, require
-from reseller_sandbox.core.model import Host, Order
+from reseller_sandbox.registry import hosts
+from reseller_sandbox.registry import refusals as r
+from reseller_sandbox.registry.lifecycle import Action, require
+from reseller_sandbox.registry.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import SpeltTwice, shown

@@ -17,9 +17,9 @@ from functools import cached_property
 from itertools import islice, permutations
 from urllib.parse import quote, unquote, urlsplit
 
-from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.names import to_unicode, well_formed
-from reseller_sandbox.core.state import State
+from reseller_sandbox.registry.model import Account
+from reseller_sandbox.registry.names import to_unicode, well_formed
+from reseller_sandbox.registry.state import State
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.context import RequestContext
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from marshmallow import validate
 
-from reseller_sandbox.core import refusals as r
-from reseller_sandbox.core import transfers
-from reseller_sandbox.core.model import Account, Transfer
-from reseller_sandbox.core.refusals import Rule
-from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.registry import refusals as r
+from reseller_sandbox.registry import transfers
+from reseller_sandbox.registry.model import Account, Transfer
+from reseller_sandbox.registry.refusals import Rule
+from reseller_sandbox.registry.state import Draft
+from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.authcodes import CodeWanted
 from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED, note_privacy

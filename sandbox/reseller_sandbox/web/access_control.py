@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from werkzeug.http import parse_cookie
 
-from reseller_sandbox.core.parameters import Quiet
-from reseller_sandbox.core.refusals import (
+from reseller_sandbox.registry.parameters import Quiet
+from reseller_sandbox.registry.refusals import (
     CONTROL_TOKEN_MISSING,
     CONTROL_TOKEN_WRONG,
     CROSS_SITE,

@@ -11,14 +11,14 @@ from msgspec import Struct, field
 from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.wsgi import get_input_stream
 
-from reseller_sandbox.core.assumptions import Assumptions, watched
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.matching import FAULT, NO_OPERATION, OK
-from reseller_sandbox.core.model import Account, Stage
-from reseller_sandbox.core.names import well_formed
-from reseller_sandbox.core.refusals import MALFORMED_BODY, Refusal, Refused
-from reseller_sandbox.core.state import Change, order_met
+from reseller_sandbox.assumptions import Assumptions, watched
 from reseller_sandbox.faults import FaultRule, Strike
+from reseller_sandbox.registry.clock import stopwatch
+from reseller_sandbox.registry.matching import FAULT, NO_OPERATION, OK
+from reseller_sandbox.registry.model import Account, Stage
+from reseller_sandbox.registry.names import well_formed
+from reseller_sandbox.registry.refusals import MALFORMED_BODY, Refusal, Refused
+from reseller_sandbox.registry.state import Change, order_met
 from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.headers import IGNORED, in_header

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from marshmallow import fields
 
-from reseller_sandbox.core.contract import ApiOperation, Contract
+from reseller_sandbox.registry.contract import ApiOperation, Contract
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.interface import Interface
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import Rule
-from reseller_sandbox.core.state import Draft
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.model import Account
+from reseller_sandbox.registry.refusals import Rule
+from reseller_sandbox.registry.state import Draft
 
 if TYPE_CHECKING:
     from marshmallow import Schema

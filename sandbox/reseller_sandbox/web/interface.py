@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.refusals import Refused, Rule, Wording
-from reseller_sandbox.core.state import Draft
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.refusals import Refused, Rule, Wording
+from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream
 from reseller_sandbox.web.context import RequestContext

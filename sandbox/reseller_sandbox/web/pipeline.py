@@ -28,8 +28,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
 
-from reseller_sandbox.core.assumptions import named, spelt
-from reseller_sandbox.core.refusals import (
+from reseller_sandbox.assumptions import named, spelt
+from reseller_sandbox.registry.refusals import (
     BODY_TOO_LARGE,
     INTERNAL_ERROR,
     INVALID_HOST,

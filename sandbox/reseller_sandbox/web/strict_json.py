@@ -14,7 +14,7 @@ from json import scanner
 from json.encoder import encode_basestring
 from typing import Any
 
-from reseller_sandbox.core.stepwise import LONG, json_pieces
+from reseller_sandbox.registry.stepwise import LONG, json_pieces
 
 
 class BadJson(ValueError):

@@ -12,10 +12,10 @@ from typing import TypeAlias
 from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.model import OUTSIDE, Account
-from reseller_sandbox.core.parameters import Quiet
-from reseller_sandbox.core.shards import ALONE, Shard
-from reseller_sandbox.core.state import State, own_accounts, replaced
+from reseller_sandbox.registry.model import OUTSIDE, Account
+from reseller_sandbox.registry.parameters import Quiet
+from reseller_sandbox.registry.shards import ALONE, Shard
+from reseller_sandbox.registry.state import State, own_accounts, replaced
 
 #: A kind of credential, and one of it.
 Claim: TypeAlias = tuple[str, str]

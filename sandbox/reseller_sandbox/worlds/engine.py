@@ -13,11 +13,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.core.assumptions import BadAssumption
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.contract import Contract
-from reseller_sandbox.core.model import DEFAULT, OUTSIDE, Account
-from reseller_sandbox.core.refusals import (
+from reseller_sandbox.assumptions import BadAssumption
+from reseller_sandbox.fixture import FixtureError, added
+from reseller_sandbox.registry.clock import stopwatch
+from reseller_sandbox.registry.contract import Contract
+from reseller_sandbox.registry.model import DEFAULT, OUTSIDE, Account
+from reseller_sandbox.registry.refusals import (
     DEFAULT_WORLD,
     INVALID_ENTRY,
     INVALID_PARAMETER,
@@ -26,9 +27,8 @@ from reseller_sandbox.core.refusals import (
     WORLD_EXISTS,
     Refused,
 )
-from reseller_sandbox.core.shards import ALONE, Shard
-from reseller_sandbox.core.state import State, own_accounts
-from reseller_sandbox.fixture import FixtureError, added
+from reseller_sandbox.registry.shards import ALONE, Shard
+from reseller_sandbox.registry.state import State, own_accounts
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import Claim, Inherited, claims, renewed
 from reseller_sandbox.worlds.eventlog import EventLog

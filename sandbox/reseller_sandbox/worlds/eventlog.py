@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from rpds import Queue
 
-from reseller_sandbox.core.events import RegistryEvent
+from reseller_sandbox.registry.events import RegistryEvent
 
 Kind = Literal["request", "control", "time", "scheduled"]
 

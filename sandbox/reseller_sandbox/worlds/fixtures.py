@@ -12,12 +12,12 @@ from typing import Any
 from msgspec import Struct, field
 
 from reseller_sandbox import fixture
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.clock import WorldClock, wire
-from reseller_sandbox.core.contract import Vocabulary
-from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import INVALID_ENTRY, INVALID_FIXTURE, Refused
+from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.fixture import FixtureError, Seed
+from reseller_sandbox.registry.clock import WorldClock, wire
+from reseller_sandbox.registry.contract import Vocabulary
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.refusals import INVALID_ENTRY, INVALID_FIXTURE, Refused
 from reseller_sandbox.worlds.snapshot import Snapshot
 
 #: How many fixtures are remembered once they have been read.

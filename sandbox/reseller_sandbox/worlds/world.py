@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.assumptions import Assumptions, watched
-from reseller_sandbox.core.clock import WorldClock, stopwatch
-from reseller_sandbox.core.limits import Limits
-from reseller_sandbox.core.parameters import Quiet
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.state import Change, Draft, State
-from reseller_sandbox.core.timers import RegistryEvent
+from reseller_sandbox.assumptions import Assumptions, watched
+from reseller_sandbox.registry.clock import WorldClock, stopwatch
+from reseller_sandbox.registry.limits import Limits
+from reseller_sandbox.registry.parameters import Quiet
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.state import Change, Draft, State
+from reseller_sandbox.registry.timers import RegistryEvent
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog, LoggedAction
 from reseller_sandbox.worlds.feed import Feed

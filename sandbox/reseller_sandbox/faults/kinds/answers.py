@@ -14,10 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rpds import HashTrieMap
 
-from reseller_sandbox.core.clock import real_now
-from reseller_sandbox.core.patterns import DROPPED, PATH, Path
-from reseller_sandbox.core.refusals import RATE_LIMITED
-from reseller_sandbox.core.values import (
+from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, NamedError, Phase, RawAnswer, Turn
+from reseller_sandbox.registry.clock import real_now
+from reseller_sandbox.registry.patterns import DROPPED, PATH, Path
+from reseller_sandbox.registry.refusals import RATE_LIMITED
+from reseller_sandbox.registry.values import (
     ANYTHING,
     DAY,
     MAPPING,
@@ -29,7 +30,6 @@ from reseller_sandbox.core.values import (
     span,
     whole,
 )
-from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, NamedError, Phase, RawAnswer, Turn
 
 _TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _HEADER = re.compile(_TOKEN)

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core.values import SWITCH, free_text, whole
 from reseller_sandbox.faults.kind import Effects, FaultKind, Phase, Turn
+from reseller_sandbox.registry.values import SWITCH, free_text, whole
 from reseller_sandbox.server import delivery
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
-from reseller_sandbox.core.values import choice, whole
 from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, Phase, Turn
+from reseller_sandbox.registry.values import choice, whole
 
 
 class Duplicate(FaultKind, frozen=True, kw_only=True):

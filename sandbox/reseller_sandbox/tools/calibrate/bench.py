@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from werkzeug.test import run_wsgi_app
 
 from reseller_sandbox import fixture
-from reseller_sandbox.core.assumptions import Assumptions, kinds
-from reseller_sandbox.core.assumptions.assumption_spec import WORD
-from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.model import Account
+from reseller_sandbox.assumptions import Assumptions, kinds
+from reseller_sandbox.assumptions.assumption_spec import WORD
+from reseller_sandbox.registry.clock import WorldClock
+from reseller_sandbox.registry.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.settings import DEFAULT_URL

@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from msgspec import Struct, field
 
-from reseller_sandbox.core.clock import parse_instant
-from reseller_sandbox.core.parameters import Quiet
+from reseller_sandbox.registry.clock import parse_instant
+from reseller_sandbox.registry.parameters import Quiet
 
 #: The largest file that is read, in bytes, and the most exchanges in it.
 LARGEST, MOST = 128 << 20, 20_000

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET, QUIET_HERE

@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 from rpds import HashTrieMap
 
-from reseller_sandbox.core.indexes import TABLES
-from reseller_sandbox.core.model import Account, Record
-from reseller_sandbox.core.ordered import Ordered
-from reseller_sandbox.core.state import Change, Draft, State
+from reseller_sandbox.registry.indexes import TABLES
+from reseller_sandbox.registry.model import Account, Record
+from reseller_sandbox.registry.ordered import Ordered
+from reseller_sandbox.registry.state import Change, Draft, State
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)

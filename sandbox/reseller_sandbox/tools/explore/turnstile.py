@@ -19,8 +19,8 @@ from threading import enumerate as threads
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.control.resource import ROOT
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.state import Draft
+from reseller_sandbox.registry.clock import stopwatch
+from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.server.wsgi import environ_key

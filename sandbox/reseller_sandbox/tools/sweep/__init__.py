@@ -18,8 +18,8 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.text_checks import nearest
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.text_checks import nearest
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options

@@ -9,12 +9,12 @@ from typing import Any
 from msgspec import Struct, field
 
 from reseller_sandbox.advice.record import ORDERS
+from reseller_sandbox.assumptions import kinds, spelt
 from reseller_sandbox.control.journal import RequestRecord
-from reseller_sandbox.core import money
-from reseller_sandbox.core.assumptions import kinds, spelt
-from reseller_sandbox.core.contract import ApiOperation
-from reseller_sandbox.core.matching import NO_OPERATION
-from reseller_sandbox.core.refusals import Category, Refused
+from reseller_sandbox.registry import money
+from reseller_sandbox.registry.contract import ApiOperation
+from reseller_sandbox.registry.matching import NO_OPERATION
+from reseller_sandbox.registry.refusals import Category, Refused
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.invariants import Expected
 

@@ -1,0 +1,137 @@
+"""What the contract leaves open, each as a named assumption that can be switched.
+
+One field is one silence: its name on the outside, its default, its alternatives, and the value that callers
+were seen to rely on where that differs. The docstring of its class says what it decides. Settings, fixtures
+and answers use the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
+from typing import Any
+
+from reseller_sandbox.assumptions.assumption_spec import BadAssumption as BadAssumption
+from reseller_sandbox.assumptions.assumption_spec import ValueKind, one_of
+from reseller_sandbox.assumptions.assumption_spec import read as read_value
+from reseller_sandbox.assumptions.assumption_spec import spelt as spelt
+from reseller_sandbox.assumptions.v2 import V2Silences
+from reseller_sandbox.assumptions.v3 import V3Silences
+from reseller_sandbox.registry.parameters import told_of
+from reseller_sandbox.registry.text_checks import nearest, shortened
+
+PROFILES = ("documented", "observed")
+
+
+@dataclass(frozen=True)
+class RegistrySilences:
+    """What the contract leaves open of the registry that both interfaces answer for.
+
+    Args:
+        registry_hold: Ending one's own hold (unlock, client_hold 0) of a name that its registry holds:
+            refused, or accepted, and the name stays suspended.
+        private_glue: Whether a glue record may hold addresses of private networks and of documentation.
+        unknown_keys: Keys of a request that nothing reads, in either generation: told in a header of the
+            answer, or refused.
+        early_delete_refunds: What deleting a name within its add grace period refunds: the registration and
+            the renewals since, or the registration alone.
+        transfer_lock_from: What the days count from before which a name cannot be transferred: its creation
+            or its last transfer, or its creation alone.
+        autorenew_tries: When automatic renewal is tried: once, at expiry, or again every day while the name
+            is overdue.
+    """
+
+    registry_hold: str = one_of("locks.registry_hold", "refused, accepted")
+    private_glue: str = one_of("hosts.private_addresses", "accepted, refused")
+    unknown_keys: str = one_of("requests.unknown_keys", "accepted, refused")
+    early_delete_refunds: str = one_of("lifecycle.early_delete.refunds", "all, registration")
+    transfer_lock_from: str = one_of("lifecycle.transfer_lock.from", "creation_or_transfer, creation")
+    autorenew_tries: str = one_of("lifecycle.autorenew.tries", "once, daily")
+
+
+@dataclass(frozen=True)
+class Assumptions(RegistrySilences, V2Silences, V3Silences):
+    """A value for each silence of the contract."""
+
+    def with_values(self, values: Mapping[str, object]) -> Assumptions:
+        """Return these assumptions with the named ones changed; raise ``BadAssumption``."""
+        changed: dict[str, Any] = {}
+        for name, given in values.items():
+            if name not in _FIELDS:
+                raise BadAssumption(f"{shortened(name)} is no assumption{nearest(name, _FIELDS)}")
+            field = _FIELDS[name]
+            changed[field.name] = read_value(field.metadata, given)
+        return replace(self, **changed) if changed else self
+
+    def values(self) -> dict[str, object]:
+        """Return each assumption's value under its outer name."""
+        return dict(zip(_FIELDS, _every(self), strict=True))
+
+    def departures(self) -> dict[str, object]:
+        """Return the values that differ from the defaults."""
+        told = zip(_FIELDS, _every(self), _DEFAULTS, strict=True)
+        return {name: value for name, value, default in told if value != default}
+
+
+#: The fields by their names on the outside, and those names by the fields' own.
+_FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
+_NAMES = {field.name: name for name, field in _FIELDS.items()}
+_PLACES = {own: place for place, own in enumerate(_NAMES)}
+_DEFAULTS = [field.default for field in _FIELDS.values()]
+
+#: Gets the value of each field.
+_every: Callable[[Assumptions], tuple[object, ...]] = attrgetter(*_NAMES)
+
+
+def profile(name: str) -> Assumptions:
+    """Return a profile's assumptions: ``documented`` is all defaults, ``observed`` what callers rely on."""
+    if name not in PROFILES:
+        raise BadAssumption(f"{shortened(name)} is no profile; the profiles are {', '.join(PROFILES)}")
+    observed = {name: field.metadata["observed"] for name, field in _FIELDS.items()}
+    return Assumptions().with_values(observed if name == "observed" else {})
+
+
+def catalogue(values: Assumptions) -> list[dict[str, object]]:
+    """Return every assumption as data: name, value, default, what it takes, observed value, meaning."""
+    about = {name: words for base in Assumptions.__bases__ for name, words in told_of(base).items()}
+    return [
+        {
+            "name": name,
+            "value": getattr(values, field.name),
+            "default": field.default,
+            "takes": field.metadata["kind"].takes,
+            "observed": field.metadata["observed"],
+            "about": about[field.name],
+        }
+        for name, field in _FIELDS.items()
+    ]
+
+
+def kinds() -> dict[str, ValueKind]:
+    """Return what kind of value each assumption takes, by its name."""
+    return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
+
+
+class _Watched:
+    """Reads assumptions for one request and remembers which it read."""
+
+    __slots__ = ("_read", "_values")
+
+    def __init__(self, values: Assumptions, read: set[str]) -> None:
+        self._values = values
+        self._read = read
+
+    def __getattr__(self, name: str) -> Any:
+        self._read.add(name)
+        return getattr(self._values, name)
+
+
+def watched(values: Assumptions, read: set[str]) -> Assumptions:
+    """Return ``values`` for reading only; the names of the fields that are read are added to ``read``."""
+    return _Watched(values, read)  # type: ignore[return-value]  # it reads as they do
+
+
+def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
+    """Return the fields in ``read`` as pairs of outer name and value, in the order of the catalogue."""
+    return [(_NAMES[own], getattr(values, own)) for own in sorted(read, key=_PLACES.__getitem__)]

@@ -1,0 +1,105 @@
+"""How a silence of the contract is declared: its name and the values that it takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any, NamedTuple
+
+from reseller_sandbox.registry.text_checks import shortened
+
+_MOST_LISTED = 10
+
+
+class BadAssumption(ValueError):
+    """There is no assumption of that name, or it does not take that value; the message says which."""
+
+
+class ValueKind(NamedTuple):
+    """A kind of value: what it takes in words, and how a value is read.
+
+    Values end up in bodies, in paths and in headers, so none holds what those could not.
+    """
+
+    takes: str
+    #: It returns None for what the kind does not take.
+    read: Callable[[Any], Any]
+    #: All that it takes, the default first; nothing where there is no end of it.
+    values: tuple[Any, ...] = ()
+
+
+def _like(pattern: str) -> Callable[[Any], str | None]:
+    compiled = re.compile(pattern)
+    return lambda given: given if isinstance(given, str) and compiled.fullmatch(given) else None
+
+
+def _listed(pattern: str) -> Callable[[Any], tuple[str, ...] | None]:
+    """Return what reads a list, or a text with commas, of items like ``pattern``."""
+    item = _like(pattern)
+
+    def read(given: Any) -> tuple[str, ...] | None:
+        listed = given.split(",") if isinstance(given, str) else given
+        if not isinstance(listed, list | tuple) or not 0 < len(listed) <= _MOST_LISTED:
+            return None
+        items = [item(one.strip()) if isinstance(one, str) else None for one in listed]
+        return tuple(one for one in items if one) if all(items) else None
+
+    return read
+
+
+def _seconds(given: Any) -> int | None:
+    text = str(given)
+    if text.isascii() and text.isdigit() and len(text) < 9:
+        return int(text)
+    return 0 if text == "instant" else None
+
+
+def spelt(value: object, between: str = ",") -> str:
+    """Return a value in words, as settings take it; the items of a list with a mark ``between`` them."""
+    if isinstance(value, tuple):
+        return between.join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_LIST = f"a list of up to {_MOST_LISTED}"
+WORD = ValueKind(
+    "a word of letters, digits, hyphens and underscores", _like("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+)
+SECONDS = ValueKind("a number of seconds, or instant", _seconds)
+VERSIONS = ValueKind(f"{_LIST} versions such as V2.0", _listed(r"[Vv][0-9]{1,4}\.[0-9]{1,4}"))
+HEADERS = ValueKind(f"{_LIST} names of headers", _listed("[A-Za-z][A-Za-z0-9-]{0,63}"))
+
+
+def one_of(name: str, values: str, *, observed: str = "") -> Any:
+    """Declare a choice among ``values``, which commas part; the first is the default."""
+    words = values.split(", ")
+    return free(name, _choice({word: word for word in words}), words[0], observed=observed)
+
+
+def switch(name: str, default: bool, *, observed: str = "") -> Any:
+    """Declare a choice between true and false."""
+    words = {str(value).lower(): value for value in (default, not default)}
+    return free(name, _choice(words), str(default).lower(), observed=observed)
+
+
+def free(name: str, kind: ValueKind, default: str, *, observed: str = "") -> Any:
+    """Declare a value of ``kind``; ``observed`` is what callers rely on, where that is not the default."""
+    declared = {"name": name, "kind": kind, "observed": observed or default}
+    return field(default=kind.read(default), metadata=declared)
+
+
+def _choice(words: Mapping[str, Any]) -> ValueKind:
+    def read(given: Any) -> Any:
+        text = str(given).lower() if isinstance(given, bool) else given
+        return words.get(text) if isinstance(text, str) else None
+
+    return ValueKind("one of " + ", ".join(words), read, tuple(words.values()))
+
+
+def read(silence: Mapping[str, Any], given: object) -> Any:
+    """Return the value that ``given`` (text, or what YAML and JSON make of it) stands for in a silence."""
+    value = silence["kind"].read(given)
+    if value is None:
+        raise BadAssumption(f"{silence['name']} takes {silence['kind'].takes}, not {shortened(given)}")
+    return value

@@ -1,0 +1,82 @@
+"""What the contract leaves open of v2.0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reseller_sandbox.assumptions.assumption_spec import (
+    HEADERS,
+    SECONDS,
+    VERSIONS,
+    WORD,
+    free,
+    one_of,
+    switch,
+)
+
+
+@dataclass(frozen=True)
+class V2Silences:
+    """What the contract leaves open of v2.0.
+
+    Args:
+        versions: The versions that are served; V and v are the same.
+        token_headers: The headers that a token is taken from (--token-header sets them).
+        v2_http_status: The HTTP status of a v2.0 answer: the body's code, or always 200.
+        customer_edit_by: How PUT /customer finds the customer: by its mail (or a customer_id, where one is
+            sent), or by customer_id alone.
+        domain_info_shape: Whether domain info answers the Domain object itself, or an envelope with it in
+            data.
+        domain_check_avail: The type of avail in the domain check.
+        zones_data: Whether data of the zones listing is a list of zones, or the first zone alone.
+        customer_delete_refusal_status: status in the refusal to delete a customer with active orders.
+        transfer_status: The words of transfer_status: EPP's (clientApproved, …), or plain ones (approved, …).
+        request_format: Whether form-encoded bodies with nested arrays are taken as well.
+        order_processing: How many seconds a new order stays in status 0, and again in status 1.
+        extra_contact_params: Which extra parameters a contact takes: those the fixture lists under
+            contact_params.
+        contact_required: Which fields a contact needs: all but company, fax and region, or all.
+        customer_required: Which fields a new customer needs: mail and name, those of a contact, or all.
+        phone_form: How telephone numbers are written: in any usual way, or as v3 does, +380.441234567.
+        active_orders: Which orders of a customer count as active: all but those in status 6, or those in 2.
+        premium_names: Registering, renewing and transferring a premium name, where v2.0 has no price to agree
+            to: charged at the premium price, or refused; the check says so.
+        arriving_status: The status of a name on its way here from another registrar: 1 or 0.
+        repeated_nameservers: Adding a name server that is there, or taking away one that is not: a refusal,
+            or an answer without a change.
+        v2_name_form: How an internationalised name is written in answers: as the request wrote it (lists: in
+            Unicode), always in Unicode, or always in its xn-- form.
+        no_promotion: What a zone without a promotion shows for it: the regular price and an empty date,
+            nulls, or nothing.
+        renew_maximum: What the maximum in a renewal's refusal is: the years that can still be added, or the
+            most that the zone sells where the period exceeds that.
+        renew_date_end: What date_end in a renewal is: the new end that the caller expects, or nothing.
+        license: The body key of a registration's licence.
+    """
+
+    versions: tuple[str, ...] = free("v2.versions", VERSIONS, "V2.0")
+    token_headers: tuple[str, ...] = free(
+        "v2.token_headers", HEADERS, "X-Auth-Token", observed="X-Auth-Token,X-Token"
+    )
+    v2_http_status: str = one_of("v2.http_status", "mirror, always_200")
+    customer_edit_by: str = one_of("v2.customer_edit.by", "mail, customer_id")
+    domain_info_shape: str = one_of("v2.domain_info.shape", "bare, wrapped", observed="wrapped")
+    domain_check_avail: str = one_of("v2.domain_check.avail", "string, boolean", observed="boolean")
+    zones_data: str = one_of("v2.zones.data", "list, object")
+    customer_delete_refusal_status: bool = switch("v2.customer_delete.refusal_status", True, observed="false")
+    transfer_status: str = one_of("v2.transfer_status", "epp, plain")
+    request_format: str = one_of("v2.request_format", "json, json_or_form", observed="json_or_form")
+    order_processing: int = free("v2.order_processing", SECONDS, "instant")
+    extra_contact_params: str = one_of("v2.extra_contact_params", "fixture")
+    contact_required: str = one_of("v2.contact.required", "postal, all")
+    customer_required: str = one_of("v2.customer.required", "mail_and_name, postal, all")
+    phone_form: str = one_of("v2.phone", "any, dotted")
+    active_orders: str = one_of("v2.active_orders", "unremoved, status_2")
+    premium_names: str = one_of("v2.premium_names", "charged, refused")
+    arriving_status: str = one_of("v2.arriving_status", "processing, requested")
+    repeated_nameservers: str = one_of("v2.ns.repeated", "refused, accepted")
+    v2_name_form: str = one_of("v2.names.form", "as_asked, unicode, ascii")
+    no_promotion: str = one_of("v2.zones.no_promotion", "regular, nulls, omitted")
+    renew_maximum: str = one_of("v2.renew.maximum", "remaining, zone")
+    renew_date_end: str = one_of("v2.renew.date_end", "checked, ignored")
+    license: str = free("v2.license", WORD, "license")

@@ -1,0 +1,172 @@
+"""Contacts: what a good one looks like, and how a name comes by its four."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry import customers, patterns, refusals
+from reseller_sandbox.registry.customers import problem_with, require_good, tidy
+from reseller_sandbox.registry.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.refusals import Refused, Term
+from reseller_sandbox.registry.state import Draft
+from reseller_sandbox.registry.text_checks import there_are
+
+_HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+#: The fields of a contact to be made, or the handle of one that is there.
+Wanted = Mapping[str, str] | str
+
+
+def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
+    """Refuse with ``invalid_contact`` on the first bad field, under the names the caller uses."""
+    for role in ROLES:
+        given = wanted.get(role)
+        problem = None if given is None or isinstance(given, str) else problem_with(Card(**given))
+        if problem is not None:
+            field, value, complaint = problem
+            path = f"{wire_names[role]}.{wire_names[field]}"
+            raise Refused(refusals.INVALID_CONTACT, field=path, value=value, problem=complaint)
+
+
+def roles_required(assumed: Assumptions) -> tuple[str, ...]:
+    """Return the roles that a new name must be given contacts for."""
+    return {"none": (), "registrant": ROLES[:1], "all": ROLES}[assumed.contacts_required]
+
+
+def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
+    """Refuse with ``contacts_required`` when a contact that the assumptions ask for is missing."""
+    missing = [wire_names[role] for role in roles_required(draft.assumed) if role not in given]
+    if missing:
+        raise Refused(refusals.CONTACTS_REQUIRED, missing=", ".join(missing))
+
+
+def assign(
+    draft: Draft, account: Account, wanted: Mapping[str, Wanted], current: RoleHandles | None = None
+) -> RoleHandles:
+    """Return the four handles of a name: those wanted, else the ``current`` ones, else the account's own.
+
+    Contacts that say the same become one. Refuse with ``contact_not_found`` for a handle
+    that is not this account's.
+    """
+    made: dict[Card, str] = {}
+    handles: dict[str, str] = {}
+    for role in ROLES:
+        given, held = wanted.get(role), getattr(current, role) if current is not None else None
+        if isinstance(given, str):
+            handles[role] = own(draft, account, given, Term[role.upper()]).handle
+        elif given is not None:
+            card = completed(draft, given, held)
+            handles[role] = made[card] = made.get(card) or create(draft, account, card).handle
+        else:
+            handles[role] = held or account.contact
+    return RoleHandles(**handles)
+
+
+def completed(draft: Draft, fields: Mapping[str, str], held: str | None) -> Card:
+    """Return the card that ``fields`` make; what they leave out may stay as the contact ``held`` has it."""
+    card = Card()
+    if held is not None and len(fields) < len(CARD_FIELDS) and draft.assumed.contacts_left_out == "kept":
+        card = draft.state.contacts[held].card
+    return tidy(replace(card, **fields))
+
+
+def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT) -> Contact:
+    """Return the account's contact under ``handle``; refuse with ``contact_not_found``."""
+    contact = draft.state.contacts.get(handle)
+    if contact is None or contact.account != account.client_id:
+        raise Refused(refusals.CONTACT_NOT_FOUND, field=field, handle=handle)
+    return contact
+
+
+def create(draft: Draft, account: Account, card: Card) -> Contact:
+    """Make a contact of ``account`` under a handle that is not in use."""
+    while (handle := f"C{draft.next('contact'):06d}") in draft.state.contacts:
+        pass
+    return draft.put(Contact(handle=handle, account=account.client_id, card=card))
+
+
+def parse_handle(text: str) -> str:
+    """Return ``text`` when it can be a contact's handle; refuse with ``invalid_handle``."""
+    if not _HANDLE.fullmatch(text):
+        problem = "it has 1 to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
+        raise Refused(refusals.INVALID_HANDLE, handle=text[:80], problem=problem)
+    return text
+
+
+def is_free(draft: Draft, handle: str) -> bool:
+    """Whether a contact could be made under ``handle``; no two accounts of a registry share one."""
+    return handle not in draft.state.contacts
+
+
+def add(
+    draft: Draft,
+    account: Account,
+    handle: str,
+    card: Card,
+    extra: Mapping[str, object],
+    customer_id: int | None = None,
+) -> Contact:
+    """Make a contact under a handle of the caller's choice.
+
+    Refuse, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``,
+    ``customer_not_found``, ``handle_taken``.
+    """
+    kept = _extra(draft, extra, strict=True)
+    require_good(draft, card)
+    if customer_id is not None:
+        customers.own(draft.state, account, customer_id)
+    if not is_free(draft, handle):
+        raise Refused(refusals.HANDLE_TAKEN, handle=handle)
+    return draft.put(
+        Contact(
+            handle=handle, account=account.client_id, card=tidy(card), customer_id=customer_id, extra=kept
+        )
+    )
+
+
+def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
+    """Change the fields of a contact that are named; extra parameters that nobody knows are passed over.
+
+    Refuse with ``invalid_extra`` and ``invalid_contact``.
+    """
+    kept = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
+    card = replace(contact.card, **changes)
+    require_good(draft, card)
+    return draft.put(replace(contact, card=tidy(card), extra=tuple(sorted(kept.items()))))
+
+
+def remove(draft: Draft, contact: Contact) -> None:
+    """Delete a contact; refuse with ``contact_linked`` while a name or the account relies on it."""
+    linked = draft.state.linked.beginning(("contact", contact.handle))
+    number = next((number for *_, number in linked), None)
+    if number is not None:
+        link = f"a contact of {to_unicode(draft.state.orders[number].name)}"
+        raise Refused(refusals.CONTACT_LINKED, handle=contact.handle, link=link)
+    if draft.state.accounts[contact.account].contact == contact.handle:
+        raise Refused(refusals.CONTACT_LINKED, handle=contact.handle, link="the account's own")
+    draft.remove(contact)
+
+
+def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[tuple[str, str], ...]:
+    """Return the extra parameters that the registry knows, as sorted pairs."""
+    if not given:
+        return ()
+    _ = draft.assumed.extra_contact_params  # read, so that the answer names it: it rests on that
+    known = dict(draft.state.contact_params)
+    if strict:
+        for name in sorted(given):
+            if name not in known:
+                listed = there_are(sorted(known), "parameters")
+                raise Refused(refusals.UNKNOWN_EXTRA, field=name[:60], known=listed)
+    kept = []
+    for name in sorted(set(given) & set(known)):
+        value = given[name]
+        if not isinstance(value, str) or not patterns.matches(known[name], value):
+            raise Refused(refusals.INVALID_EXTRA, field=name, pattern=known[name])
+        kept.append((name, str(value)))
+    return tuple(kept)

@@ -1,0 +1,156 @@
+"""Customers of an account, and the cards (names, addresses, mails) that customers and contacts have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from reseller_sandbox.registry import refusals, text_checks
+from reseller_sandbox.registry.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.parameters import defaults
+from reseller_sandbox.registry.refusals import INVALID_CONTACT, Refused, Term
+from reseller_sandbox.registry.state import Draft, State
+from reseller_sandbox.registry.text_checks import whole
+
+_SHOWN = 40
+
+_COUNTRY = re.compile(r"[A-Za-z]{2}")
+_PHONE = re.compile(r"\+?[0-9]{1,4}\.[0-9][0-9 ()-]{2,19}")
+_ANY_PHONE = re.compile(r"\+?[0-9(][0-9 .()/-]{2,30}")
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
+
+#: What is asked of a field that is not empty: a pattern, and the words for a refusal.
+_PATTERNS = {
+    "country": (_COUNTRY, "is not a two-letter country code"),
+    **dict.fromkeys(("phone", "fax"), (_PHONE, "is not of the form <country code>.<number>")),
+    "mail": (_MAIL, "is not an e-mail address"),
+}
+
+#: The same where a telephone number may be written in any usual way.
+_LOOSE_PATTERNS = _PATTERNS | dict.fromkeys(("phone", "fax"), (_ANY_PHONE, "is not a telephone number"))
+
+
+def pattern_of(field: str, *, any_phone: bool = False) -> str:
+    """Return the pattern of a field, which may also be empty; an empty pattern where any text will do."""
+    pattern, _ = (_LOOSE_PATTERNS if any_phone else _PATTERNS).get(field, (None, ""))
+    return "" if pattern is None else f"^({pattern.pattern})?$"
+
+
+def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
+    """Return the first bad field of ``card`` as (field, value, what is wrong), or None."""
+    patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
+    for field in CARD_FIELDS:
+        value: str = getattr(card, field)
+        flaw = text_checks.flaw(value)
+        if flaw is not None:
+            return field, value if len(value) <= _SHOWN else value[:_SHOWN] + "…", flaw
+        pattern, complaint = patterns.get(field, (None, ""))
+        if value and pattern is not None and not pattern.fullmatch(value):
+            return field, value, complaint
+    return None
+
+
+def require_good(draft: Draft, card: Card) -> None:
+    """Refuse with ``invalid_contact`` on the first bad field; ``v2.phone`` says what a number looks like."""
+    phones = bool(card.phone or card.fax)
+    problem = problem_with(card, any_phone=phones and draft.assumed.phone_form == "any")
+    if problem is not None:
+        field, value, complaint = problem
+        raise Refused(INVALID_CONTACT, field=field, value=value, problem=complaint)
+
+
+def tidy(card: Card) -> Card:
+    """Return the card as the registry keeps it."""
+    return replace(card, country=card.country.upper())
+
+
+#: What a customer has beside a card.
+OWN_FIELDS = tuple(defaults(Customer))
+
+_REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
+
+
+def parse_id(given: str) -> int:
+    """Read a customer's id from its digits; refuse with ``invalid_customer_id``."""
+    if not given.isascii() or not given.isdigit():
+        raise Refused(refusals.INVALID_CUSTOMER_ID, given=given[:40], field=Term.CUSTOMER)
+    return whole(given)
+
+
+def own(state: State, account: Account, number: int) -> Customer:
+    """Return the account's customer under an id; refuse with ``customer_not_found``."""
+    customer = state.customers.get(number)
+    if customer is None or customer.account != account.client_id:
+        raise Refused(refusals.CUSTOMER_NOT_FOUND, customer=number, field=Term.CUSTOMER)
+    return customer
+
+
+def by_mail(state: State, account: Account, mail: str) -> Customer:
+    """Return the account's customer with this mail; refuse with ``customer_not_found``."""
+    number = state.customer_by_mail.get((account.client_id, mail.lower()))
+    if number is None:
+        raise Refused(refusals.CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field=Term.MAIL)
+    return state.customers[number]
+
+
+def create(draft: Draft, account: Account, given: Mapping[str, str]) -> Customer:
+    """Make a customer of ``account``; refuse with ``invalid_contact`` and ``mail_taken``.
+
+    ``given`` holds fields of a card and of ``OWN_FIELDS``.
+    """
+    blank = Customer(customer_id=0, account=account.client_id, card=Card())
+    customer = _changed(draft, account, blank, given)
+    while (number := draft.next("customer")) in draft.state.customers:
+        pass
+    return draft.put(replace(customer, customer_id=number))
+
+
+def edit(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
+    """Change the fields of a customer that are named; refuse as ``create`` does."""
+    return draft.put(_changed(draft, account, customer, given))
+
+
+def _changed(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
+    person = {field: given[field] for field in CARD_FIELDS if field in given}
+    more: dict[str, Any] = {field: given[field] for field in OWN_FIELDS if field in given}
+    card = tidy(replace(customer.card, **person))
+    require_good(draft, card)
+    holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
+    if holder not in (None, customer.customer_id):
+        raise Refused(refusals.MAIL_TAKEN, customer=holder, mail=card.mail)
+    return replace(customer, card=card, **more)
+
+
+def active_orders(draft: Draft, customer: Customer) -> list[Order]:
+    """Return the customer's orders that count as active."""
+    orders = list(_orders(draft.state, customer))
+    if orders and draft.assumed.active_orders == "status_2":
+        return [order for order in orders if order.stage is Stage.ACTIVE]
+    return [order for order in orders if order.stage not in _REMOVED]
+
+
+def delete(draft: Draft, customer: Customer) -> None:
+    """Delete a customer, and unlink its contacts and lapsed names; refuse with ``customer_has_orders``."""
+    active = active_orders(draft, customer)
+    if active:
+        names = ", ".join(to_unicode(order.name) for order in active[:5])
+        raise Refused(refusals.CUSTOMER_HAS_ORDERS, customer=customer.customer_id, names=names)
+    for order in list(_orders(draft.state, customer)):
+        draft.put(replace(order, customer_id=None))
+    for contact in list(_contacts(draft.state, customer)):
+        draft.put(replace(contact, customer_id=None))
+    draft.remove(customer)
+
+
+def _orders(state: State, customer: Customer) -> Iterator[Order]:
+    linked = state.linked.beginning(("customer", customer.customer_id))
+    return (state.orders[number] for *_, number in linked)
+
+
+def _contacts(state: State, customer: Customer) -> Iterator[Contact]:
+    linked = state.linked.beginning(("customer_contact", customer.customer_id))
+    return (state.contacts[handle] for *_, handle in linked)

@@ -1,0 +1,259 @@
+"""Hosts: name servers below a name of the registry, with the glue addresses that lead to them."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
+from itertools import pairwise
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from reseller_sandbox.registry import names, refusals
+from reseller_sandbox.registry.lifecycle import Action, require
+from reseller_sandbox.registry.model import Host, Order
+from reseller_sandbox.registry.refusals import INVALID_IP, UNKNOWN_IP_TYPE, Refused
+from reseller_sandbox.registry.state import Draft, State, held_order
+
+MOST_ADDRESSES = 13
+
+_BROADCAST = IPv4Address("255.255.255.255")
+_THIS_NETWORK = IPv4Network("0.0.0.0/8")
+_VERSIONS = {"v4": 4, "v6": 6}
+
+
+class TypedAddress(NamedTuple):
+    """An address as a caller writes it, with the type it is said to have: ``v4`` or ``v6``."""
+
+    type: str
+    ip: str
+
+
+def parse_addresses(draft: Draft, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return IPv4 and IPv6 addresses in their canonical spelling; refuse with ``invalid_ip``."""
+    if not texts:
+        raise Refused(INVALID_IP, ip=[], problem="is empty: at least one is needed", version=4)
+    if len(texts) > MOST_ADDRESSES:
+        raise bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}")
+    found: list[str] = []
+    for text in texts:
+        address = parse_address(text)
+        if address in found:
+            raise bad_address(text, "is there twice")
+        require_allowed(draft, address)
+        found.append(address)
+    return tuple(found)
+
+
+def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
+    """Return addresses in their canonical spelling; refuse with ``unknown_ip_type``, then ``invalid_ip``."""
+    for address in given:
+        if address.type not in _VERSIONS:
+            raise Refused(UNKNOWN_IP_TYPE, type=address.type[:60])
+    return tuple(parse_address(address.ip, _VERSIONS[address.type]) for address in given)
+
+
+def parse_address(text: str, version: int | None = None) -> str:
+    """Return one address in its canonical spelling, of either version or of the one given.
+
+    Refuse with ``invalid_ip`` what is no address, and what no name server can be reached under.
+    """
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        address = None
+    if address is None or (address.version == 6 and "%" in text):
+        raise bad_address(text, "is not an IP address", version)
+    if version is not None and address.version != version:
+        raise bad_address(text, f"is not an IPv{version} address", version)
+    kind = _unreachable(_meant(address))
+    if kind is not None:
+        problem = f"is {kind} address, under which nobody can reach a name server"
+        raise bad_address(text, problem, version)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return f"::ffff:{address.ipv4_mapped}"  # as every version of Python should write it
+    return str(address)
+
+
+def require_allowed(draft: Draft, address: str) -> None:
+    """Refuse with ``invalid_ip`` an address of a private network if the assumptions say so."""
+    private = _meant(ipaddress.ip_address(address)).is_private
+    if private and draft.assumed.private_glue == "refused":
+        raise bad_address(address, "is for private networks or documentation alone")
+
+
+def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
+    """Return the refusal of an address; its fact ``version`` is the one it should have, or seems to have."""
+    meant = version or (6 if ":" in text else 4)
+    return Refused(INVALID_IP, ip=text[:60], problem=problem, version=meant)
+
+
+def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the address that packets go to: an IPv4 address may be wrapped in an IPv6 one."""
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
+
+
+def _unreachable(address: IPv4Address | IPv6Address) -> str | None:
+    kinds = {
+        "the unspecified": address.is_unspecified,
+        "a loopback": address.is_loopback,
+        "a link-local": address.is_link_local,
+        "a multicast": address.is_multicast,
+        "the broadcast": address == _BROADCAST,
+        "a reserved": address.is_reserved or address in _THIS_NETWORK,
+    }
+    return next((kind for kind, fits in kinds.items() if fits), None)
+
+
+MOST_NAMESERVERS = 13
+
+
+def parse_nameservers(
+    draft: Draft, account: int, servers: Sequence[str], domain: str, present: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return ``servers`` of the account's ``domain`` as the registry keeps them.
+
+    Those that are ``present`` already need no glue record to stay. Refuse with ``invalid_nameserver``.
+    """
+    if len(servers) > MOST_NAMESERVERS:
+        raise Refused(
+            refusals.INVALID_NAMESERVER,
+            server=servers[MOST_NAMESERVERS],
+            problem=f"is one more than {MOST_NAMESERVERS}",
+        )
+    found: list[str] = []
+    for server in servers:
+        name = parse_nameserver(server)
+        if name in found:
+            raise Refused(refusals.INVALID_NAMESERVER, server=server, problem="is there twice")
+        parent = None if name in present else _glueless_below(draft.state, account, name, domain)
+        if parent and draft.assumed.own_glue == "required":
+            problem = f"lies below {names.to_unicode(parent)} and needs a glue record first"
+            raise Refused(refusals.INVALID_NAMESERVER, server=server, problem=problem)
+        found.append(name)
+    return tuple(found)
+
+
+def _glueless_below(state: State, account: int, server: str, domain: str) -> str | None:
+    """Return the name below which ``server`` needs a glue record and has none, or None.
+
+    Such a name is ``domain``, another of the account's, or one of the zones here that nobody holds.
+    """
+    if server in state.hosts:
+        return None
+    ends = names.suffixes(server)
+    parent = next((name for name, end in pairwise(ends) if end in state.zones), None)
+    if parent is None or parent == domain:
+        return parent
+    held = held_order(state, parent)
+    return parent if held is None or held.account == account else None
+
+
+def parse_nameserver(text: str) -> str:
+    """Return the name of one server as the registry keeps it; refuse with ``invalid_nameserver``."""
+    try:
+        return names.normalise(text)
+    except names.BadName as problem:
+        raise Refused(
+            refusals.INVALID_NAMESERVER, server=text[:80], problem=f"is no host name: {problem}"
+        ) from None
+
+
+def parse_host(domain: str, text: str) -> str:
+    """Return the full host name for ``text``: one label, or with a dot in it the whole name.
+
+    Refuse with ``invalid_hostname`` when it is malformed, lies elsewhere or is ``domain`` itself.
+    """
+    try:
+        whole = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
+    except names.BadName as problem:
+        raise Refused(
+            refusals.INVALID_HOSTNAME, host=text[:80], problem=f"is no host name: {problem}"
+        ) from None
+    if not names.below(whole, domain):
+        elsewhere = f"does not lie below {names.to_unicode(domain)}"
+        raise Refused(refusals.INVALID_HOSTNAME, host=text[:80], problem=elsewhere)
+    return whole
+
+
+def of_domain(state: State, domain: str) -> list[Host]:
+    """Return the hosts below ``domain``, by name."""
+    return [state.hosts[name] for _, name in state.hosts_of_domain.beginning((domain,))]
+
+
+def require_support(draft: Draft, order: Order, action: Action) -> None:
+    """Refuse unless the order's zone keeps hosts and its stage allows ``action``."""
+    zone = draft.state.zones[order.zone]
+    if not zone.hosts:
+        raise Refused(refusals.HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
+    require(draft, order, action)
+
+
+def get(draft: Draft, order: Order, text: str) -> Host:
+    """Return the host ``text`` below the order's name; refuse with ``host_not_found``."""
+    name = parse_host(order.name, text)
+    host = draft.state.hosts.get(name)
+    if host is None or host.domain != order.name:
+        raise Refused(refusals.HOST_NOT_FOUND, host=names.to_unicode(name))
+    return host
+
+
+def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
+    """Make a host below the order's name."""
+    name = parse_host(order.name, text)
+    addresses = parse_addresses(draft, ips)
+    if name in draft.state.hosts:
+        raise Refused(refusals.HOST_EXISTS, host=names.to_unicode(name))
+    return draft.put(Host(name=name, domain=order.name, ips=addresses))
+
+
+def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
+    """Give a host other addresses."""
+    host = get(draft, order, text)
+    return draft.put(replace(host, ips=parse_addresses(draft, ips)))
+
+
+def change(
+    draft: Draft, order: Order, text: str, add: Sequence[TypedAddress], remove: Sequence[TypedAddress]
+) -> Host:
+    """Take addresses from a host and give it others; one must stay.
+
+    Refuse with ``host_not_found``, ``unknown_ip_type`` and ``invalid_ip``.
+    """
+    host = get(draft, order, text)
+    ips = list(host.ips)
+    for ip in parse_typed(remove):
+        if ip not in ips:
+            raise bad_address(ip, "is no address of the host")
+        ips.remove(ip)
+    for ip in parse_typed(add):
+        if ip in ips:
+            raise bad_address(ip, "is an address of the host already")
+        require_allowed(draft, ip)
+        ips.append(ip)
+    if not ips:
+        raise bad_address(host.ips[-1], "is the last address: one must stay")
+    if len(ips) > MOST_ADDRESSES:
+        raise bad_address(ips[-1], f"is one more than {MOST_ADDRESSES}")
+    return draft.put(replace(host, ips=tuple(ips)))
+
+
+def delete(draft: Draft, order: Order, text: str) -> Host:
+    """Delete a host; refuse with ``host_in_use`` while a name is delegated to it."""
+    host = get(draft, order, text)
+    require_unused(draft.state, host, besides=None)
+    draft.remove(host)
+    return host
+
+
+def require_unused(state: State, host: Host, besides: Order | None) -> None:
+    """Refuse with ``host_in_use`` while an order other than ``besides`` is delegated to ``host``."""
+    linked = state.linked.beginning(("nameserver", host.name))
+    users = [
+        names.to_unicode(state.orders[number].name)
+        for *_, number in linked
+        if besides is None or number != besides.id
+    ]
+    if users:
+        raise Refused(refusals.HOST_IN_USE, host=names.to_unicode(host.name), users=", ".join(users[:5]))

@@ -1,0 +1,171 @@
+"""How the records of each kind are kept: in which table, under which key, and in which indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from reseller_sandbox.registry.model import (
+    OUTSIDE,
+    Account,
+    Contact,
+    Customer,
+    Host,
+    LedgerEntry,
+    Order,
+    ScheduledAction,
+    Stage,
+    Transfer,
+    Zone,
+)
+
+#: An entry of the calendar: when, what kind of thing, and which one.
+Due = tuple[datetime, str, Any]
+Dues = tuple[Due, ...]
+
+#: The promotions that a zone may have: the names of its fields, and of their ends in the calendar.
+PROMOTIONS = ("registration_promotion", "renewal_promotion")
+
+#: Entries of sorted indexes, as (index, key), and of maps, as (map, key, value).
+Keys = tuple[tuple[str, Any], ...]
+Values = tuple[tuple[str, Any, Any], ...]
+
+
+def nothing(_: Any) -> tuple[()]:
+    """Return what a record is found by that is in no index."""
+    return ()
+
+
+class Table(NamedTuple):
+    """How records of one kind are kept.
+
+    ``due`` gives a record's entries in the calendar, ``listed`` those in other sorted indexes, ``looked_up``
+    those in maps. Each is a function of the record alone, so that an index cannot fall out of step with its
+    table. What ``listed`` and ``looked_up`` give follows from what ``found_by`` gives alone: where that stays
+    as it is, they do too.
+    """
+
+    name: str
+    key: Callable[[Any], Any]
+    found_by: Callable[[Any], Any] = nothing
+    due: Callable[[Any], Dues] = nothing
+    listed: Callable[[Any], Keys] = nothing
+    looked_up: Callable[[Any], Values] = nothing
+
+
+def _account_looked_up(account: Account) -> Values:
+    if account.client_id == OUTSIDE:
+        return ()
+    working = (
+        ("key", ("account_by_key", account.key, account.client_id)),
+        ("token", ("account_by_token", account.token, account.client_id)),
+    )
+    revoked = account.revoked
+    return tuple([entry for credential, entry in working if not revoked or credential not in revoked])
+
+
+def _customer_listed(customer: Customer) -> Keys:
+    return (("customers_of_account", (customer.account, customer.customer_id)),)
+
+
+def _customer_looked_up(customer: Customer) -> Values:
+    return (("customer_by_mail", (customer.account, customer.card.mail.lower()), customer.customer_id),)
+
+
+def _contact_listed(contact: Contact) -> Keys:
+    if contact.customer_id is None:
+        return ()
+    return (("linked", ("customer_contact", contact.customer_id, contact.handle)),)
+
+
+def _zone_due(zone: Zone) -> Dues:
+    promotions = ((event, getattr(zone, event)) for event in PROMOTIONS)
+    return tuple((one.until, event, zone.name) for event, one in promotions if one is not None)
+
+
+def _order_found_by(order: Order) -> tuple[Any, ...]:
+    arriving = order.stage is Stage.ARRIVING
+    return order.account, order.name, arriving, order.contacts, order.nameservers, order.customer_id
+
+
+def _order_due(order: Order) -> Dues:
+    due: Dues = ((order.due, "order", order.id),) if order.due is not None else ()
+    return due if order.retry is None else (*due, (order.retry, "retry", order.id))
+
+
+def _order_listed(order: Order) -> Keys:
+    links: list[tuple[str, Any]] = [("contact", handle) for handle in sorted(set(order.contacts.handles()))]
+    links += [("nameserver", server) for server in order.nameservers]
+    if order.customer_id is not None:
+        links.append(("customer", order.customer_id))
+    linked = (("linked", (*link, order.id)) for link in links)
+    return (("orders_of_account", (order.account, order.id)), *linked)
+
+
+def _order_looked_up(order: Order) -> Values:
+    own = ("own_order", (order.account, order.name), order.id)
+    return (own,) if order.stage is Stage.ARRIVING else (own, ("holding_order", order.name, order.id))
+
+
+def _transfer_due(transfer: Transfer) -> Dues:
+    return ((transfer.completes, "transfer", transfer.name),) if transfer.pending else ()
+
+
+def _scheduled_due(scheduled: ScheduledAction) -> Dues:
+    return (
+        ((scheduled.at, "scheduled", scheduled.id),)
+        if scheduled.at is not None and scheduled.applied is None
+        else ()
+    )
+
+
+def _scheduled_listed(scheduled: ScheduledAction) -> Keys:
+    return (("waiting", (scheduled.id,)),) if scheduled.at is None and scheduled.applied is None else ()
+
+
+#: Each kind of record, and how it is kept.
+TABLES: Mapping[type, Table] = {
+    Account: Table(
+        "accounts",
+        attrgetter("client_id"),
+        attrgetter("key", "token", "revoked"),
+        looked_up=_account_looked_up,
+    ),
+    Customer: Table(
+        "customers",
+        attrgetter("customer_id"),
+        attrgetter("account", "card.mail"),
+        listed=_customer_listed,
+        looked_up=_customer_looked_up,
+    ),
+    Contact: Table("contacts", attrgetter("handle"), attrgetter("customer_id"), listed=_contact_listed),
+    Zone: Table("zones", attrgetter("name"), due=_zone_due),
+    Order: Table("orders", attrgetter("id"), _order_found_by, _order_due, _order_listed, _order_looked_up),
+    Host: Table(
+        "hosts",
+        attrgetter("name"),
+        attrgetter("domain"),
+        listed=lambda host: (("hosts_of_domain", (host.domain, host.name)),),
+    ),
+    Transfer: Table("transfers", attrgetter("name"), due=_transfer_due),
+    LedgerEntry: Table(
+        "ledger",
+        attrgetter("id"),
+        attrgetter("account"),
+        listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),),
+    ),
+    ScheduledAction: Table(
+        "scheduled", attrgetter("id"), attrgetter("at", "applied"), _scheduled_due, _scheduled_listed
+    ),
+}
+
+#: The kind of record that each kind of entry of the calendar is about.
+HOLDERS: Mapping[str, type] = {
+    "order": Order,
+    "retry": Order,
+    "transfer": Transfer,
+    "scheduled": ScheduledAction,
+    **dict.fromkeys(PROMOTIONS, Zone),
+}

@@ -1,0 +1,94 @@
+"""Money: every charge and refund moves a balance and leaves an entry that says why.
+
+At any moment an account's balance is its opening balance plus the sum of its entries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from msgspec.structs import replace
+
+from reseller_sandbox.registry import money
+from reseller_sandbox.registry.model import OUTSIDE, Account, LedgerEntry, Order, Purpose
+from reseller_sandbox.registry.refusals import INSUFFICIENT_FUNDS, Refused
+from reseller_sandbox.registry.state import Draft, State
+
+_CAUSE = re.compile(r"(r[0-9]{1,18})(?::duplicate)?")
+
+
+def can_pay(account: Account, amount: Decimal) -> bool:
+    """Whether the balance covers ``amount``. Other registrars pay elsewhere."""
+    return account.client_id == OUTSIDE or account.balance >= amount
+
+
+def require_funds(account: Account, amount: Decimal) -> None:
+    """Refuse with ``insufficient_funds`` unless the balance covers ``amount``."""
+    if not can_pay(account, amount):
+        raise Refused(
+            INSUFFICIENT_FUNDS,
+            amount=money.write(amount),
+            currency=account.currency,
+            balance=money.write(account.balance),
+        )
+
+
+def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years: int = 0) -> tuple[int, ...]:
+    """Take ``amount`` from the order's account; return the ids of the entries made (none when it is free)."""
+    account = draft.state.accounts[order.account]
+    require_funds(account, amount)
+    if not amount or account.client_id == OUTSIDE:
+        return ()
+    return (_enter(draft, account, -amount, purpose, order=order.id, name=order.name, years=years).id,)
+
+
+def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
+    """Give back what ``entries`` took; return the sum."""
+    total = money.NOTHING
+    for number in entries:
+        taken = draft.state.ledger[number]
+        account = draft.state.accounts[taken.account]
+        same = {"order": taken.order, "name": taken.name, "years": taken.years}
+        total += _enter(draft, account, -taken.amount, taken.purpose, refunds=taken.id, **same).amount
+    return total
+
+
+def adjust(draft: Draft, account: Account, amount: Decimal) -> LedgerEntry:
+    """Move the balance by ``amount`` for a reason outside the registry, such as a top-up."""
+    return _enter(draft, account, amount, Purpose.ADJUSTMENT)
+
+
+def total(draft: Draft, entries: Iterable[int]) -> Decimal:
+    """Return what ``entries`` cost together."""
+    return -sum((draft.state.ledger[number].amount for number in entries), money.NOTHING)
+
+
+def _enter(draft: Draft, account: Account, amount: Decimal, purpose: Purpose, **more: Any) -> LedgerEntry:
+    entry = LedgerEntry(
+        id=draft.next("ledger"),
+        at=draft.now,
+        account=account.client_id,
+        amount=amount,
+        purpose=purpose,
+        cause=draft.cause,
+        operation=draft.operation,
+        **more,
+    )
+    draft.put(entry)
+    draft.put(replace(account, balance=account.balance + amount))
+    return entry
+
+
+def latest_request(state: State) -> int:
+    """Return the number of the latest request that the ledger names, so that no later one takes its name."""
+    named = (request_of(entry.cause) for entry in state.ledger.values())
+    return max((int(name[1:]) for name in named if name), default=0)
+
+
+def request_of(cause: str) -> str | None:
+    """Return the request that a movement of money comes from; the repetition of a duplicate counts as it."""
+    found = _CAUSE.fullmatch(cause)
+    return found[1] if found else None

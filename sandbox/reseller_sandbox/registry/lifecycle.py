@@ -1,0 +1,311 @@
+"""The life of a name: which action is possible at which stage, and what time does by itself.
+
+``MOVES`` is the only place that says what an order's stage allows, for both generations, unless a fixture
+has it otherwise; ``TIMED`` the only one that says how an order moves on when nobody acts, and at what cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.clock import days
+from reseller_sandbox.registry.model import LOOKS, Flag, Order, Policy, Stage, Zone
+from reseller_sandbox.registry.model import Action as Action
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
+from reseller_sandbox.registry.state import Draft, State, pending_transfer
+
+
+class Move(Struct, frozen=True):
+    """One row: ``action`` is possible at ``stages`` and leads to ``target`` (None: the stage stays).
+
+    ``in_grace`` is where it leads within the add grace period, ``counterpart`` where it leads the order
+    on third parties of a transfer. ``while_leaving`` says whether it is possible while a transfer to
+    another registrar is pending; ``forbidden_by`` is the flag that rules it out.
+    """
+
+    action: Action
+    stages: tuple[Stage, ...]
+    target: Stage | None = None
+    in_grace: Stage | None = None
+    counterpart: Stage | None = None
+    while_leaving: bool = True
+    forbidden_by: Flag | None = None
+
+
+_LIVE = (Stage.ACTIVE,)
+_KEPT = (Stage.ACTIVE, Stage.OVERDUE)
+
+#: The stages of the orders that there are.
+STAGES = tuple(stage for stage in Stage if stage is not Stage.RELEASED)
+
+MOVES: tuple[Move, ...] = (
+    Move(Action.RENEW, _KEPT, Stage.ACTIVE, while_leaving=False, forbidden_by=Flag.RENEW_PROHIBITED),
+    Move(Action.RESTORE, (Stage.REDEMPTION,), Stage.ACTIVE),
+    Move(
+        Action.DELETE,
+        _KEPT,
+        Stage.REDEMPTION,
+        in_grace=Stage.RELEASED,
+        while_leaving=False,
+        forbidden_by=Flag.DELETE_PROHIBITED,
+    ),
+    Move(Action.HOLD, _LIVE),
+    Move(Action.RELEASE_HOLD, _LIVE),
+    Move(Action.LOCK_TRANSFER, _LIVE, while_leaving=False),
+    Move(Action.UNLOCK_TRANSFER, _LIVE),
+    Move(Action.LOCK_UPDATE, _LIVE),
+    Move(Action.UNLOCK_UPDATE, _LIVE),
+    Move(Action.SET_AUTORENEW, _LIVE),
+    Move(Action.SET_FLAGS, _LIVE),
+    Move(Action.SET_NAMESERVERS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
+    Move(Action.SET_CONTACTS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
+    Move(Action.CHANGE_HOSTS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
+    Move(Action.CHECK_HOST, _LIVE),
+    Move(Action.READ_HOSTS, STAGES),
+    Move(Action.SET_AUTH_CODE, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
+    Move(Action.READ_AUTH_CODE, _KEPT),
+    Move(Action.TRANSFER_OUT, _KEPT, while_leaving=False, forbidden_by=Flag.TRANSFER_PROHIBITED),
+    Move(Action.APPROVE_TRANSFER, _KEPT, Stage.RELEASED, counterpart=Stage.ACTIVE),
+    Move(Action.REJECT_TRANSFER, _KEPT, counterpart=Stage.RELEASED),
+    Move(Action.CANCEL_TRANSFER, (Stage.ARRIVING,), Stage.RELEASED),
+)
+
+
+#: The actions that make an order, each with its first stage.
+_BEGINNINGS = {
+    "registration": Stage.ACTIVE,
+    "registration, with v2.order_processing": Stage.REQUESTED,
+    "transfer from another registrar": Stage.ARRIVING,
+}
+
+_BY_ACTION = {move.action: move for move in MOVES}
+
+
+End = Callable[[datetime, datetime, Policy, timedelta], datetime]
+
+
+class Period(Struct, frozen=True):
+    """A time that ends: ``words`` for people, and when it ends.
+
+    That follows from when an order came to its stage and when it expires, from its zone's policy, and from
+    how long processing takes.
+    """
+
+    words: str
+    end: End
+
+
+def _by_policy(key: str) -> Period:
+    return Period(f"{key} days", lambda since, _expires, policy, _: since + days(getattr(policy, key)))
+
+
+TERM = Period("the term", lambda _since, expires, _policy, _: expires)
+PROCESSING = Period("v2.order_processing", lambda since, _expires, _policy, processing: since + processing)
+DAY = Period("each day, where lifecycle.autorenew.tries is daily", lambda since, *_: since + days(1))
+
+
+class Passage(Struct, frozen=True):
+    """One row of what time does: when ``period`` ends, an order at ``stage`` goes to ``target``.
+
+    Of the rows of a stage whose period ends first, the first one that nothing hinders takes place. One with
+    ``years`` is a renewal for so many, at its price, for names that renew themselves; the money or the
+    registry may hinder it. ``ends_transfer`` is the mark of one that ends a pending transfer of the name.
+    ``tried_again`` is what the failure is called of a renewal that is tried each time its period has passed,
+    until another row takes the order on.
+    """
+
+    stage: Stage
+    target: Stage
+    event: str
+    period: Period
+    years: int = 0
+    ends_transfer: bool = False
+    tried_again: str = ""
+
+
+TIMED: tuple[Passage, ...] = (
+    Passage(Stage.REQUESTED, Stage.PROCESSING, "processing", PROCESSING),
+    Passage(Stage.PROCESSING, Stage.ACTIVE, "activation", PROCESSING),
+    Passage(Stage.ACTIVE, Stage.ACTIVE, "automatic renewal", TERM, years=1),
+    Passage(Stage.ACTIVE, Stage.OVERDUE, "expiry", TERM),
+    Passage(
+        Stage.OVERDUE, Stage.ACTIVE, "automatic renewal", DAY, years=1, tried_again="automatic renewal failed"
+    ),
+    Passage(Stage.OVERDUE, Stage.REDEMPTION, "redemption", _by_policy("overdue"), ends_transfer=True),
+    Passage(Stage.REDEMPTION, Stage.PENDING_DELETE, "pending delete", _by_policy("redemption")),
+    Passage(
+        Stage.PENDING_DELETE, Stage.RELEASED, "release", _by_policy("pending_delete"), ends_transfer=True
+    ),
+    Passage(Stage.ARRIVING, Stage.ACTIVE, "transfer completion", _by_policy("transfer")),
+)
+
+
+_PASSAGES = {stage: [row for row in TIMED if row.stage is stage and not row.tried_again] for stage in Stage}
+_TRIALS = {row.stage: row for row in TIMED if row.tried_again}
+_PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
+
+
+def passages(stage: Stage) -> Sequence[Passage]:
+    """Return the rows that lead on from ``stage``, without a trial that is repeated."""
+    return _PASSAGES[stage]
+
+
+def trial(stage: Stage) -> Passage | None:
+    """Return the row that is tried again and again at ``stage``."""
+    return _TRIALS.get(stage)
+
+
+def completion(requested: datetime, policy: Policy) -> datetime:
+    """Return when a transfer that was ``requested`` then completes by itself."""
+    return min(row.period.end(requested, requested, policy, timedelta()) for row in passages(Stage.ARRIVING))
+
+
+def due(
+    stage: Stage, since: datetime, expires: datetime, policy: Policy, processing: timedelta
+) -> datetime | None:
+    """Return when time alone will move on an order that has been at ``stage`` ``since`` then.
+
+    A transfer's end belongs to the transfer, not to its order.
+    """
+    if stage is Stage.ARRIVING:
+        return None
+    return min([row.period.end(since, expires, policy, processing) for row in passages(stage)], default=None)
+
+
+def ending(draft: Draft, order: Order) -> Sequence[Passage]:
+    """Return the rows whose period ends first for ``order``, in the order in which they are tried."""
+    rows = passages(order.stage)
+    if all(row.period is rows[0].period for row in rows):
+        return rows
+    policy, processing = draft.state.zones[order.zone].policy, _processing(draft, order.stage)
+    ends = [row.period.end(order.since, order.expires, policy, processing) for row in rows]
+    return [row for row, end in zip(rows, ends, strict=True) if end == min(ends)]
+
+
+def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
+    """Return when ``order``, if something is tried again at its stage, tries it for the next time."""
+    row = trial(order.stage) if order.autorenew else None
+    if row is None or assumed.autorenew_tries == "once":
+        return None
+    between = row.period.end(order.since, order.expires, Policy(), timedelta()) - order.since
+    at = order.since + between * ((now - order.since) // between + 1)
+    return at if order.due is not None and at < order.due else None
+
+
+def _processing(draft: Draft, stage: Stage) -> timedelta:
+    return timedelta(seconds=draft.assumed.order_processing if stage in _PROCESSED else 0)
+
+
+def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
+    """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; return it.
+
+    One whose term is over by now, whatever has been paid, becomes overdue in place of active.
+    ``more`` are other fields that change with that, none of which says how long it stays there.
+    """
+    if stage is Stage.ACTIVE and order.expires <= draft.now:
+        stage = Stage.OVERDUE
+    zone: Zone = draft.state.zones[order.zone]
+    since = order.since if order.stage is stage else draft.now
+    snapshot = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
+    moved = replace(order, stage=stage, since=since, due=snapshot, **more)
+    again = retry(moved, draft.assumed, draft.now)
+    return draft.put(moved if again == moved.retry else replace(moved, retry=again))
+
+
+def permits(state: State, stage: Stage, action: Action) -> bool:
+    """Whether ``action`` is possible at ``stage``: as a fixture has it, else as ``MOVES`` does."""
+    for overridden, actions in state.permits:
+        if overridden is stage:
+            return action in actions
+    return stage in _BY_ACTION[action].stages
+
+
+class Edge(NamedTuple):
+    """A way from one stage to another by request, in ``words``; None is before an order, and after it."""
+
+    before: Stage | None
+    after: Stage | None
+    words: str
+
+
+def edges(state: State) -> Iterator[Edge]:
+    """Yield every way in which requests change a stage, as ``state`` permits it."""
+    for action, stage in _BEGINNINGS.items():
+        yield Edge(None, stage, action)
+    for move in MOVES:
+        if move.target is not None:
+            for stage in Stage:
+                if stage is not move.target and permits(state, stage, move.action):
+                    yield Edge(stage, _kept(move.target), move.action)
+        if move.in_grace is not None and permits(state, Stage.ACTIVE, move.action):
+            yield Edge(Stage.ACTIVE, _kept(move.in_grace), f"{move.action} within the add grace days")
+        if move.counterpart is not None:
+            yield Edge(Stage.ARRIVING, _kept(move.counterpart), f"third parties {_DECISIONS[move.action]}")
+
+
+_DECISIONS = {Action.APPROVE_TRANSFER: "approves", Action.REJECT_TRANSFER: "rejects"}
+
+
+def _kept(stage: Stage) -> Stage | None:
+    return None if stage is Stage.RELEASED else stage
+
+
+def leaving(state: State, order: Order) -> bool:
+    """Whether a transfer of ``order`` to another registrar is pending."""
+    transfer = pending_transfer(state, order.name)
+    return transfer is not None and transfer.losing_order == order.id
+
+
+def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -> Move:
+    """Return the row for ``action``; refuse with ``wrong_state``, ``transfer_pending``, ``locked``, in order.
+
+    ``locks=False`` leaves the flag to the caller, for an action that the flag forbids only in part.
+    """
+    move = _BY_ACTION[action]
+    name = to_unicode(order.name)
+    if not permits(draft.state, order.stage, action):
+        possible = _possible(draft.state, order.stage)
+        raise Refused(WRONG_STATE, name=name, state=str(order.stage), action=action, possible=possible)
+    if not move.while_leaving and leaving(draft.state, order):
+        raise Refused(TRANSFER_PENDING, name=name, action=action)
+    if locks:
+        require_unlocked(draft, order, action)
+    return move
+
+
+def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: bool = False) -> None:
+    """Refuse with ``locked`` when a flag of ``order`` forbids ``action``.
+
+    The update lock forbids what ``v3.update_lock.covers`` says, and a new ``registrant`` in any case.
+    """
+    flag = _BY_ACTION[action].forbidden_by
+    if flag is None or flag not in order.flags:
+        return
+    partial = flag is Flag.UPDATE_PROHIBITED and draft.assumed.update_lock_covers == "registrant_only"
+    if not partial or registrant:
+        raise Refused(
+            LOCKED, name=to_unicode(order.name), flag=flag, action=action, key=SWITCHES[flag][False]
+        )
+
+
+#: What takes a flag off, and what sets it.
+SWITCHES: Mapping[Flag, tuple[Action, Action]] = {
+    Flag.HOLD: (Action.RELEASE_HOLD, Action.HOLD),
+    Flag.TRANSFER_PROHIBITED: (Action.UNLOCK_TRANSFER, Action.LOCK_TRANSFER),
+    Flag.UPDATE_PROHIBITED: (Action.UNLOCK_UPDATE, Action.LOCK_UPDATE),
+    Flag.DELETE_PROHIBITED: (Action.SET_FLAGS, Action.SET_FLAGS),
+    Flag.RENEW_PROHIBITED: (Action.SET_FLAGS, Action.SET_FLAGS),
+}
+
+
+def _possible(state: State, stage: Stage) -> Possible:
+    actions = tuple(move.action for move in MOVES if permits(state, stage, move.action))
+    awaited = next(iter(passages(stage)), None)
+    return Possible(actions, LOOKS, f" until {awaited.event}" if awaited is not None else "")

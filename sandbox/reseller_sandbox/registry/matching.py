@@ -1,0 +1,406 @@
+"""Which requests are meant: one language for faults, journal, verification, scheduled actions and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, NamedTuple, Protocol, TypedDict
+
+from msgspec import Struct
+
+from reseller_sandbox.registry.clock import parse_instant, wire
+from reseller_sandbox.registry.names import to_unicode, well_formed
+from reseller_sandbox.registry.parameters import record
+from reseller_sandbox.registry.patterns import Glob, Path, any_matches
+from reseller_sandbox.registry.text_checks import plain as as_letters
+from reseller_sandbox.registry.text_checks import require_whole_letters
+from reseller_sandbox.registry.values import ANYTHING, SWITCH, Kind, several
+
+#: The most items of an object.
+_KEYS = 50
+
+_GLOBS = 100
+_LONGEST_WORD = 100
+
+#: How many digits the number of a request has at most.
+_DIGITS = 18
+
+
+def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, ...]]:
+    """Return the kind of globs, each as ``spelt`` writes it."""
+
+    def read(given: Any) -> Glob:
+        if isinstance(given, Glob):
+            return given
+        if not isinstance(given, str):
+            raise ValueError("must be text")
+        return Glob(spelt(Glob(as_letters(given)).text))
+
+    return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
+
+
+def name_spelt(glob: str) -> str:
+    """Return a glob of names as people write the names it means."""
+    name = well_formed(glob)
+    return glob.lower() if name is None else to_unicode(name)
+
+
+def _outcome(given: Any) -> str:
+    """Read the word; ``vocabulary.unknown`` sees whether there is such an error."""
+    if isinstance(given, str) and 0 < len(given) <= _LONGEST_WORD:
+        require_whole_letters(given)
+        return given
+    raise ValueError(f"must be {_OUTCOMES}")
+
+
+def _since(given: Any) -> datetime | int:
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < 10**_DIGITS:
+        return given
+    text = given.isoformat() if isinstance(given, datetime) else given
+    digits = text[1:] if isinstance(text, str) and text.startswith("r") else ""
+    if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS:
+        return int(digits)
+    try:
+        return parse_instant(text if isinstance(text, str) else "")
+    except ValueError:
+        raise ValueError(f"must be {_SINCE}") from None
+
+
+def _is_read(given: Any, key: type, value: Any = object) -> bool:
+    """Whether ``given`` is what has been read of an object: pairs of a key and a value."""
+    return isinstance(given, tuple) and all(
+        isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], key) and isinstance(one[1], value)
+        for one in given
+    )
+
+
+def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
+    if _is_read(given, str, Glob | None):
+        return tuple(given)
+    if (
+        isinstance(given, Mapping)
+        and 0 < len(given) <= _KEYS
+        and all(isinstance(name, str) and isinstance(value, str | None) for name, value in given.items())
+    ):
+        for name in given:
+            require_whole_letters(name)
+        return tuple((name, None if value is None else Glob(value)) for name, value in given.items())
+    raise ValueError(f"must be {_BY_NAME}")
+
+
+def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
+    """Read the paths; globs within the values are made here, once."""
+    if _is_read(given, Path):
+        return tuple(given)
+    if (
+        isinstance(given, Mapping)
+        and 0 < len(given) <= _KEYS
+        and all(isinstance(text, str) for text in given)
+    ):
+        return tuple((Path.parse(text), _globbed(ANYTHING.read(value))) for text, value in given.items())
+    raise ValueError(f"must be {_BY_PATH}")
+
+
+def plain(wanted: Any) -> Any:
+    """Return what a body is to hold as JSON: globs as their texts."""
+    if isinstance(wanted, Glob):
+        return wanted.text
+    if isinstance(wanted, Mapping):
+        return {key: plain(value) for key, value in wanted.items()}
+    return [plain(one) for one in wanted] if isinstance(wanted, list | tuple) else wanted
+
+
+def _globbed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _globbed(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_globbed(one) for one in value]
+    return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
+
+
+_SINCE = "an instant, or the name of a request (r12)"
+_OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
+_BY_NAME = "an object of names, each with a glob of its value, or with null where it must be absent"
+_BY_PATH = "an object of paths, each with a glob or another JSON value"
+
+OUTCOME_WORDS = several(Kind({"type": "string"}, _outcome, says=_OUTCOMES), _GLOBS)
+SINCE = Kind(
+    {"type": "string"},
+    _since,
+    lambda since: wire(since) if isinstance(since, datetime) else f"r{since}",
+    says=f"{_SINCE}, after which it came",
+)
+GLOBS_BY_NAME = Kind(
+    {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
+    _by_name,
+    lambda value: {name: None if glob is None else glob.text for name, glob in value},
+    _BY_NAME,
+)
+GLOBS_BY_PATH = Kind(
+    {"type": "object"}, _by_path, lambda value: {path.text: plain(wanted) for path, wanted in value}, _BY_PATH
+)
+
+
+#: What stands for the operation of a request that no operation takes.
+NO_OPERATION = "-"
+
+#: The outcomes that are no error's name: the operation's own good answer, any error, no answer of its own.
+OK, REFUSED, FAULT = "ok", "refused", "fault"
+OUTCOMES = (OK, REFUSED, FAULT)
+
+_MISSING = object()
+
+
+class Request(Protocol):
+    """A request as a match looks at it; ``outcome`` and what follows are known once it is answered."""
+
+    @property
+    def operation(self) -> str:
+        """The operation's id."""
+
+    @property
+    def account(self) -> str | None:
+        """The name of the account that asks."""
+
+    @property
+    def domains(self) -> Sequence[str]:
+        """The names it is about, as the registry keeps them."""
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+
+    @property
+    def path(self) -> str:
+        """The path, without the world's prefix and the query."""
+
+    @property
+    def headers(self) -> Iterable[tuple[str, str]]:
+        """The headers."""
+
+    @property
+    def query(self) -> Iterable[tuple[str, str]]:
+        """The elements of the query."""
+
+    @property
+    def json(self) -> Any:
+        """The JSON body, or None where there is none."""
+
+    @property
+    def at(self) -> datetime:
+        """The instant at which it came."""
+
+    @property
+    def number(self) -> int:
+        """The number in its name; 0 where it has none yet."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of its answer."""
+
+    @property
+    def outcome(self) -> str:
+        """What the client was told: ``ok``, an error's name, or ``fault``."""
+
+    @property
+    def carried_out(self) -> bool:
+        """Whether the operation was done."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it has changed anything."""
+
+    @property
+    def fault_names(self) -> Sequence[str]:
+        """The names of the faults that struck it."""
+
+
+class Miss(NamedTuple):
+    """One thing about a request that is not as it was expected to be."""
+
+    what: str
+    expected: Any
+    actual: Any
+
+
+def _glob(example: str) -> Kind[tuple[Glob, ...]]:
+    return patterns(f"a glob such as {example}")
+
+
+_Globs = str | Sequence[str]
+
+
+class Matching(TypedDict, total=False):
+    """Which requests match, as clients say it: those that every part fits.
+
+    Args:
+        operation: The operation's id.
+        domain: A name that the request is about, in either of its forms.
+        account: The name of the account that asks.
+        method: The HTTP method.
+        path: The path, without the query.
+        headers: What the request's headers say.
+        query: What the request's query says.
+        body: What stands in the request's JSON body, among other things.
+        outcome: What the client was told; ok is what was carried out and answered so.
+        carried_out: Whether the operation was done.
+        changed: Whether the request has changed anything.
+        fault: The name of a fault that struck it.
+        since: When it came at the earliest, or after which request.
+    """
+
+    operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew")]
+    domain: Annotated[_Globs, patterns("a glob such as *.com", name_spelt)]
+    account: Annotated[_Globs, _glob("main")]
+    method: Annotated[_Globs, patterns("a method", str.upper)]
+    path: Annotated[_Globs, _glob("*/domains/*")]
+    headers: Annotated[Mapping[str, str | None], GLOBS_BY_NAME]
+    query: Annotated[Mapping[str, str | None], GLOBS_BY_NAME]
+    body: Annotated[Mapping[str, Any], GLOBS_BY_PATH]
+    outcome: Annotated[_Globs, OUTCOME_WORDS]
+    carried_out: Annotated[bool, SWITCH]
+    changed: Annotated[bool, SWITCH]
+    fault: Annotated[_Globs, _glob("lost*")]
+    since: Annotated[str | datetime, SINCE]
+
+
+class Match(Struct, frozen=True, kw_only=True):
+    """Which requests match, as ``MATCH`` reads it: those that every part fits; None leaves a thing open."""
+
+    operation: tuple[Glob, ...] | None = None
+    domain: tuple[Glob, ...] | None = None
+    account: tuple[Glob, ...] | None = None
+    method: tuple[Glob, ...] | None = None
+    path: tuple[Glob, ...] | None = None
+    headers: tuple[tuple[str, Glob | None], ...] | None = None
+    query: tuple[tuple[str, Glob | None], ...] | None = None
+    body: tuple[tuple[Path, Any], ...] | None = None
+    outcome: tuple[str, ...] | None = None
+    carried_out: bool | None = None
+    changed: bool | None = None
+    fault: tuple[Glob, ...] | None = None
+    since: datetime | int | None = None
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The names of the parts that are not left open."""
+        return frozenset(name for name in self.__struct_fields__ if getattr(self, name) is not None)
+
+    def __call__(self, request: Request) -> bool:
+        """Whether ``request`` is one of them."""
+        # Test first, without ``misses``, the parts that most requests miss: a world may have 1,000 rules.
+        if self.operation is not None and not any_matches(self.operation, request.operation):
+            return False
+        if self.domain is not None and not _names(self.domain, request.domains):
+            return False
+        if self.path is not None and not any_matches(self.path, request.path):
+            return False
+        return next(self.misses(request), None) is None
+
+    def misses(self, request: Request) -> Iterator[Miss]:
+        """Say what keeps ``request`` from being one of them."""
+        for what, globs, actual in (
+            ("operation", self.operation, request.operation),
+            ("method", self.method, request.method.upper() if self.method else ""),
+            ("account", self.account, request.account),
+            ("path", self.path, request.path if self.path else ""),
+        ):
+            if globs is not None and (actual is None or not any_matches(globs, actual)):
+                yield Miss(what, _told(globs), actual)
+        if self.domain is not None and not _names(self.domain, request.domains):
+            yield Miss("domain", _told(self.domain), ", ".join(request.domains) or None)
+        yield from self._came_to(request)
+        if isinstance(self.since, datetime) and request.at < self.since:
+            yield Miss("since", wire(self.since), wire(request.at))
+        if isinstance(self.since, int) and request.number <= self.since:
+            yield Miss("since", f"r{self.since}", f"r{request.number}")
+        for what, named, there in (
+            ("headers", self.headers, request.headers if self.headers else ()),
+            ("query", self.query, request.query if self.query else ()),
+        ):
+            for name, glob in named or ():
+                yield from _named(f"{what}.{name}", glob, [v for n, v in there if n.lower() == name.lower()])
+        for path, wanted in self.body or ():
+            yield from _held(path, wanted, request.json)
+
+    def _came_to(self, request: Request) -> Iterator[Miss]:
+        if self.outcome is not None and not any(_is(request, one) for one in self.outcome):
+            yield Miss("outcome", " or ".join(self.outcome), request.outcome)
+        if self.carried_out not in (None, request.carried_out):
+            yield Miss("carried_out", self.carried_out, request.carried_out)
+        if self.changed not in (None, request.changed):
+            yield Miss("changed", self.changed, request.changed)
+        if self.fault is not None and not any(any_matches(self.fault, name) for name in request.fault_names):
+            yield Miss("fault", _told(self.fault), ", ".join(request.fault_names) or None)
+
+
+#: Reads a match, and writes it as it is read.
+MATCH: Kind[Match] = record(Matching, Match)
+
+
+def is_status(outcome: str) -> bool:
+    """Whether an outcome is a status: ``404``, or ``4xx``."""
+    return len(outcome) == 3 and outcome[0] in "12345" and (outcome[1:] == "xx" or outcome[1:].isdecimal())
+
+
+def _told(globs: Iterable[Glob]) -> str:
+    return " or ".join(glob.text for glob in globs)
+
+
+def _names(globs: tuple[Glob, ...], names: Iterable[str]) -> bool:
+    for name in names:
+        if any_matches(globs, name) or ("xn--" in name and any_matches(globs, to_unicode(name))):
+            return True
+    return False
+
+
+def _is(request: Request, outcome: str) -> bool:
+    if outcome == REFUSED:
+        return request.outcome not in ("", OK, FAULT)
+    if is_status(outcome):
+        return str(request.status).startswith(outcome.removesuffix("xx"))
+    return request.outcome == outcome
+
+
+def _named(what: str, glob: Glob | None, found: Sequence[str]) -> Iterator[Miss]:
+    if glob is None and found:
+        yield Miss(what, None, found[0])
+    if glob is not None and not any(map(glob.matches, found)):
+        yield Miss(what, glob.text, found[0] if found else None)
+
+
+def _held(path: Path, wanted: Any, body: Any) -> Iterator[Miss]:
+    """Say what differs at ``path`` from what is wanted; of several values there, one has to be as wanted."""
+    misses = [list(_differences(f"body.{path.text}", wanted, found)) for found in path.find(body)]
+    if not misses:
+        yield Miss(f"body.{path.text}", plain(wanted), None)
+    elif all(misses):
+        yield from misses[0]
+
+
+def _differences(path: str, wanted: Any, actual: Any) -> Iterator[Miss]:
+    """Say where ``actual`` differs from what is wanted: objects may have more keys, lists not more items."""
+    if isinstance(wanted, Mapping) and isinstance(actual, Mapping):
+        for key in wanted:
+            found = actual.get(key, _MISSING)
+            if found is _MISSING:
+                yield Miss(f"{path}.{key}", plain(wanted[key]), None)
+            else:
+                yield from _differences(f"{path}.{key}", wanted[key], found)
+    elif isinstance(wanted, list) and isinstance(actual, list) and len(wanted) == len(actual):
+        for number, (one, other) in enumerate(zip(wanted, actual, strict=True)):
+            yield from _differences(f"{path}[{number}]", one, other)
+    elif not _same(wanted, actual):
+        yield Miss(path, plain(wanted), actual)
+
+
+def _same(wanted: Any, actual: Any) -> bool:
+    if isinstance(wanted, Glob):
+        return isinstance(actual, str) and wanted.matches(actual)
+    same = _number(wanted) == _number(actual) and isinstance(wanted, bool) is isinstance(actual, bool)
+    return bool(same)
+
+
+def _number(value: Any) -> Any:
+    return Decimal(str(value)) if isinstance(value, float) else value

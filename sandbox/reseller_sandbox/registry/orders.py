@@ -1,0 +1,330 @@
+"""Orders: to find, change, restore and delete a name, and to agree on what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reseller_sandbox.registry import contacts, hosts, ledger, money, refusals, zones
+from reseller_sandbox.registry.clock import days, years_later
+from reseller_sandbox.registry.contacts import Wanted
+from reseller_sandbox.registry.lifecycle import SWITCHES, Action, enter, require, require_unlocked, retry
+from reseller_sandbox.registry.model import Account, Flag, Order, Premium, Purpose, Zone
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.refusals import INVALID_NAMESERVER, Refused
+from reseller_sandbox.registry.state import Draft, State, drawn_code, own_order
+from reseller_sandbox.registry.text_checks import whole
+
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
+CODE_LENGTH = 12
+CODE_LENGTHS = (4, 64)
+
+#: In place of a price that the caller has agreed to: whatever it costs.
+WHATEVER: Final = "whatever it costs"
+Agreed = Decimal | Literal["whatever it costs"] | None
+
+
+class Purchase(Struct, frozen=True, kw_only=True):
+    """What an account asks for in ordering ``name``, by registration or by transfer.
+
+    ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's words for
+    them; ``cost`` is the price that the caller has agreed to. Without ``nameservers`` a transfer keeps those
+    that are there, and a registration takes the account's own.
+    """
+
+    name: str
+    years: int = 1
+    cost: Agreed = None
+    contacts: Mapping[str, Wanted] = field(default_factory=dict)
+    wire_names: Mapping[str, str] = field(default_factory=dict)
+    nameservers: Sequence[str] | None = None
+    customer_id: int | None = None
+    privacy: bool = False
+    autorenew: bool = False
+    transfer_lock: bool = False
+
+
+class Cost(NamedTuple):
+    """What years of a name cost: ``price`` for the name, which is what a caller agrees to, and protection."""
+
+    price: Decimal
+    protection: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        """What is charged."""
+        return self.price + self.protection
+
+    def charge(self, draft: Draft, order: Order, purpose: Purpose, years: int) -> tuple[int, ...]:
+        """Take it from the order's account; return the ids of the entries made."""
+        paid = ledger.charge(draft, order, self.price, purpose, years)
+        return paid + ledger.charge(draft, order, self.protection, Purpose.PRIVACY, years)
+
+
+class Placed(NamedTuple):
+    """An order after an operation that may have cost something, and what it cost."""
+
+    order: Order
+    paid: Decimal
+
+
+def new_code(draft: Draft) -> str:
+    """Return a fresh authorization code."""
+    return draft.next_code("auth_code", _CODE_LETTERS, CODE_LENGTH)
+
+
+def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> Order:
+    """Return an order for ``wanted`` as it begins, not written yet; ``more`` are the fields beside."""
+    return Order(
+        id=draft.next("order"),
+        account=account.client_id,
+        name=wanted.name,
+        since=draft.now,
+        customer_id=wanted.customer_id,
+        privacy=wanted.privacy,
+        autorenew=wanted.autorenew,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wanted.transfer_lock else ()),
+        **more,
+    )
+
+
+def drawn_at(seed: str, number: int) -> str:
+    """Return the authorization code number ``number``, from 1, that a state with such a seed gives out."""
+    return drawn_code(f"{seed}/auth_code/{number}", _CODE_LETTERS, CODE_LENGTH)
+
+
+def require_cost(
+    draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal, *, always: bool = False
+) -> None:
+    """Refuse where the caller has agreed to another price than that of all the years.
+
+    For a premium name an agreed price is required if ``always`` or the assumptions say so; for an ordinary
+    one it counts only if the assumptions say so.
+    """
+    if isinstance(given, str):  # WHATEVER
+        if premium and draft.assumed.premium_names == "refused":
+            raise Refused(refusals.PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
+        return
+    if given is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
+        raise Refused(refusals.PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
+    if given is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
+        return
+    if given != price:
+        raise Refused(
+            refusals.PRICE_MISMATCH, given=money.write(given), name=to_unicode(name), price=money.write(price)
+        )
+
+
+def own(state: State, account: Account, name: str) -> Order:
+    """Return the account's order for ``name``; refuse with ``domain_not_found``.
+
+    The refusal's fact ``elsewhere`` says whether another account holds the name.
+    """
+    order = own_order(state, account.client_id, name)
+    if order is None:
+        raise Refused(refusals.DOMAIN_NOT_FOUND, name=to_unicode(name), elsewhere=name in state.holding_order)
+    return order
+
+
+def own_by_id(state: State, account: Account, number: str) -> Order:
+    """Return the account's order under an id in digits; refuse with ``domain_not_found``."""
+    order = state.orders.get(whole(number))
+    if order is None or order.account != account.client_id:
+        raise Refused(refusals.DOMAIN_NOT_FOUND, name=f"The order {number[:20]}")
+    return order
+
+
+def zone_and_premium(state: State, order: Order) -> tuple[Zone, Premium | None]:
+    """Return the order's zone, and the prices of its name there where it is a premium one."""
+    zone = state.zones[order.zone]
+    return zone, zones.premium_prices(zone, order.name)
+
+
+def restore(draft: Draft, order: Order) -> Placed:
+    """Bring a deleted name back from redemption; an expired one gets a year with it."""
+    move = require(draft, order, Action.RESTORE)
+    zone, special = zone_and_premium(draft.state, order)
+    zones.require_in_service(zone)
+    years = 1 if order.expires <= draft.now else 0
+    price = zones.restore_price(zone, special, years)
+    ledger.charge(draft, order, price, Purpose.RESTORE, years)
+    assert move.target is not None
+    restored = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
+    return Placed(restored, price)
+
+
+def delete(draft: Draft, order: Order) -> Decimal:
+    """Delete a name: into redemption, or at once and refunded inside the add grace period.
+
+    Return what was refunded. Refuse, beside the order's stage, with ``host_in_use`` while
+    another name is delegated to a host below this one.
+    """
+    move = require(draft, order, Action.DELETE)
+    for host in hosts.of_domain(draft.state, order.name):
+        hosts.require_unused(draft.state, host, besides=order)
+    zone = draft.state.zones[order.zone]
+    if draft.now < order.created + days(zone.policy.add_grace):
+        paid = order.registration
+        if order.renewals and draft.assumed.early_delete_refunds == "all":
+            paid += order.renewals
+        back = ledger.refund(draft, paid)
+        release(draft, order)
+        return back
+    assert move.target is not None
+    enter(draft, order, move.target)
+    return money.NOTHING
+
+
+def release(draft: Draft, order: Order) -> None:
+    """Let a name go: the order, its hosts and the memory of its transfers."""
+    for host in hosts.of_domain(draft.state, order.name):
+        draft.remove(host)
+    transfer = draft.state.transfers.get(order.name)
+    if transfer is not None:
+        draft.remove(transfer)
+    draft.remove(order)
+
+
+def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order:
+    """Delegate a name to other servers, at least one."""
+    require(draft, order, Action.SET_NAMESERVERS)
+    if not servers:
+        raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
+    parsed = hosts.parse_nameservers(draft, order.account, servers, order.name, order.nameservers)
+    return draft.put(replace(order, nameservers=parsed))
+
+
+def set_contacts(
+    draft: Draft, order: Order, wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]
+) -> Order:
+    """Give a name other contacts; a new registrant costs the zone's owner-change price.
+
+    Roles that are not in ``wanted`` stay. Refuse with ``locked``, ``invalid_contact``,
+    ``contact_not_found`` and ``insufficient_funds``.
+    """
+    account = draft.state.accounts[order.account]
+    changed = changeable_contacts(draft, order, wanted)
+    contacts.check(wanted, wire_names)
+    handles = contacts.assign(draft, account, changed, order.contacts)
+    if "registrant" in changed:
+        price = draft.state.zones[order.zone].prices.owner_change
+        ledger.charge(draft, order, price, Purpose.OWNER_CHANGE)
+    return draft.put(replace(order, contacts=handles))
+
+
+def changeable_contacts(draft: Draft, order: Order, wanted: Mapping[str, Wanted]) -> dict[str, Wanted]:
+    """Return those of ``wanted`` that the order does not have yet; refuse where it may not get them."""
+    require(draft, order, Action.SET_CONTACTS, locks=False)
+    changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
+    require_unlocked(draft, order, Action.SET_CONTACTS, registrant="registrant" in changed)
+    return changed
+
+
+def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
+    handle: str = getattr(order.contacts, role)
+    if isinstance(given, str):
+        return given == handle
+    return contacts.completed(draft, given, handle) == draft.state.contacts[handle].card
+
+
+def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
+    """Switch a flag; one that is so already stays so, unless the assumptions refuse that."""
+    require(draft, order, action)
+    if action is Action.RELEASE_HOLD:
+        require_releasable(draft, order)
+    if (flag in order.flags) is on:
+        return _unchanged(draft, order, action)
+    return draft.put(replace(order, flags=order.flags | {flag} if on else order.flags - {flag}))
+
+
+def require_releasable(draft: Draft, order: Order) -> None:
+    """Refuse with ``held_by_registry`` to end a holder's own hold while the registry holds the name, too."""
+    if Flag.SERVER_HOLD in order.flags and draft.assumed.registry_hold == "refused":
+        raise Refused(refusals.HELD_BY_REGISTRY, name=to_unicode(order.name))
+
+
+def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
+    """Switch automatic renewal at expiry."""
+    require(draft, order, Action.SET_AUTORENEW)
+    if order.autorenew is on:
+        return _unchanged(draft, order, Action.SET_AUTORENEW)
+    switched = replace(order, autorenew=on)
+    return draft.put(replace(switched, retry=retry(switched, draft.assumed, draft.now)))
+
+
+def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
+    """Give a name another authorization code; refuse with ``invalid_auth_code``."""
+    require(draft, order, Action.SET_AUTH_CODE)
+    shortest, longest = CODE_LENGTHS
+    if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
+        raise Refused(refusals.INVALID_AUTH_CODE, shortest=shortest, longest=longest)
+    return draft.put(replace(order, auth_code=code))
+
+
+def readable_code(draft: Draft, order: Order) -> Order:
+    """Return the order, when its stage lets its holder read the authorization code."""
+    require(draft, order, Action.READ_AUTH_CODE)
+    return order
+
+
+def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
+    if draft.assumed.repeated_switch == "refused":
+        raise Refused(refusals.SWITCHED_ALREADY, action=action, name=to_unicode(order.name))
+    return order
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    """What is to change: flags to set or take off, handles by role, name servers to add and to take away."""
+
+    flags: Mapping[Flag, bool] = field(default_factory=dict)
+    contacts: Mapping[str, str] = field(default_factory=dict)
+    add: Sequence[str] = ()
+    remove: Sequence[str] = ()
+
+
+def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
+    """Carry out ``wanted``; a new registrant costs the zone's owner-change price.
+
+    Refuse, in this order: ``wrong_state``, ``locked``, ``held_by_registry``, ``transfer_pending``,
+    ``invalid_nameserver``, ``contact_not_found``, ``insufficient_funds``.
+    """
+    require(draft, order, Action.SET_FLAGS)
+    if wanted.add or wanted.remove:
+        require(draft, order, Action.SET_NAMESERVERS)
+    if wanted.contacts:
+        changeable_contacts(draft, order, wanted.contacts)
+    if wanted.flags.get(Flag.HOLD) is False:
+        require_releasable(draft, order)
+    for flag, wish in wanted.flags.items():
+        if (flag in order.flags) is not wish:
+            require(draft, order, SWITCHES[flag][wish])
+    if wanted.add or wanted.remove:
+        order = set_nameservers(draft, order, _servers(draft, order, wanted))
+    if wanted.contacts:
+        order = set_contacts(draft, order, wanted.contacts, {})
+    on = {flag for flag, wish in wanted.flags.items() if wish}
+    return draft.put(replace(order, flags=(order.flags - set(wanted.flags)) | on))
+
+
+def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:
+    """Return the order's name servers without those of ``wanted.remove``, then those of ``wanted.add``."""
+    servers = list(order.nameservers)
+    for text in wanted.remove:
+        server = hosts.parse_nameserver(text)
+        if server in servers:
+            servers.remove(server)
+        elif draft.assumed.repeated_nameservers == "refused":
+            raise Refused(INVALID_NAMESERVER, server=text, problem="is no name server of the name")
+    for text in wanted.add:
+        server = hosts.parse_nameserver(text)
+        if server not in servers:
+            servers.append(server)
+        elif draft.assumed.repeated_nameservers == "refused":
+            raise Refused(INVALID_NAMESERVER, server=text, problem="is a name server of the name already")
+    if not servers:
+        raise Refused(INVALID_NAMESERVER, server=wanted.remove[-1], problem="is the last one: one must stay")
+    return servers

@@ -1,0 +1,65 @@
+"""What is wrong with a request before any operation is reached, and what faults make of it."""
+
+from __future__ import annotations
+
+from reseller_sandbox.registry.refusals.rule import (
+    internal,
+    invalid,
+    limit,
+    not_found,
+    not_implemented,
+    too_large,
+    unavailable,
+    wrong_format,
+    wrong_method,
+)
+
+_UNREAD = "The server could not take the request up: {problem}"
+
+# What never becomes a request; the server that reads the bytes answers by itself.
+MALFORMED_REQUEST = invalid(_UNREAD, "send a well-formed request")
+INCOMPLETE_REQUEST = invalid(_UNREAD, "send a whole request")
+URI_TOO_LONG = too_large(_UNREAD, "send a shorter path and query")
+HEADERS_TOO_LARGE = too_large(_UNREAD, "send fewer or shorter headers")
+TOO_MANY_CONNECTIONS = unavailable(_UNREAD, "close connections that are not used")
+INVALID_HOST = invalid(
+    "The request {problem}; it has to name one host, and perhaps a port.",
+    "name the host of the service, once",
+)
+MALFORMED_BODY = invalid("The body is not usable: {problem}.", "send one JSON object in UTF-8")
+BODY_TOO_LARGE = too_large(
+    "The body is larger than the {limit} bytes taken here ({setting}).",
+    "send at most {limit} bytes, or raise {setting}",
+)
+UNSUPPORTED_MEDIA_TYPE = wrong_format(
+    "The content type {given} is not JSON; {setting} would take it.", "send JSON, and say so: {wanted}"
+)
+UNKNOWN_PATH = not_found("{method} {path} is no operation: {nearest}.", "use another path: {nearest}")
+METHOD_NOT_ALLOWED = wrong_method("{method} does not go with {path}; use {allowed}.", "use {allowed}")
+UNKNOWN_WORLD = not_found(
+    "There is no world {world!r}{elsewhere}.",
+    "use the name of a world that is there, or create {world!r} first",
+    elsewhere="",
+)
+VERSION_NOT_SERVED = not_implemented("The version {version} is not served; {served} is.", "use {served}")
+INTERNAL_ERROR = internal(
+    "The service failed while answering{where}.", "send the request again{where}", where=""
+)
+
+# Faults: what a service that is out of order says, which a contract need not document.
+RATE_LIMITED = limit(
+    "More than {limit} requests in {window} seconds; come back in {left} seconds.",
+    "come back in {left} seconds",
+)
+SERVICE_UNAVAILABLE = unavailable("The service is not available; try again later.", "try again later")
+MAINTENANCE = unavailable("The service is down for maintenance; try again later.", "try again later")
+
+# Shape of the request.
+MISSING_PARAMETER = invalid("{field} is missing.", "send {field}")
+INVALID_PARAMETER = invalid("{problems}.", "mend the request: {problems}", field="", value="")
+UNKNOWN_KEYS = invalid(
+    "The request has keys that nothing reads: {keys}.", "leave out, or spell otherwise: {keys}"
+)
+TOO_MANY_NAMES = invalid(
+    "{field} holds {count} names; at most {limit} are taken.", "ask for at most {limit} names at a time"
+)

@@ -1,0 +1,104 @@
+"""Renewals, by request and by the clock: what one costs, and what can prevent it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from msgspec.structs import replace
+
+from reseller_sandbox.registry import ledger, money, refusals, zones
+from reseller_sandbox.registry.clock import days, years_later
+from reseller_sandbox.registry.lifecycle import Action, enter, leaving, require
+from reseller_sandbox.registry.model import LONGEST_TERM, Flag, Order, Purpose, Stage
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.orders import Agreed, Cost, Placed, require_cost, zone_and_premium
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.state import Draft
+
+_TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
+
+
+def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
+    """Return what renewing ``order`` costs now, by request or by the clock."""
+    zone, special = zone_and_premium(draft.state, order)
+    protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
+    protection = zones.privacy_price(zone, years, draft.assumed, wanted=bool(protected))
+    return Cost(zones.renewal_price(zone, special, years, draft.now), protection)
+
+
+def renew(
+    draft: Draft,
+    order: Order,
+    years: int,
+    agreed: Agreed = None,
+    expected: date | None = None,
+    end: date | None = None,
+) -> Placed:
+    """Add ``years`` to a name's term.
+
+    ``expected`` is the day on which the caller takes it to end now, ``end`` the day on which it is to end.
+
+    Refuse as ``require`` does, then with ``zone_out_of_service``,
+    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``end_mismatch``,
+    ``premium_cost_required``, ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
+    """
+    move = require(draft, order, Action.RENEW)
+    zone, special = zone_and_premium(draft.state, order)
+    zones.require_in_service(zone)
+    if expected not in (None, order.expires.date()):
+        expires = order.expires.date()
+        raise Refused(refusals.EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
+    require_period(draft, order, years)
+    later = years_later(order.expires, years).date()
+    if end not in (None, later):
+        raise Refused(refusals.END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
+    asked = cost(draft, order, years)
+    require_cost(draft, order.name, special is not None, agreed, asked.price)
+    ledger.require_funds(draft.state.accounts[order.account], asked.total)
+    assert move.target is not None
+    return _carried_out(draft, order, years, asked, move.target)
+
+
+def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed:
+    """Add ``years`` to the term of a name that nothing hinders from renewing itself; it goes to ``stage``."""
+    return _carried_out(draft, order, years, cost(draft, order, years), stage)
+
+
+def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Stage) -> Placed:
+    paid = asked.charge(draft, order, Purpose.RENEWAL, years)
+    grace = days(draft.state.zones[order.zone].policy.add_grace)
+    kept = order.renewals + paid if draft.now < order.created + grace else ()
+    renewed = replace(order, expires=years_later(order.expires, years), renewals=kept)
+    return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
+
+
+def hindrance(draft: Draft, order: Order, years: int) -> str:
+    """Return why a name that is to renew itself for ``years`` cannot, or nothing."""
+    account = draft.state.accounts[order.account]
+    if Flag.RENEW_PROHIBITED in order.flags:
+        return f"{Flag.RENEW_PROHIBITED} is set"
+    if leaving(draft.state, order):
+        return "it is being transferred"
+    if not draft.state.zones[order.zone].in_service:
+        return f"the zone {to_unicode(order.zone)} is out of service"
+    needed = cost(draft, order, years).total
+    if not ledger.can_pay(account, needed):
+        have, currency = money.write(account.balance), account.currency
+        return f"{money.write(needed)} {currency} are needed and the balance is {have} {currency}"
+    return ""
+
+
+def years_left(draft: Draft, order: Order) -> int:
+    """Return how many years can be added before the name is paid for as far ahead as it may be."""
+    furthest = years_later(draft.now, LONGEST_TERM)
+    return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
+
+
+def require_period(draft: Draft, order: Order, years: int, always: int = 0) -> None:
+    """Refuse with ``period_too_short`` or ``period_too_long`` years that cannot be added to a name's term.
+
+    So many as ``always`` can be, however far ahead the name is paid for.
+    """
+    longest = draft.state.zones[order.zone].max_years
+    limit = max(always, min(longest, years_left(draft, order)))
+    zones.require_period(order.name, years, 1, limit, _TOO_FAR_AHEAD if limit < longest else "")

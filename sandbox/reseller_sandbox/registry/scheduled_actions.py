@@ -1,0 +1,112 @@
+"""Plans: what the rest of the world will do at an instant, or between two requests of a client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from reseller_sandbox.registry import third_parties
+from reseller_sandbox.registry.clock import wire
+from reseller_sandbox.registry.events import RegistryEvent
+from reseller_sandbox.registry.matching import Match, Request
+from reseller_sandbox.registry.model import ScheduledAction
+from reseller_sandbox.registry.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused
+from reseller_sandbox.registry.state import Draft, State
+from reseller_sandbox.registry.third_parties import HOPELESS, instant_ahead
+
+#: What a scheduled action is about, for people: the first of these that its action is told.
+_SUBJECTS = ("domain", "zone", "account")
+
+
+def make(
+    draft: Draft, action: str, given: Mapping[str, Any], *, at: str | None = None, after: Match | None = None
+) -> ScheduledAction:
+    """Plan an action ``at`` an instant or a length of time ahead, or ``after`` the next such request.
+
+    ``given`` is what ``simulate.parameters`` read. Refuse with ``invalid_parameter`` when
+    the instant is past, and as the action does where waiting would not help.
+    """
+    if (at is None) is (after is None):
+        raise Refused(INVALID_PARAMETER, problems="a scheduled action has either at or after")
+    _require_hope(draft, action, given)
+    after = None if after is None else awaited(after)
+    scheduled = ScheduledAction(
+        id=draft.next("scheduled"), action=action, given=tuple(sorted(given.items())), after=after
+    )
+    if at is not None:
+        scheduled = replace(scheduled, at=_ahead(draft, at))
+    return draft.put(scheduled)
+
+
+def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
+    trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
+    try:
+        third_parties.carry_out(trial, action, given)
+    except Refused as refused:
+        if refused.rule in HOPELESS:
+            raise
+
+
+def _ahead(draft: Draft, at: str) -> datetime:
+    found = instant_ahead(draft.now, "at", at)
+    if found < draft.now:
+        raise Refused(
+            INVALID_PARAMETER, problems=f"at is {at}, and the clock shows {wire(draft.now)} already"
+        )
+    return found
+
+
+def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
+    """Do what was planned, or note why it came to nothing."""
+    refused = ""
+    try:
+        events = draft.attempt(
+            lambda inner: third_parties.carry_out(inner, scheduled.action, dict(scheduled.given))
+        )
+    except Refused as problem:
+        refused = str(problem)
+        events = RegistryEvent(
+            at=draft.now, event=f"{scheduled.action} refused", subject=subject(scheduled), note=refused
+        )
+    draft.put(replace(scheduled, applied=draft.now, refused=refused))
+    return events
+
+
+def subject(scheduled: ScheduledAction) -> str:
+    """Return the name, zone or account that a scheduled action is about."""
+    given = dict(scheduled.given)
+    return str(next(given[name] for name in _SUBJECTS if name in given))
+
+
+#: What a match may say of what came of a request.
+_RESULTS = frozenset({"outcome", "carried_out", "changed", "fault"})
+
+
+def awaited(match: Match) -> Match:
+    """Return what a scheduled action waits for: where ``match`` says nothing of results, a request that is
+    carried out.
+
+    Refuse with ``invalid_parameter`` where only requests of the past could be meant.
+    """
+    if match.since is not None:
+        raise Refused(INVALID_PARAMETER, problems="after.since is for requests of the past")
+    return match if match.parts & _RESULTS else replace(match, carried_out=True)
+
+
+def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:
+    """Yield the scheduled actions that wait for a request like this one, which has been answered."""
+    for (number,) in state.waiting:
+        scheduled = state.scheduled[number]
+        if scheduled.after is not None and scheduled.after(request):
+            yield scheduled
+
+
+def find(state: State, number: int) -> ScheduledAction:
+    """Return the scheduled action of that id; refuse with ``unknown_scheduled_action``."""
+    scheduled = state.scheduled.get(number)
+    if scheduled is None:
+        raise Refused(UNKNOWN_SCHEDULED_ACTION, scheduled=number)
+    return scheduled

@@ -1,0 +1,363 @@
+"""State, the whole registry as one immutable value; Draft, a transaction over it; lookups."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr, replace
+from rpds import HashTrieMap
+
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Table, nothing
+from reseller_sandbox.registry.model import (
+    OUTSIDE,
+    Account,
+    Action,
+    Contact,
+    Customer,
+    Host,
+    LedgerEntry,
+    Order,
+    Record,
+    ScheduledAction,
+    Stage,
+    Transfer,
+    Zone,
+)
+from reseller_sandbox.registry.ordered import Ordered
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.stepwise import updated
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Record)
+
+
+def _map() -> Any:
+    return field(default_factory=HashTrieMap)
+
+
+def _set() -> Any:
+    return field(default_factory=Ordered)
+
+
+class State(Struct, frozen=True):
+    """Everything the registry knows at one moment.
+
+    Tables hold records under their keys; the rest are indexes that follow from the records.
+    Iterate tables in sorted order: the order of a hash map means nothing.
+    """
+
+    seed: str = "sandbox"
+    #: The extra parameters that contacts may carry, each with the pattern of its values.
+    contact_params: tuple[tuple[str, str], ...] = ()
+    #: The stages at which other actions are possible than usual, each with those that are.
+    permits: tuple[tuple[Stage, tuple[Action, ...]], ...] = ()
+    accounts: HashTrieMap[int, Account] = _map()
+    customers: HashTrieMap[int, Customer] = _map()
+    contacts: HashTrieMap[str, Contact] = _map()
+    zones: HashTrieMap[str, Zone] = _map()
+    orders: HashTrieMap[int, Order] = _map()
+    hosts: HashTrieMap[str, Host] = _map()
+    transfers: HashTrieMap[str, Transfer] = _map()
+    ledger: HashTrieMap[int, LedgerEntry] = _map()
+    scheduled: HashTrieMap[int, ScheduledAction] = _map()
+    counters: HashTrieMap[str, int] = _map()
+
+    account_by_key: HashTrieMap[str, int] = _map()
+    account_by_token: HashTrieMap[str, int] = _map()
+    customer_by_mail: HashTrieMap[tuple[int, str], int] = _map()
+    own_order: HashTrieMap[tuple[int, str], int] = _map()
+    holding_order: HashTrieMap[str, int] = _map()
+    orders_of_account: Ordered[tuple[int, int]] = _set()
+    customers_of_account: Ordered[tuple[int, int]] = _set()
+    ledger_of_account: Ordered[tuple[int, int]] = _set()
+    hosts_of_domain: Ordered[tuple[str, str]] = _set()
+    linked: Ordered[tuple[Any, ...]] = _set()
+    calendar: Ordered[Due] = _set()
+    #: The scheduled actions that wait for a request, by id.
+    waiting: Ordered[tuple[int]] = _set()
+
+    def find(self, kind: type[Any], key: Any) -> Any:
+        """Return the record of type ``kind`` under ``key``, or None."""
+        return getattr(self, TABLES[kind].name).get(key)
+
+    def is_due(self, due: Due) -> bool:
+        """Whether ``due`` is in the calendar, as the record that it is about has it."""
+        _, event, key = due
+        kind = HOLDERS[event]
+        record = self.find(kind, key)
+        return record is not None and due in TABLES[kind].due(record)
+
+    def put(self, record: Record) -> State:
+        """Return the state with ``record`` in its table, in place of the one under the same key."""
+        return changed(self, (), (record,))
+
+
+class _Making:
+    """A state in the making: a copy of ``base`` that is written to until somebody takes it away.
+
+    ``due`` is given each entry that a record written to it has in the calendar.
+    """
+
+    __slots__ = ("_copied", "due", "state")
+
+    def __init__(self, base: State) -> None:
+        self.state = base
+        self.due: list[Due] = []
+        self._copied = False
+
+    def made(self) -> State:
+        """Return the state for good: what is written from now on is written to another copy."""
+        self._copied = False
+        return self.state
+
+    def write(self, part: str, value: Any) -> None:
+        """Put ``value`` in place of a table or an index."""
+        if not self._copied:
+            self.state, self._copied = replace(self.state), True
+        force_setattr(self.state, part, value)
+
+    def put(self, record: Record) -> Any:
+        """Write ``record``; return the one whose place it takes, or None."""
+        table = TABLES[type(record)]
+        key, records = table.key(record), getattr(self.state, table.name)
+        before = records.get(key)
+        self.write(table.name, records.insert(key, record))
+        self._reindex(table, before, record)
+        return before
+
+    def remove(self, record: Record) -> None:
+        """Take ``record`` out."""
+        table = TABLES[type(record)]
+        self.write(table.name, getattr(self.state, table.name).remove(table.key(record)))
+        self._reindex(table, record, None)
+
+    def _reindex(self, table: Table, before: Any, after: Any) -> None:
+        old: list[tuple[str, Any]] = []
+        new: list[tuple[str, Any]] = []
+        if table.due is not nothing:
+            due = _of(table.due, after)
+            self.due += due  # the same entry again where one stage ends as soon as it begins
+            old += [("calendar", entry) for entry in _of(table.due, before)]
+            new += [("calendar", entry) for entry in due]
+        if before is None or after is None or table.found_by(before) != table.found_by(after):
+            if table.listed is not nothing:
+                old += _of(table.listed, before)
+                new += _of(table.listed, after)
+            if table.looked_up is not nothing:
+                self._look_up(_of(table.looked_up, before), _of(table.looked_up, after))
+        for index, key in old:
+            if (index, key) not in new:
+                self.write(index, getattr(self.state, index).remove(key))
+        for index, key in new:
+            if (index, key) not in old:
+                self.write(index, getattr(self.state, index).add(key))
+
+    def _look_up(self, old: Iterable[Any], new: Iterable[Any]) -> None:
+        for entry in old:
+            name, key, value = entry
+            found = getattr(self.state, name)
+            if entry not in new and found.get(key) == value:
+                self.write(name, found.remove(key))
+        for entry in new:
+            if entry not in old:
+                name, key, value = entry
+                self.write(name, getattr(self.state, name).insert(key, value))
+
+
+def _of(entries: Callable[[Any], tuple[T, ...]], record: Any) -> tuple[T, ...]:
+    return entries(record) if record is not None else ()
+
+
+class Change(NamedTuple):
+    """What became of one record: ``before`` is None for a new one, ``after`` for a removed one."""
+
+    table: str
+    key: Any
+    before: Any
+    after: Any
+
+
+class Draft:
+    """A transaction: it collects changes on a state of its own, which its owner commits or drops.
+
+    ``now`` is the instant at which everything in it happens, ``assumed`` what the contract's
+    silences are taken to mean. The ledger will name ``cause``, the request or event that it serves, and
+    ``operation``, what that does.
+    """
+
+    __slots__ = ("_changes", "_making", "assumed", "base", "cause", "now", "operation")
+
+    def __init__(
+        self, base: State, now: datetime, assumed: Assumptions, cause: str, operation: str = ""
+    ) -> None:
+        self.base = base
+        self.now = now
+        self.assumed = assumed
+        self.cause = cause
+        self.operation = operation
+        self._making = _Making(base)
+        self._changes: dict[tuple[str, Any], Change] = {}
+
+    @property
+    def state(self) -> State:
+        """The registry as the draft has it by now, for reading: it changes with what the draft writes."""
+        return self._making.state
+
+    def made(self) -> State:
+        """Return the registry as the draft has it, to keep: what the draft writes later is not in it."""
+        return self._making.made()
+
+    def go_on(self, now: datetime, cause: str) -> None:
+        """Begin another transaction, at another instant and for another cause, on what this one has made."""
+        self.now, self.cause = now, cause
+        self._changes = {}
+        self._making.due = []
+
+    def put(self, record: R) -> R:
+        """Write ``record``, new or in place of its earlier self, and return it."""
+        self._note(record, self._making.put(record), record)
+        return record
+
+    def remove(self, record: Record) -> None:
+        """Take ``record`` out."""
+        self._note(record, record, None)
+        self._making.remove(record)
+
+    def _note(self, record: Record, before: Any, after: Record | None) -> None:
+        table = TABLES[type(record)]
+        at = (table.name, table.key(record))
+        earlier = self._changes.get(at)
+        self._changes[at] = Change(*at, earlier.before if earlier else before, after)
+
+    def attempt(self, work: Callable[[Draft], T]) -> T:
+        """Return what ``work`` returns; where it refuses, take back what it wrote and raise its refusal."""
+        making, changes = _Making(self.made()), dict(self._changes)
+        making.due = list(self._making.due)
+        try:
+            return work(self)
+        except Refused:
+            self._making, self._changes = making, changes
+            raise
+
+    def next(self, counter: str) -> int:
+        """Return the next number of ``counter``: 1, 2, 3, …"""
+        counters = self._making.state.counters
+        number = counters.get(counter, 0) + 1
+        self._making.write("counters", counters.insert(counter, number))
+        return number
+
+    def next_code(self, counter: str, alphabet: str, length: int) -> str:
+        """Return a code that looks random and follows from the state's seed and the counter alone."""
+        return drawn_code(f"{self.base.seed}/{counter}/{self.next(counter)}", alphabet, length)
+
+    @property
+    def made_due(self) -> list[Due]:
+        """The entries in the calendar of what the draft has written; some may have left it again."""
+        return self._making.due
+
+    def changes(self) -> list[Change]:
+        """Return what the draft changed, in the order of the first touch."""
+        return [change for change in self._changes.values() if change.before != change.after]
+
+
+def drawn_code(source: str, alphabet: str, length: int) -> str:
+    """Return a code that looks random and follows from ``source`` alone."""
+    number = int.from_bytes(hashlib.sha256(source.encode()).digest()) % len(alphabet) ** length
+    letters = []
+    for _ in range(length):
+        number, at = divmod(number, len(alphabet))
+        letters.append(alphabet[at])
+    return "".join(letters)
+
+
+def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> State:
+    """Return ``state`` without the records ``gone``, and with ``new`` ones, some in place of others."""
+    making = _Making(state)
+    for record in gone:
+        making.remove(record)
+    for record in new:
+        making.put(record)
+    return making.made()
+
+
+def replaced(state: State, accounts: Sequence[Account]) -> State:
+    """Return ``state`` with ``accounts`` in place of those with the same numbers.
+
+    Where they are half of all or more, every index of accounts is made anew, in one go.
+    """
+    if 2 * len(accounts) < len(state.accounts):
+        return filled(state, accounts)
+    every = state.accounts.update({one.client_id: one for one in accounts})
+    maps: dict[str, dict[Any, Any]] = {"account_by_key": {}, "account_by_token": {}}
+    for account in every.values():
+        for name, key, value in TABLES[Account].looked_up(account):
+            maps[name][key] = value
+    return replace(state, accounts=every, **{name: HashTrieMap(found) for name, found in maps.items()})
+
+
+#: So many records are put one by one: to fill many in at once, every index is made anew.
+_FEW = 16
+
+
+def filled(state: State, records: Iterable[Record]) -> State:
+    """Return ``state`` with ``records`` put into it, as ``State.put`` does one by one, in one go."""
+    every = list(records)
+    if len(every) < _FEW:
+        return changed(state, (), every)
+    maps: dict[str, dict[Any, Any]] = defaultdict(dict)
+    sets: dict[str, list[Any]] = defaultdict(list)
+    for record in every:
+        table = TABLES[type(record)]
+        maps[table.name][table.key(record)] = record
+        sets["calendar"] += table.due(record)
+        for index, key in table.listed(record):
+            sets[index].append(key)
+        for index, key, value in table.looked_up(record):
+            maps[index][key] = value
+    new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
+    if len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
+        return changed(state, (), every)  # one takes the place of another, and of its index entries
+    parts: dict[str, Any] = {index: updated(getattr(state, index), found) for index, found in maps.items()}
+    parts |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}
+    return replace(state, **parts)
+
+
+def own_accounts(state: State) -> list[Account]:
+    """Return the accounts by their numbers, without that of the other registrars."""
+    return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
+
+
+def account_named(state: State, name: str | None) -> Account | None:
+    """Return the account of that name, if there is one."""
+    accounts = (state.accounts[number] for number in sorted(state.accounts))
+    return next((one for one in accounts if one.name == name), None)
+
+
+def held_order(state: State, name: str) -> Order | None:
+    """Return the order of whoever holds a name, if anybody does."""
+    number = state.holding_order.get(name)
+    return state.orders[number] if number is not None else None
+
+
+def own_order(state: State, client_id: int, name: str) -> Order | None:
+    """Return an account's order for a name, if it has one; it may wait for a transfer."""
+    number = state.own_order.get((client_id, name))
+    return state.orders[number] if number is not None else None
+
+
+def order_met(state: State, account: Account | None, name: str) -> Order | None:
+    """Return the account's own order for a name where it has one, else that of whoever holds it."""
+    own = own_order(state, account.client_id, name) if account is not None else None
+    return own or held_order(state, name)
+
+
+def pending_transfer(state: State, name: str) -> Transfer | None:
+    """Return the transfer of a name that goes on, if one does."""
+    transfer = state.transfers.get(name)
+    return transfer if transfer is not None and transfer.pending else None

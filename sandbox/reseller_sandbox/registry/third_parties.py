@@ -1,0 +1,425 @@
+"""Third parties: what strangers, other registrars, registries and the service's own staff do.
+
+Each action is a function over a draft. Its keyword parameters are all that it can be told: the
+control interface, the fixtures and the scheduled actions for later follow from its signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from msgspec.structs import replace
+
+from reseller_sandbox.registry import ledger, orders, refusals, registration, transfers, zones
+from reseller_sandbox.registry.events import RegistryEvent, concerning
+from reseller_sandbox.registry.lifecycle import enter
+from reseller_sandbox.registry.model import (
+    LONGEST_TERM,
+    OUTSIDE,
+    Account,
+    Flag,
+    Order,
+    Premium,
+    Promotion,
+    Stage,
+    Transfer,
+    TransferStatus,
+)
+from reseller_sandbox.registry.model import Zone as ZoneRecord
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.parameters import Parameter, declared
+from reseller_sandbox.registry.refusals import (
+    INVALID_PARAMETER,
+    UNKNOWN_ACCOUNT,
+    UNKNOWN_ZONE,
+    Category,
+    Refused,
+)
+from reseller_sandbox.registry.state import Draft, State, held_order, own_accounts, pending_transfer
+from reseller_sandbox.registry.text_checks import there_are
+from reseller_sandbox.registry.values import (
+    AMOUNT,
+    CHANGE,
+    WHEN,
+    Amount,
+    Change,
+    Credentials,
+    Name,
+    Switch,
+    Term,
+    Text,
+    When,
+    Zone,
+    instant,
+    whole,
+)
+
+# Zones
+
+
+def set_prices(
+    draft: Draft,
+    zone: Zone,
+    *,
+    registration: Amount | None = None,
+    renewal: Amount | None = None,
+    transfer: Amount | None = None,
+    restore: Amount | None = None,
+    privacy: Amount | None = None,
+    owner_change: Amount | None = None,
+) -> RegistryEvent:
+    """Let a zone's registry change its prices; those left out stay.
+
+    Args:
+        registration: The price of a year's registration.
+        renewal: The price of a year's renewal.
+        transfer: The price of a transfer.
+        restore: The price of a restore.
+        privacy: The price of a year's privacy.
+        owner_change: The price of a change of owner.
+    """
+    given = {
+        "registration": registration,
+        "renewal": renewal,
+        "transfer": transfer,
+        "restore": restore,
+        "privacy": privacy,
+        "owner_change": owner_change,
+    }
+    changed = {name: AMOUNT(price) for name, price in given.items() if price is not None}
+    if not changed:
+        raise Refused(INVALID_PARAMETER, problems=f"set_prices takes at least one of {', '.join(given)}")
+    found = _zone(draft.state, zone)
+    return _changed(draft, "set_prices", replace(found, prices=replace(found.prices, **changed)))
+
+
+def set_promotion(
+    draft: Draft, zone: Zone, *, of: Term, price: Amount | None = None, until: When | None = None
+) -> RegistryEvent:
+    """Lower a zone's yearly price for registration or renewal until an instant.
+
+    Without ``price`` and ``until`` the promotion that is on ends.
+
+    Args:
+        of: Which of its prices.
+        price: The lower price of a year.
+        until: When it ends: an instant, or a length of time from when it begins.
+    """
+    if (price is None) is not (until is None):
+        raise Refused(INVALID_PARAMETER, problems="price and until go together")
+    found = _zone(draft.state, zone)
+    promotion: Any = None
+    if price is not None and until is not None:
+        promotion = Promotion(price=AMOUNT(price), until=_ahead(draft, until))
+    return _changed(draft, "set_promotion", replace(found, **{f"{of}_promotion": promotion}))
+
+
+def set_premium(
+    draft: Draft,
+    domain: Name,
+    *,
+    registration: Amount | None = None,
+    renewal: Amount | None = None,
+    transfer: Amount | None = None,
+) -> RegistryEvent:
+    """Let a registry make a name a premium one with its own prices; without any, it is an ordinary one again.
+
+    Args:
+        registration: Its price for a year's registration.
+        renewal: Its price for a year's renewal; as for registration where it is left out.
+        transfer: Its price for a transfer; as for registration where it is left out.
+    """
+    zone = zones.zone_of(draft.state, domain)
+    label = zones.label_of(domain, zone)
+    kept = {name: own for name, own in zone.premium if name != label}
+    if registration is not None:
+        kept[label] = Premium(
+            registration=AMOUNT(registration),
+            renewal=AMOUNT(registration if renewal is None else renewal),
+            transfer=AMOUNT(registration if transfer is None else transfer),
+        )
+    elif renewal is not None or transfer is not None:
+        raise Refused(INVALID_PARAMETER, problems="registration is missing beside renewal and transfer")
+    draft.put(replace(zone, premium=tuple(sorted(kept.items(), key=lambda pair: pair[0]))))
+    return RegistryEvent(at=draft.now, event="set_premium", subject=domain)
+
+
+def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> RegistryEvent:
+    """Let a zone's registry go out of service, or come back.
+
+    Args:
+        in_service: Whether it can be reached.
+    """
+    return _changed(draft, "set_service", replace(_zone(draft.state, zone), in_service=in_service))
+
+
+# Accounts
+
+
+def adjust_balance(
+    draft: Draft, account: Text, *, by: Change | None = None, to: Change | None = None
+) -> RegistryEvent:
+    """Move an account's balance by an amount, or to one.
+
+    Args:
+        by: By how much: below zero takes money away.
+        to: The balance to have then.
+    """
+    if (by is None) is (to is None):
+        raise Refused(INVALID_PARAMETER, problems="adjust_balance takes either by or to")
+    found = account_called(draft.state, account)
+    amount = CHANGE(by) if by is not None else CHANGE(to) - found.balance
+    if amount:
+        ledger.adjust(draft, found, amount)
+    return concerning(draft, "adjust_balance", found, charged=-amount)
+
+
+def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> RegistryEvent:
+    """Let an account's API key, its v2.0 token, or both, stop working.
+
+    Args:
+        which: Which of them.
+    """
+    return _revoked(draft, "revoke_credentials", account, lambda revoked: revoked | _credentials(which))
+
+
+def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> RegistryEvent:
+    """Let an account's credentials work again.
+
+    Args:
+        which: Which of them.
+    """
+    return _revoked(draft, "restore_credentials", account, lambda revoked: revoked - _credentials(which))
+
+
+def account_called(state: State, word: str) -> Account:
+    """Return the account of that name or client id; refuse with ``unknown_account``."""
+    accounts = own_accounts(state)
+    for account in accounts:
+        if word in (account.name, str(account.client_id)):
+            return account
+    known = there_are((account.name for account in accounts), "accounts")
+    raise Refused(UNKNOWN_ACCOUNT, account=word[:80], known=known)
+
+
+def _credentials(which: str) -> set[str]:
+    return {"key", "token"} if which == "both" else {which}
+
+
+def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], set[str]]) -> RegistryEvent:
+    account = account_called(draft.state, word)
+    draft.put(replace(account, revoked=tuple(sorted(change(set(account.revoked))))))
+    return concerning(draft, event, account)
+
+
+def _zone(state: State, name: str) -> ZoneRecord:
+    zone = state.zones.get(name)
+    if zone is None:
+        known = there_are(map(to_unicode, sorted(state.zones)), "zones")
+        raise Refused(UNKNOWN_ZONE, zone=to_unicode(name), known=known)
+    return zone
+
+
+def instant_ahead(now: datetime, name: str, given: Any) -> datetime:
+    """Return the instant that a parameter of the kind ``When`` means; refuse with ``invalid_parameter``."""
+    try:
+        return instant(WHEN(given), now)
+    except ValueError as problem:
+        raise Refused(INVALID_PARAMETER, problems=f"{name}: {problem}") from None
+
+
+def _ahead(draft: Draft, until: Any) -> datetime:
+    end = instant_ahead(draft.now, "until", until)
+    if end <= draft.now:
+        raise Refused(INVALID_PARAMETER, problems=f"until is {until}, which is past already")
+    return end
+
+
+def _changed(draft: Draft, event: str, zone: ZoneRecord) -> RegistryEvent:
+    draft.put(zone)
+    return RegistryEvent(at=draft.now, event=event, subject=zone.name)
+
+
+Action = Callable[..., RegistryEvent]
+
+#: Refusals that waiting does not mend: an action that meets one is not even planned.
+HOPELESS = frozenset(
+    {rule for rule in refusals.RULES.values() if rule.category is Category.INVALID}
+    | {UNKNOWN_ACCOUNT, UNKNOWN_ZONE}
+)
+
+
+# Names
+
+
+def register(
+    draft: Draft,
+    domain: Name,
+    *,
+    years: Annotated[int, whole(1, LONGEST_TERM)] | None = None,
+    locked: Switch = False,
+    autorenew: Switch = True,
+    auth_code: Text | None = None,
+) -> RegistryEvent:
+    """Let a stranger register a name with another registrar.
+
+    Args:
+        years: For how long; the zone's shortest term where it is left out.
+        locked: Whether it is locked against transfer.
+        autorenew: Whether it renews itself.
+        auth_code: The code that a transfer will ask for.
+    """
+    zone = zones.zone_of(draft.state, domain)
+    zones.require_in_service(zone)
+    years = years or zone.min_years
+    zones.require_period(domain, years, zone.min_years, zone.max_years)
+    found = registration.availability(draft, domain)
+    if found.taken:
+        raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
+    if found.reserved:
+        raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
+    wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
+    order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
+    order = enter(draft, order, Stage.ACTIVE, auth_code=auth_code or order.auth_code)
+    return concerning(draft, "register", order)
+
+
+def hold(draft: Draft, domain: Name) -> RegistryEvent:
+    """Let the registry take a name out of the DNS; its holder cannot undo that."""
+    order = _held(draft.state, domain)
+    draft.put(replace(order, flags=order.flags | {Flag.SERVER_HOLD}))
+    return concerning(draft, "hold", order)
+
+
+def release_hold(draft: Draft, domain: Name) -> RegistryEvent:
+    """Let the registry put a name back into the DNS; a hold of the holder's own stays."""
+    order = _held(draft.state, domain)
+    draft.put(replace(order, flags=order.flags - {Flag.SERVER_HOLD}))
+    return concerning(draft, "release_hold", order)
+
+
+def drop(draft: Draft, domain: Name) -> RegistryEvent:
+    """Let a name's holder, here or elsewhere, delete it.
+
+    It goes to redemption or, within the add grace period, is released and refunded.
+    """
+    order = _held(draft.state, domain)
+    return concerning(draft, "drop", order, charged=-orders.delete(draft, order))
+
+
+def release(draft: Draft, domain: Name) -> RegistryEvent:
+    """Let the registry take a name from its holder; anybody can register it at once.
+
+    A pending transfer ends, and the account that asked for it is refunded.
+    """
+    order = _held(draft.state, domain)
+    transfers.fail_pending(draft, domain)
+    orders.release(draft, order)
+    return concerning(draft, "release", order)
+
+
+# Transfers
+
+
+def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> RegistryEvent:
+    """Let another registrar, which knows the code, ask for a name that an account here holds.
+
+    Args:
+        force: Whether to pass over the transfer lock and the name's age.
+    """
+    zone = zones.zone_of(draft.state, domain)
+    held = _held(draft.state, domain)
+    if held.account == OUTSIDE:
+        raise Refused(refusals.HELD_OUTSIDE, name=to_unicode(domain))
+    price = zones.transfer_price(zone, zones.premium_prices(zone, domain), 1)
+    wish = transfers.Wish(name=domain, code=held.auth_code, cost=price, forced=force)
+    transfers.request(draft, draft.state.accounts[OUTSIDE], wish)
+    return concerning(draft, "request_transfer", held)
+
+
+def approve_transfer(draft: Draft, domain: Name) -> RegistryEvent:
+    """Let the registrar that an account here wants a name from approve that, at once."""
+    transfer = _coming_in(draft.state, domain)
+    transfers.complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
+    return concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
+
+
+def reject_transfer(draft: Draft, domain: Name) -> RegistryEvent:
+    """Let the registrar that an account here wants a name from reject it; the account is refunded."""
+    transfer = _coming_in(draft.state, domain)
+    order = draft.state.orders[transfer.gaining_order]
+    back = ledger.total(draft, transfer.charges)
+    transfers.fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
+    return concerning(draft, "reject_transfer", order, charged=-back)
+
+
+def cancel_transfer(draft: Draft, domain: Name) -> RegistryEvent:
+    """Let the registrar that has asked for an account's name cancel the transfer."""
+    transfer = pending_transfer(draft.state, domain)
+    if transfer is None or transfer.gaining != OUTSIDE:
+        raise Refused(refusals.NO_TRANSFER_OUT, name=to_unicode(domain))
+    transfers.fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
+    return concerning(draft, "cancel_transfer", draft.state.orders[transfer.losing_order])
+
+
+def complete_transfer(draft: Draft, domain: Name) -> RegistryEvent:
+    """Let the registry complete a pending transfer early, in or out."""
+    zones.zone_of(draft.state, domain)
+    transfer = pending_transfer(draft.state, domain)
+    if transfer is None:
+        raise Refused(refusals.NO_TRANSFER_PENDING, name=to_unicode(domain))
+    order = transfers.party_here(draft.state, transfer)
+    transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
+    return concerning(draft, "complete_transfer", order)
+
+
+ACTIONS: Mapping[str, Action] = {
+    action.__name__: action
+    for action in (
+        register,
+        hold,
+        release_hold,
+        drop,
+        release,
+        request_transfer,
+        approve_transfer,
+        reject_transfer,
+        cancel_transfer,
+        complete_transfer,
+        set_prices,
+        set_promotion,
+        set_premium,
+        set_service,
+        adjust_balance,
+        revoke_credentials,
+        restore_credentials,
+    )
+}
+
+
+def parameters(action: str) -> tuple[Parameter, ...]:
+    """Return the parameters of the action of that name."""
+    return declared(ACTIONS[action])
+
+
+def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> RegistryEvent:
+    """Carry out an action now. ``given`` is what its ``parameters`` read; refuse as the action does."""
+    return ACTIONS[action](draft, **given)
+
+
+def _held(state: State, name: str) -> Order:
+    zones.zone_of(state, name)
+    held = held_order(state, name)
+    if held is None:
+        raise Refused(refusals.NOT_HELD, name=to_unicode(name))
+    return held
+
+
+def _coming_in(state: State, name: str) -> Transfer:
+    zones.zone_of(state, name)
+    transfer = pending_transfer(state, name)
+    if transfer is None or transfer.gaining == OUTSIDE:
+        raise Refused(refusals.NO_TRANSFER_IN, name=to_unicode(name))
+    return transfer

@@ -1,0 +1,138 @@
+"""What time does: each event that comes due, carried out at its own instant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from itertools import takewhile
+from typing import Any
+
+from msgspec.structs import replace
+
+from reseller_sandbox.registry import ledger, lifecycle, orders, renewals, scheduled_actions, transfers
+from reseller_sandbox.registry.events import RegistryEvent, concerning
+from reseller_sandbox.registry.indexes import PROMOTIONS, TABLES, Due
+from reseller_sandbox.registry.lifecycle import Passage
+from reseller_sandbox.registry.model import Order, Record, Stage, TransferStatus
+from reseller_sandbox.registry.money import NOTHING
+from reseller_sandbox.registry.state import Draft, State
+from reseller_sandbox.registry.third_parties import ACTIONS
+
+__all__ = ["Due", "RegistryEvent", "about", "due_by", "fire", "names", "next_due"]
+
+#: What may happen beside the passages of an order's life.
+TRANSFER_CANCELLED = "transfer cancelled"
+PROMOTION_ENDS = {term: f"{term.replace('_', ' ')} ends" for term in PROMOTIONS}
+
+
+def names() -> tuple[str, ...]:
+    """Return the name of every event that time can bring about, the scheduled actions' among them."""
+    passages = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
+    planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
+    return tuple(dict.fromkeys([*passages, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
+
+
+def next_due(state: State) -> Due | None:
+    """Return the event that comes first, as (instant, kind, key), or None when time changes nothing."""
+    return state.calendar.first()
+
+
+def due_by(state: State, instant: datetime) -> list[Due]:
+    """Return the events that come by ``instant`` unless something changes, in order."""
+    return list(takewhile(lambda due: due[0] <= instant, state.calendar))
+
+
+def about(state: State, name: str) -> list[Due]:
+    """Return the events that are due for a name, in order."""
+    numbers = [state.own_order.get((account, name)) for account in state.accounts]
+    records: list[Record] = [state.orders[number] for number in numbers if number is not None]
+    records += [
+        scheduled for scheduled in state.scheduled.values() if scheduled_actions.subject(scheduled) == name
+    ]
+    if (transfer := state.transfers.get(name)) is not None:
+        records.append(transfer)
+    return sorted(due for record in records for due in TABLES[type(record)].due(record))
+
+
+def fire(draft: Draft, due: Due) -> list[RegistryEvent]:
+    """Carry out ``due`` in ``draft``, which stands at its instant; return what that was, in order."""
+    _, kind, key = due
+    return _KINDS[kind](draft, key)
+
+
+def _order(draft: Draft, number: int) -> list[RegistryEvent]:
+    order, note = draft.state.orders[number], ""
+    for row in lifecycle.ending(draft, order):
+        if row.years and not order.autorenew:
+            continue
+        hindrance = _hindrance(draft, order, row)
+        if not hindrance:
+            return _pass(draft, order, row, note)
+        note = f"no {row.event}: {hindrance}"
+    return []
+
+
+def _hindrance(draft: Draft, order: Order, row: Passage) -> str:
+    return renewals.hindrance(draft, order, row.years) if row.years else ""
+
+
+def _pass(draft: Draft, order: Order, row: Passage, note: str = "") -> list[RegistryEvent]:
+    """Carry out a row that nothing hinders."""
+    ended = _end_transfer(draft, order) if row.ends_transfer else []
+    charged = NOTHING
+    if row.years:
+        charged = renewals.renew_itself(draft, order, row.years, row.target).paid
+    elif row.target is Stage.RELEASED:
+        orders.release(draft, order)
+    else:
+        lifecycle.enter(draft, order, row.target)
+    return [*ended, concerning(draft, row.event, order, charged, note)]
+
+
+def _end_transfer(draft: Draft, order: Order) -> list[RegistryEvent]:
+    transfer = draft.state.transfers.get(order.name)
+    wanting = draft.state.orders.get(transfer.gaining_order) if transfer is not None else None
+    failed = transfers.fail_pending(draft, order.name)
+    if failed is None or wanting is None:
+        return []
+    return [concerning(draft, TRANSFER_CANCELLED, wanting, -ledger.total(draft, failed.charges))]
+
+
+def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
+    order = draft.state.orders[number]
+    row = lifecycle.trial(order.stage)
+    assert row is not None
+    hindrance = _hindrance(draft, order, row)
+    if not hindrance:
+        return _pass(draft, order, row)
+    draft.put(replace(order, retry=lifecycle.retry(order, draft.assumed, draft.now)))
+    return [concerning(draft, row.tried_again, order, note=hindrance)]
+
+
+def _transfer(draft: Draft, name: str) -> list[RegistryEvent]:
+    transfer = draft.state.transfers[name]
+    local_transport = transfers.party_here(draft.state, transfer)
+    row = lifecycle.passages(Stage.ARRIVING)[0]
+    transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED, row.target)
+    return [concerning(draft, row.event, local_transport)]
+
+
+def _promotion(term: str) -> Callable[[Draft, str], list[RegistryEvent]]:
+    def end(draft: Draft, name: str) -> list[RegistryEvent]:
+        draft.put(replace(draft.state.zones[name], **{term: None}))
+        return [RegistryEvent(at=draft.now, event=PROMOTION_ENDS[term], subject=name)]
+
+    return end
+
+
+def _scheduled(draft: Draft, number: int) -> list[RegistryEvent]:
+    return [scheduled_actions.apply(draft, draft.state.scheduled[number])]
+
+
+_KINDS: dict[str, Callable[[Draft, Any], list[RegistryEvent]]] = {
+    "order": _order,
+    "scheduled": _scheduled,
+    "retry": _retry,
+    "transfer": _transfer,
+    **{term: _promotion(term) for term in PROMOTION_ENDS},
+}

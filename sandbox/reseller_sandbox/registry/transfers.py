@@ -1,0 +1,214 @@
+"""Transfers between the registrars of a name: one asks with the code, the other may answer, time decides."""
+
+from __future__ import annotations
+
+import hmac
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry import customers, hosts, ledger, orders, refusals, renewals, zones
+from reseller_sandbox.registry.clock import days, wire, years_later
+from reseller_sandbox.registry.contacts import assign, check
+from reseller_sandbox.registry.lifecycle import Action, completion, enter, require
+from reseller_sandbox.registry.model import (
+    LONGEST_TERM,
+    OUTSIDE,
+    Account,
+    Flag,
+    Order,
+    Purpose,
+    Stage,
+    Transfer,
+    TransferStatus,
+    Zone,
+)
+from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.state import Draft, State, held_order, pending_transfer
+
+
+class Wish(orders.Purchase, frozen=True, kw_only=True):
+    """What a registrar asks for in wanting a name that another one holds.
+
+    ``forced`` passes over the transfer lock and the name's age.
+    """
+
+    code: str
+    forced: bool = False
+
+
+def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
+    """Ask for a name that another registrar holds: a pending order, paid at once.
+
+    Refuse, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
+    ``privacy_not_offered``, ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``,
+    ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``, ``locked``, ``too_young``,
+    ``wrong_auth_code``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
+    ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
+    """
+    zone = zones.zone_of(draft.state, wish.name)
+    if not zone.transfers:
+        raise Refused(refusals.TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
+    zones.require_in_service(zone)
+    if wish.privacy and not zones.offers_privacy(zone, draft.assumed):
+        wish = replace(wish, privacy=False)
+    check(wish.contacts, wish.wire_names)
+    servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers or (), wish.name)
+    if wish.customer_id is not None:
+        customers.own(draft.state, account, wish.customer_id)
+    held = _require_transferable(draft, account, zone, wish)
+    if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
+        raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(wish.name))
+    years = _years(draft, held, wish)
+    special = zones.premium_prices(zone, wish.name)
+    price = zones.transfer_price(zone, special, years)
+    orders.require_cost(draft, wish.name, special is not None, wish.cost, price)
+    cost = orders.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=wish.privacy))
+    ledger.require_funds(account, cost.total)
+    order = _arriving(draft, account, replace(wish, years=years, nameservers=servers), held)
+    transfer = Transfer(
+        name=wish.name,
+        status=TransferStatus.PENDING,
+        gaining=account.client_id,
+        losing=held.account,
+        gaining_order=order.id,
+        losing_order=held.id,
+        requested=draft.now,
+        completes=completion(draft.now, zone.policy),
+        charges=cost.charge(draft, order, Purpose.TRANSFER, years),
+    )
+    draft.put(transfer)
+    return orders.Placed(order, cost.total)
+
+
+def _arriving(draft: Draft, account: Account, wish: Wish, held: Order) -> Order:
+    order = orders.new_order(
+        draft,
+        account,
+        wish,
+        zone=held.zone,
+        stage=Stage.ARRIVING,
+        created=held.created,
+        expires=held.expires,
+        contacts=assign(draft, account, wish.contacts),
+        nameservers=tuple(wish.nameservers or ()),
+        years=wish.years,
+    )
+    return enter(draft, order, Stage.ARRIVING)
+
+
+def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
+    name = wish.name
+    held = held_order(draft.state, name)
+    if held is None:
+        raise Refused(refusals.NOT_REGISTERED, name=to_unicode(name))
+    if held.account == account.client_id:
+        raise Refused(refusals.ALREADY_YOURS, name=to_unicode(name))
+    require(draft, held, Action.TRANSFER_OUT, locks=not wish.forced)
+    since = settled_since(held, draft.assumed)
+    ready = since + days(zone.policy.transfer_lock)
+    if draft.now < ready and not wish.forced:
+        came = "was registered" if since == held.created else "came by a transfer"
+        raise Refused(
+            refusals.TOO_YOUNG, name=to_unicode(name), came=came, since=wire(since), ready=wire(ready)
+        )
+    return held
+
+
+def settled_since(order: Order, assumed: Assumptions) -> datetime:
+    """Return when the days began that a name has to stay with its registrar."""
+    if order.arrived is None or assumed.transfer_lock_from == "creation":
+        return order.created
+    return order.arrived
+
+
+def _years(draft: Draft, held: Order, wish: Wish) -> int:
+    """Return the years that the transfer adds and charges: at least one, if cut short by the longest term."""
+    renewals.require_period(draft, held, wish.years, always=1)
+    return 1 if draft.assumed.transfer_years == "one" else wish.years
+
+
+def latest(draft: Draft, account: Account, name: str) -> Transfer:
+    """Return the latest transfer of a name that the account holds or was a party to; refuse otherwise."""
+    transfer = draft.state.transfers.get(name)
+    if transfer is not None and account.client_id in (transfer.gaining, transfer.losing):
+        return transfer
+    orders.own(draft.state, account, name)
+    raise Refused(refusals.NO_TRANSFER, name=to_unicode(name), action="see")
+
+
+def approve(draft: Draft, account: Account, name: str) -> Transfer:
+    """Let a name go to the registrar that asked for it, at once, for its holder."""
+    transfer = _pending(draft, account, name, "losing_order", Action.APPROVE_TRANSFER)
+    return complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
+
+
+def reject(draft: Draft, account: Account, name: str) -> Transfer:
+    """Keep a name, for its holder; the registrar that asked for it is refunded."""
+    transfer = _pending(draft, account, name, "losing_order", Action.REJECT_TRANSFER)
+    return fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
+
+
+def cancel(draft: Draft, account: Account, name: str) -> Transfer:
+    """Take back a request for a name, for the account that asked; it is refunded."""
+    transfer = _pending(draft, account, name, "gaining_order", Action.CANCEL_TRANSFER)
+    return fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
+
+
+def _pending(draft: Draft, account: Account, name: str, side: str, action: Action) -> Transfer:
+    """Return the pending transfer with the account's order on one ``side``, where ``action`` is possible."""
+    order = orders.own(draft.state, account, name)
+    transfer = pending_transfer(draft.state, name)
+    if transfer is None or getattr(transfer, side) != order.id:
+        raise Refused(
+            refusals.NO_TRANSFER, name=to_unicode(name), action=action.key.removesuffix("_transfer")
+        )
+    require(draft, order, action)
+    return transfer
+
+
+def complete(
+    draft: Draft, transfer: Transfer, status: TransferStatus, stage: Stage = Stage.ACTIVE
+) -> Transfer:
+    """Move the name to the registrar that asked for it, with the years it paid for and a new code.
+
+    Hosts, delegation (unless another was asked for) and a hold of the registry's go with the name; its
+    former holder's flags, privacy and customer do not.
+    """
+    losing = draft.state.orders[transfer.losing_order]
+    gaining = draft.state.orders[transfer.gaining_order]
+    draft.remove(losing)
+    furthest = years_later(draft.now, LONGEST_TERM)
+    expires = max(min(years_later(losing.expires, gaining.years), furthest), losing.expires)
+    moved = replace(
+        gaining,
+        created=losing.created,
+        expires=expires,
+        arrived=draft.now,
+        nameservers=gaining.nameservers or losing.nameservers,
+        auth_code=orders.new_code(draft),
+        flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),
+    )
+    enter(draft, moved, stage)
+    return draft.put(replace(transfer, status=status))
+
+
+def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
+    """Leave the name where it is, drop the order that wanted it, and refund it."""
+    draft.remove(draft.state.orders[transfer.gaining_order])
+    ledger.refund(draft, transfer.charges)
+    return draft.put(replace(transfer, status=status))
+
+
+def fail_pending(draft: Draft, name: str) -> Transfer | None:
+    """End a pending transfer of a name that its holder loses by other means; return it."""
+    transfer = pending_transfer(draft.state, name)
+    return transfer and fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
+
+
+def party_here(state: State, transfer: Transfer) -> Order:
+    """Return the order a transfer leads to, or, when that is another registrar's, the one it takes away."""
+    gained = transfer.gaining != OUTSIDE
+    return state.orders[transfer.gaining_order if gained else transfer.losing_order]

@@ -1,0 +1,407 @@
+"""The vocabulary of values: what can be told to an action or a resource, read alike through every interface.
+
+A parameter of a function is annotated with one of the kinds below; the signature is the declaration. A
+kind reads what JSON, YAML and Python give for a value, and what stands for it in a query string or on a
+command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Annotated, Any, Generic, TypeVar
+
+from dateutil.relativedelta import relativedelta
+from msgspec import Struct
+
+from reseller_sandbox.registry import money, names
+from reseller_sandbox.registry.clock import (
+    EARLIEST,
+    LATEST,
+    duration_text,
+    instant_given,
+    later,
+    parse_duration,
+    parse_instant,
+    wire,
+)
+from reseller_sandbox.registry.text_checks import (
+    nearest,
+    plain,
+    require_whole_letters,
+    says_what_must_be,
+    shortened,
+)
+
+_LONGEST = 255
+_LONGEST_WAIT = 10**11
+_FEW = 12
+_UNBOUNDED = 10**15
+_DEEPEST = 50
+_MOST_DIGITS = 100
+
+#: The largest number that a limit takes; past it nothing is limited any more.
+MOST = 10**9
+
+#: The number of mistakes in one value after which a kind stops to look for more, which takes long.
+MOST_MISTAKES = 1000
+
+#: A day in seconds.
+DAY = 86_400
+
+
+T = TypeVar("T")
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+class Kind(Struct, Generic[T], frozen=True, eq=False):
+    """A kind of value: its JSON Schema, or what makes that, how one is read, and how it is written as JSON.
+
+    ``read`` takes what it has read before as it is, and raises ValueError; the message reads on after the
+    parameter's name. ``says`` is what it takes, in words.
+    """
+
+    schema: Mapping[str, object] | Callable[[], Mapping[str, object]]
+    read: Callable[[Any], T]
+    write: Callable[[Any], Any] = _itself
+    says: str = ""
+
+    @property
+    def shape(self) -> Mapping[str, object]:
+        """Return the JSON Schema."""
+        return self.schema() if callable(self.schema) else self.schema
+
+    def __call__(self, given: Any) -> T:
+        """Read ``given``."""
+        return self.read(given)
+
+
+class Mistake(str):
+    """A mistake in a value, as a text: its path, and a message that continues the sentence.
+
+    ``about_key`` is whether the mistake is in the last key of the path instead of in the value there.
+    """
+
+    def __new__(cls, path: tuple[object, ...], message: str, about_key: bool = False) -> Mistake:
+        """Return the mistake ``message`` at ``path``."""
+        made = super().__new__(cls, f"{'.'.join(map(str, path))} {message}")
+        made.path, made.message, made.about_key = path, message, about_key
+        return made
+
+    path: tuple[object, ...]
+    message: str
+    about_key: bool
+
+    def under(self, key: object) -> Mistake:
+        """Return this mistake in the value under ``key``."""
+        return Mistake((key, *self.path), self.message, self.about_key)
+
+
+class Within(ValueError):
+    """Mistakes within an object or a list. ``valid`` has its valid part, if that is of use."""
+
+    def __init__(self, problems: Sequence[Mistake], valid: Any = None) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+        self.valid = valid
+
+
+def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
+    """Return the mistakes in ``value``, which stands under ``name``: each of ``Within``, or one."""
+    if isinstance(problem, Within):
+        return [one.under(name) for one in problem.problems]
+    given_as = f", not {shortened(value)}" if says_what_must_be(problem) else ""
+    return [Mistake((name,), f"{problem}{given_as}")]
+
+
+def _text(given: Any) -> str:
+    if isinstance(given, str) and 0 < len(given) <= _LONGEST and given.isprintable():
+        return plain(given)
+    raise ValueError(f"must be a text of 1 to {_LONGEST} printable characters")
+
+
+def _name(given: Any) -> str:
+    try:
+        return names.normalise(_text(given))
+    except names.BadName as problem:
+        raise ValueError(f"is not a name: {problem}") from None
+
+
+def _zone(given: Any) -> str:
+    return _name(f"x.{_text(given)}").removeprefix("x.")
+
+
+def _switch(given: Any) -> bool:
+    if isinstance(given, bool):
+        return given
+    raise ValueError("must be true or false")
+
+
+def _when(given: Any) -> str:
+    """Read an instant, or a length of time ahead; return a text that ``instant`` understands."""
+    if isinstance(given, datetime):
+        given = given.isoformat()
+    try:
+        text = _text(_in_seconds(given))
+        return wire(parse_instant(text)) if _is_instant(text) else _length(text)
+    except (ValueError, ArithmeticError):
+        raise ValueError("must be an instant, or a length of time such as P30D, 90m or 3600") from None
+
+
+def _in_seconds(given: Any) -> Any:
+    """Return a number of seconds as a text, and anything else as it is.
+
+    Raise ValueError or ArithmeticError for what is no such number: below zero, a fraction, no number at all.
+    """
+    if isinstance(given, timedelta):
+        given = given.total_seconds()
+    if isinstance(given, bool) or not isinstance(given, int | float | Decimal):
+        return given
+    if not 0 <= given < _LONGEST_WAIT or given != int(given):
+        raise ValueError
+    return str(int(given))
+
+
+def _is_instant(text: str) -> bool:
+    return "-" in text and not text.startswith("-")
+
+
+def _length(text: str) -> str:
+    parse_duration(text)
+    return text.strip()
+
+
+def instant(when: str, now: datetime) -> datetime:
+    """Return the instant that a ``When`` means at ``now``; raise ValueError past the last one."""
+    return parse_instant(when) if _is_instant(when) else later(now, parse_duration(when))
+
+
+def _instant(given: Any) -> datetime:
+    try:
+        return instant_given(given if isinstance(given, str) else given.isoformat())
+    except (AttributeError, ValueError):
+        years = f"from {EARLIEST.year} to {LATEST.year}"
+        raise ValueError(f"must be an instant {years}, such as 2026-01-31T12:00:00Z, or real") from None
+
+
+def _duration(given: Any) -> relativedelta:
+    try:
+        if isinstance(given, relativedelta):
+            length = parse_duration(duration_text(given))
+            if length != given.normalized():
+                raise ValueError
+            return given
+        return parse_duration(_text(_in_seconds(given)))
+    except (ValueError, ArithmeticError):
+        raise ValueError("must be a length of time such as P30D, 90m or 3600") from None
+
+
+def mapping(given: Any) -> dict[str, Any]:
+    """Return ``given`` as an object whose keys are texts; raise ValueError."""
+    if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
+        return dict(given)
+    raise ValueError("must be an object")
+
+
+def json_value(given: Any, depth: int = 0) -> Any:
+    """Return ``given`` as JSON has it, a number with a fraction as a ``Decimal``; raise ValueError."""
+    if depth > _DEEPEST:
+        raise ValueError(f"goes deeper than {_DEEPEST} levels")
+    if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
+        return {json_value(key): json_value(value, depth + 1) for key, value in given.items()}
+    if isinstance(given, list | tuple):
+        return [json_value(one, depth + 1) for one in given]
+    if isinstance(given, float):
+        given = Decimal(str(given))
+    if isinstance(given, Decimal) and not given.is_finite():
+        raise ValueError("has a number that is not finite")
+    if isinstance(given, int | Decimal) and abs(given) >= 10**_MOST_DIGITS:
+        raise ValueError(f"has a number of more than {_MOST_DIGITS} digits")
+    if isinstance(given, str):
+        require_whole_letters(given)
+    if given is None or isinstance(given, str | int | Decimal):
+        return plain(given)
+    raise ValueError(f"must be made of what JSON has, not of {type(given).__name__}")
+
+
+def choice(*words: str) -> Kind[str]:
+    """Return the kind of one of ``words``."""
+
+    def read(given: Any) -> str:
+        if isinstance(given, str) and given in words:
+            return plain(given)
+        near = nearest(given, words) if isinstance(given, str) else ""
+        listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
+        raise ValueError(f"must be one of {listed}{near}")
+
+    return Kind({"type": "string", "enum": list(words)}, read, says=" or ".join(words))
+
+
+def whole(low: int, high: int) -> Kind[int]:
+    """Return the kind of whole numbers from ``low`` to ``high``."""
+    says = f"a whole number {f'from {low} to {high}' if high < _UNBOUNDED else f'of {low} or more'}"
+
+    def read(given: Any) -> int:
+        if isinstance(given, int) and not isinstance(given, bool) and low <= given <= high:
+            return given
+        raise ValueError(f"must be {says}")
+
+    return Kind({"type": "integer", "minimum": low, "maximum": high}, read, says=says)
+
+
+def number(low: float, high: float) -> Kind[float]:
+    """Return the kind of numbers from ``low`` to ``high``."""
+    says = f"a number from {low:.15g} to {high:.15g}"
+
+    def read(given: Any) -> float:
+        told = float(given) if isinstance(given, Decimal) else given
+        if isinstance(told, int | float) and not isinstance(told, bool) and low <= told <= high:
+            return told
+        raise ValueError(f"must be {says}")
+
+    return Kind({"type": "number", "minimum": low, "maximum": high}, read, says=says)
+
+
+def span(least: float = 0) -> Kind[float]:
+    """Return the kind of lengths of time up to a day, in seconds or as ``DURATION`` has them."""
+    within = number(least, DAY)
+    from_ = f", from {least:.15g} seconds" if least else ""
+
+    def read(given: Any) -> float:
+        given = given.total_seconds() if isinstance(given, timedelta) else given
+        if isinstance(given, str) and given.removesuffix("s").replace(".", "", 1).isdecimal():
+            given = float(given.removesuffix("s"))  # a length of time has no fractions
+        if isinstance(given, str | relativedelta):
+            with suppress(OverflowError):
+                given = ((EARLIEST + DURATION.read(given)) - EARLIEST).total_seconds()
+        return within.read(given)
+
+    says = f"seconds, or a length of time such as 90s, 5m or PT1H{from_} up to a day"
+    return Kind({"oneOf": [dict(within.shape), {"type": "string"}]}, read, says=says)
+
+
+def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
+    """Return the kind of one of what ``kind`` takes, or a list of up to ``most`` of them."""
+
+    def read(given: Any) -> tuple[T, ...]:
+        items = given if isinstance(given, list | tuple) else [given]
+        if not 0 < len(items) <= most:
+            raise ValueError("is an empty list" if not items else f"has more than {most} items")
+        return tuple(kind.read(one) for one in items)
+
+    def write(value: Any) -> Any:
+        shown = [kind.write(one) for one in value]
+        return shown[0] if len(shown) == 1 else shown
+
+    shape = {"oneOf": [dict(kind.shape), {"type": "array", "items": dict(kind.shape)}]}
+    return Kind(shape, read, write, f"{kind.says}, or a list of such")
+
+
+def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
+    """Return the kind of texts of any characters up to a length."""
+
+    def read(given: Any) -> str:
+        if not isinstance(given, str):
+            raise ValueError("must be text")
+        if not 0 < len(given) <= most:
+            raise ValueError("is empty" if not given else "is too long")
+        require_whole_letters(given)
+        return plain(given)
+
+    return Kind({"type": "string"}, read, says=says)
+
+
+def listed(kind: Kind[T]) -> Kind[list[T]]:
+    """Return the kind of lists of ``kind``; one alone is a list of one."""
+
+    def read(given: Any) -> list[T]:
+        if isinstance(given, str | Mapping):
+            given = [given]
+        if isinstance(given, set | frozenset):
+            given = sorted(given, key=str)
+        if not isinstance(given, Sequence):
+            raise ValueError("must be an array")
+        found: list[T] = []
+        wrong: list[Mistake] = []
+        for at, one in enumerate(given):
+            if len(wrong) > MOST_MISTAKES:
+                break
+            try:
+                found.append(kind.read(one))
+            except ValueError as problem:
+                wrong += mistakes(at, one, problem)
+        if wrong:
+            raise Within(wrong)
+        return found
+
+    def write(value: Any) -> Any:
+        return [kind.write(one) for one in value]
+
+    return Kind({"type": "array", "items": dict(kind.shape)}, read, write)
+
+
+def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
+    """Return the kind of words, which ``one`` takes, or of objects, which ``other`` takes."""
+
+    def read(given: Any) -> Any:
+        if isinstance(given, Mapping):
+            return other.read(given)
+        try:
+            return one.read(given)
+        except ValueError as problem:
+            alternative = ", or an object" if says_what_must_be(problem) else ""
+            raise ValueError(f"{problem}{alternative}") from None
+
+    def write(value: Any) -> Any:
+        return one.write(value) if isinstance(value, str) else other.write(value)
+
+    return Kind(_either(one, other), read, write)
+
+
+def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
+    """Return the kind of objects: those with ``key`` are for ``with_it``, the others for ``without``."""
+
+    def the_one(given: Any) -> Kind[Any]:
+        return with_it if isinstance(given, Mapping) and key in given else without
+
+    return Kind(
+        _either(with_it, without),
+        lambda given: the_one(given).read(given),
+        lambda value: the_one(value).write(value),
+    )
+
+
+def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, object]]:
+    return lambda: {"oneOf": [dict(one.shape) for one in kinds]}
+
+
+_NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
+
+TEXT = Kind({"type": "string"}, _text)
+SWITCH = Kind({"type": "boolean"}, _switch, says="true or false")
+SECONDS = number(0, MOST)
+INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
+DURATION = Kind(_NUMBER_OR_TEXT, _duration, duration_text)
+AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
+CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
+WHEN = Kind(_NUMBER_OR_TEXT, _when)
+MAPPING = Kind({"type": "object"}, mapping, says="an object")
+ANYTHING: Kind[Any] = Kind({}, json_value, says="any JSON value")
+
+Text = Annotated[str, TEXT]
+Name = Annotated[str, Kind({"type": "string"}, _name, names.to_unicode)]
+Zone = Annotated[str, Kind({"type": "string"}, _zone, names.to_unicode)]
+Switch = Annotated[bool, SWITCH]
+Amount = Annotated[Decimal | float | str, AMOUNT]
+Change = Annotated[Decimal | float | str, CHANGE]
+When = Annotated[str | int | datetime | timedelta, WHEN]
+Term = Annotated[str, choice("registration", "renewal")]
+Credentials = Annotated[str, choice("both", "key", "token")]
+Instant = Annotated[datetime | str, INSTANT]
+Length = Annotated[relativedelta | timedelta | str | int, DURATION]
+Record = Annotated[Mapping[str, Any], MAPPING]

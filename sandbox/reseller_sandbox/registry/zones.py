@@ -1,0 +1,136 @@
+"""Zones: which one a name belongs to, whether it could take the name, and at what price.
+
+``special`` are the prices of a premium name, as ``premium_prices`` finds them, or None for an ordinary name.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from datetime import datetime
+from decimal import Decimal
+
+from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry import names, refusals
+from reseller_sandbox.registry.model import Premium, Promotion, Zone
+from reseller_sandbox.registry.money import NOTHING
+from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.registry.state import State
+
+
+def parse_name(text: str) -> str:
+    """Return ``text`` as the registry keeps names; refuse with ``invalid_name``."""
+    try:
+        return names.normalise(text)
+    except names.BadName as problem:
+        raise Refused(refusals.INVALID_NAME, name=_short(text), problem=str(problem)) from None
+
+
+def zone_of(state: State, name: str) -> Zone:
+    """Return the zone that ``name`` would be registered in.
+
+    Refuse with ``zone_not_supported`` when no zone holds it, and with ``invalid_name``
+    when the zone's rules rule the name out.
+    """
+    zone, end = None, name
+    while zone is None and end:
+        end = end.partition(".")[2]
+        zone = state.zones.get(end)
+    if zone is None:
+        raise Refused(refusals.ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
+    label = name[: -len(zone.name) - 1]
+    if "." in label:
+        raise _ruled_out(name, zone, "it lies more than one label below {zone}")
+    if label.startswith("xn--") and not zone.idn:
+        raise _ruled_out(name, zone, "{zone} takes no internationalised names")
+    return zone
+
+
+def _ruled_out(name: str, zone: Zone, problem: str) -> Refused:
+    told = problem.format(zone=names.to_unicode(zone.name))
+    return Refused(refusals.INVALID_NAME, name=names.to_unicode(name), problem=told)
+
+
+def require_in_service(zone: Zone) -> None:
+    """Refuse with ``zone_out_of_service`` while the zone's registry is out of reach."""
+    if not zone.in_service:
+        raise Refused(refusals.ZONE_OUT_OF_SERVICE, zone=names.to_unicode(zone.name))
+
+
+def require_period(name: str, years: int, least: int, most: int, reason: str = "") -> None:
+    """Refuse with ``period_too_short`` or ``period_too_long``; ``reason`` explains the limit ``most``."""
+    facts = {"years": years, "name": names.to_unicode(name)}
+    if years < least:
+        raise Refused(refusals.PERIOD_TOO_SHORT, **facts, limit=least)
+    if years > most:
+        raise Refused(refusals.PERIOD_TOO_LONG, **facts, limit=most, reason=reason)
+
+
+def offers_privacy(zone: Zone, assumed: Assumptions) -> bool:
+    """Whether the zone has a price for whois protection.
+
+    Refuse with ``privacy_not_offered`` where it has none and the assumptions do not ignore that.
+    """
+    if zone.prices.privacy is not None:
+        return True
+    if assumed.privacy_not_offered == "refused":
+        raise Refused(refusals.PRIVACY_NOT_OFFERED, zone=names.to_unicode(zone.name))
+    return False
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def premium_prices(zone: Zone, name: str) -> Premium | None:
+    """Return the premium prices of ``name`` in ``zone``, or None for an ordinary name."""
+    if not zone.premium:
+        return None
+    label = label_of(name, zone)
+    at = bisect_left(zone.premium, (label,))
+    if at == len(zone.premium):
+        return None
+    found, special = zone.premium[at]
+    return special if found == label else None
+
+
+def registration_price(zone: Zone, special: Premium | None, years: int, now: datetime) -> Decimal:
+    """Return the price of registering a name for ``years`` at ``now``; premium names have no promotions."""
+    if special is not None:
+        return special.registration * years
+    return _yearly(zone.prices.registration, zone.registration_promotion, now) * years
+
+
+def renewal_price(zone: Zone, special: Premium | None, years: int, now: datetime) -> Decimal:
+    """Return the price of renewing a name for ``years`` at ``now``."""
+    if special is not None:
+        return special.renewal * years
+    return _yearly(zone.prices.renewal, zone.renewal_promotion, now) * years
+
+
+def privacy_price(zone: Zone, years: int, assumed: Assumptions, *, wanted: bool) -> Decimal:
+    """Return the price of whois protection over ``years``; 0 where it is not wanted or the zone has none."""
+    if not wanted or not zone.prices.privacy:
+        return NOTHING
+    return zone.prices.privacy * (years if assumed.privacy_term == "per_year" else 1)
+
+
+def transfer_price(zone: Zone, special: Premium | None, years: int) -> Decimal:
+    """Return the price of a transfer in that adds ``years``."""
+    return (special.transfer if special is not None else zone.prices.transfer) * years
+
+
+def restore_price(zone: Zone, special: Premium | None, years: int) -> Decimal:
+    """Return the price of a restore, with the ``years`` of renewal that it includes.
+
+    The zone's restore price covers them for ordinary names; a premium name pays its own renewal on top.
+    """
+    return zone.prices.restore + (special.renewal * years if special is not None else NOTHING)
+
+
+def _yearly(regular: Decimal, promotion: Promotion | None, now: datetime) -> Decimal:
+    return promotion.price if promotion is not None and now < promotion.until else regular
+
+
+def label_of(name: str, zone: Zone) -> str:
+    """Return the part of ``name`` before its zone."""
+    return name[: -len(zone.name) - 1]
