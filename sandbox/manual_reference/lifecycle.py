@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Resources
 from reseller_sandbox.manual.diagram import mermaid, when
-from reseller_sandbox.registry.lifecycle import MOVES, STAGES, TIMED, Move, Passage, permits
+from reseller_sandbox.registry.lifecycle import MOVES, STAGES, TIMED, Move, TimedTransition, permits
 from reseller_sandbox.registry.state import State
 
 
@@ -37,7 +37,7 @@ def page(_: Resources) -> Iterator[str]:
     yield block("text", mermaid())
 
 
-def _timed(row: Passage) -> Sequence[str]:
+def _timed(row: TimedTransition) -> Sequence[str]:
     return code(row.stage), prose(when(row)), row.event, code(row.target)
 
 

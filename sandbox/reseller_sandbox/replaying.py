@@ -19,14 +19,14 @@ from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.recording.document import BadRecording, from_bytes
 from reseller_sandbox.recording.secrets import spelt
 from reseller_sandbox.recording.steps import (
-    AsSent,
     CallStep,
     EndStep,
     EventsStep,
+    RecordedRequest,
     RecordedWorld,
     RecordingHead,
     RequestStep,
-    StandStep,
+    StateStep,
     Step,
     WaitingStep,
     came,
@@ -175,7 +175,7 @@ class _Replaying(Generic[S]):
     def __init__(self, recording: RecordedWorld, over: Callable[[Engine, Settings], S]) -> None:
         self._recording = recording
         head, first = recording.head, recording.steps[0]
-        assert isinstance(first, StandStep)
+        assert isinstance(first, StateStep)
         if strange := head.settings.keys() - {one.name for one in declared(ServiceSettings)}:
             raise BadRecording(f"line 1: settings cannot be {', '.join(sorted(strange))}")
         settings = Settings(**{**head.settings, "control_open": True})
@@ -214,7 +214,7 @@ class _Replaying(Generic[S]):
         match step:
             case EventsStep():
                 self._expected.append(step)
-            case StandStep():
+            case StateStep():
                 self._stand(step)
             case WaitingStep():
                 self._move(step)
@@ -268,7 +268,7 @@ class _Replaying(Generic[S]):
         if self._difference is None:
             self._difference = FirstDifference(number, step, what, recorded, replayed)
 
-    def _stand(self, step: StandStep) -> None:
+    def _stand(self, step: StateStep) -> None:
         snapshot = _snapshot_of(self.sandbox.engine.fixtures, step)
         log = EventLog(self._world.limits.max_events, number=step.number)
         with self._world.lock:
@@ -324,7 +324,7 @@ def _moves(step: Step) -> bool:
     return isinstance(step, CallStep) and step.call in ("clock.advance", "clock.set")
 
 
-def _snapshot_of(fixtures: Fixtures, stand: StandStep) -> Snapshot:
+def _snapshot_of(fixtures: Fixtures, stand: StateStep) -> Snapshot:
     snapshot = fixtures.text(stand.fixture)
     return replace(snapshot.at(stand.at), log=EventLog(number=stand.number))
 
@@ -358,7 +358,7 @@ class Resending:
         entries = self._sandbox.world.journal.entries
         return next((one for one in reversed(entries) if one.id == step.id), entries[-1] if entries else None)
 
-    def _environ(self, sent: AsSent, outcome: str) -> WSGIEnvironment:
+    def _environ(self, sent: RecordedRequest, outcome: str) -> WSGIEnvironment:
         target = _raw(sent.target)
         headers = [(_raw(spelt(name)), _raw(value)) for name, value in sent.headers]
         nowhere = b"host" not in dict(headers) and outcome != INVALID_HOST.code
@@ -372,7 +372,7 @@ class Resending:
             environ[ENV_TOO_LARGE] = True
         return environ
 
-    def _sign(self, environ: WSGIEnvironment, sent: AsSent) -> None:
+    def _sign(self, environ: WSGIEnvironment, sent: RecordedRequest) -> None:
         """Sign a request anew, as the assumptions want it, where its key is known."""
         world, prefix = self._sandbox.world, self._sandbox.settings.header_prefix
         key_name, signature_name = (environ_key(f"{prefix}{one}") for one in ("APIKEY", "SIGNATURE"))

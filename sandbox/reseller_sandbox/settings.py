@@ -25,7 +25,7 @@ from reseller_sandbox.assumptions import PROFILES, Assumptions
 from reseller_sandbox.assumptions import profile as profile_called
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.names import BadName, normalise
-from reseller_sandbox.registry.parameters import declared, read, told_of
+from reseller_sandbox.registry.parameters import declared, documented_parameters, read
 from reseller_sandbox.registry.shards import NAME as SHARD_NAME
 from reseller_sandbox.registry.text_checks import complaint, nearest
 from reseller_sandbox.registry.values import (
@@ -310,7 +310,7 @@ DEFAULT_URL = f"http://{ServerSettings.host}:{ServerSettings.port}"
 
 def help_of(typed: type) -> Mapping[str, str]:
     """Return the line of help of each setting."""
-    return {name: line for base in typed.__mro__ for name, line in told_of(base).items()}
+    return {name: line for base in typed.__mro__ for name, line in documented_parameters(base).items()}
 
 
 def configured(

@@ -16,16 +16,16 @@ from reseller_sandbox.assumptions.assumption_spec import BadAssumption as BadAss
 from reseller_sandbox.assumptions.assumption_spec import ValueKind, one_of
 from reseller_sandbox.assumptions.assumption_spec import read as read_value
 from reseller_sandbox.assumptions.assumption_spec import spelt as spelt
-from reseller_sandbox.assumptions.v2 import V2Silences
-from reseller_sandbox.assumptions.v3 import V3Silences
-from reseller_sandbox.registry.parameters import told_of
+from reseller_sandbox.assumptions.v2 import V2Assumptions
+from reseller_sandbox.assumptions.v3 import V3Assumptions
+from reseller_sandbox.registry.parameters import documented_parameters
 from reseller_sandbox.registry.text_checks import nearest, shortened
 
 PROFILES = ("documented", "observed")
 
 
 @dataclass(frozen=True)
-class RegistrySilences:
+class RegistryAssumptions:
     """What the contract leaves open of the registry that both interfaces answer for.
 
     Args:
@@ -51,7 +51,7 @@ class RegistrySilences:
 
 
 @dataclass(frozen=True)
-class Assumptions(RegistrySilences, V2Silences, V3Silences):
+class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
     """A value for each silence of the contract."""
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:
@@ -94,7 +94,9 @@ def profile(name: str) -> Assumptions:
 
 def catalogue(values: Assumptions) -> list[dict[str, object]]:
     """Return every assumption as data: name, value, default, what it takes, observed value, meaning."""
-    about = {name: words for base in Assumptions.__bases__ for name, words in told_of(base).items()}
+    about = {
+        name: words for base in Assumptions.__bases__ for name, words in documented_parameters(base).items()
+    }
     return [
         {
             "name": name,

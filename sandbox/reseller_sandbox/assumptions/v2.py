@@ -16,7 +16,7 @@ from reseller_sandbox.assumptions.assumption_spec import (
 
 
 @dataclass(frozen=True)
-class V2Silences:
+class V2Assumptions:
     """What the contract leaves open of v2.0.
 
     Args:

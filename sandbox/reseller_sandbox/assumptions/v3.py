@@ -8,7 +8,7 @@ from reseller_sandbox.assumptions.assumption_spec import WORD, free, one_of, swi
 
 
 @dataclass(frozen=True)
-class V3Silences:
+class V3Assumptions:
     """What the contract leaves open of v3.
 
     Args:

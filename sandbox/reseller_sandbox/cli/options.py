@@ -15,7 +15,7 @@ from reseller_sandbox.cli.base import Command, give_up
 from reseller_sandbox.config_sources import around, from_words, option, over, variable
 from reseller_sandbox.control.parameter_text import is_compound
 from reseller_sandbox.registry.limits import Limits
-from reseller_sandbox.registry.parameters import Parameter, declared, told_of
+from reseller_sandbox.registry.parameters import Parameter, declared, documented_parameters
 from reseller_sandbox.registry.values import MOST
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
 
@@ -47,7 +47,7 @@ class Options:
         """Write the help of the other options among ``params``, and then of these by what they are about."""
         others = [one for one in params if isinstance(one, click.Option) and one not in self.click]
         told = {"Options": others} | {
-            title: [one for one in self.click if one.name in told_of(typed)]
+            title: [one for one in self.click if one.name in documented_parameters(typed)]
             for typed, title in _ABOUT.items()
         }
         for title, options in told.items():

@@ -24,7 +24,7 @@ from reseller_sandbox.server.server import CannotListen
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.cli_options import MODE, variable
 from reseller_sandbox.tools.environment_setup import Ground, ground_at, own_ground
-from reseller_sandbox.tools.explore import Explorer, NotReached, tests_explored
+from reseller_sandbox.tools.explore import Explorer, ScheduleNotReached, tests_explored
 from reseller_sandbox.tools.explore.report import ExplorationReport
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import ASKED_NOTHING, BadProgram, CommandProgram, Tell
@@ -76,7 +76,7 @@ def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], 
     """
     try:
         found = explorer.explore(tell)
-    except NotReached as problem:
+    except ScheduleNotReached as problem:
         if problem.ended.passed and problem.ended.tests:
             return [], problem.ended.tests
         raise

@@ -10,7 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_args, get_type_hints
 
-from reseller_sandbox.registry.parameters import Parameter, declared, read_by, told_of, without_arguments
+from reseller_sandbox.registry.parameters import (
+    Parameter,
+    declared,
+    documented_parameters,
+    read_by,
+    without_arguments,
+)
 from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused, Rule
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -165,7 +171,10 @@ class Operation:
     @cached_property
     def told(self) -> Mapping[str, str]:
         """Return what the docstring, or else the annotation, says of each parameter."""
-        return {**{one.name: one.words for one in self.parameters if one.words}, **told_of(self.body)}
+        return {
+            **{one.name: one.words for one in self.parameters if one.words},
+            **documented_parameters(self.body),
+        }
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by the names of the parameters; refuse a call of another form."""

@@ -17,7 +17,7 @@ from reseller_sandbox.registry import refusals, scheduled_actions, third_parties
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.matching import MATCH, Matching
 from reseller_sandbox.registry.model import ScheduledAction
-from reseller_sandbox.registry.parameters import Parameter, declared, told_of
+from reseller_sandbox.registry.parameters import Parameter, declared, documented_parameters
 from reseller_sandbox.registry.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.stepwise import in_order
@@ -121,7 +121,7 @@ class SimulatedAction(Operation):
     @cached_property
     def told(self) -> Mapping[str, str]:
         """Return what the docstrings of the two say of each parameter."""
-        said = {**_SUBJECTS, **super().told, **told_of(Simulate.when)}
+        said = {**_SUBJECTS, **super().told, **documented_parameters(Simulate.when)}
         return {one.name: said[one.name] for one in self.parameters if one.name in said}
 
     def call(self, resource: Resource, told: Mapping[str, Any]) -> Simulated:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.registry.contract import ApiOperation, Contract
-from reseller_sandbox.registry.lifecycle import TIMED, Edge, Passage, edges
+from reseller_sandbox.registry.lifecycle import TIMED, Edge, TimedTransition, edges
 from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.patterns import Glob
 from reseller_sandbox.registry.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
@@ -99,7 +99,7 @@ def transition_name(edge: Edge) -> str:
     return f"{edge.before or START} to {edge.after or END}"
 
 
-def event_name(row: Passage) -> str:
+def event_name(row: TimedTransition) -> str:
     """Return the name of a row of what time does: its event, and the stage where there are several such."""
     several = sum(one.event == row.event for one in TIMED) > 1
     return f"{row.event} at {row.stage}" if several else row.event

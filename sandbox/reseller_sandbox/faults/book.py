@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet
 
-from reseller_sandbox.faults.kind import Asked, Effects, Luck, Phase, Turn
+from reseller_sandbox.faults.kind import Asked, Chance, Effects, FaultContext, Phase
 from reseller_sandbox.faults.rule import Count, FaultRule
 
 _NONE = Count()
@@ -63,7 +63,7 @@ class FaultBook(Struct, frozen=True):
             if not rule.when.in_force(count, now):
                 continue
             matched = count.matched + 1
-            turn = Turn(asked, now, Luck(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
+            turn = FaultContext(asked, now, Chance(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
             after = rule.kind.apply(effects, turn) if rule.when.strikes(matched, turn.luck) else None
             later = Count(matched, count.applied + (after is not None), turn.memory)
             counts, counted[rule.name] = counts.insert(rule.name, later), (count, later)

@@ -85,7 +85,7 @@ class Asked(Request, Protocol):
         """Whether the operation only reads."""
 
 
-class Luck(Struct, frozen=True):
+class Chance(Struct, frozen=True):
     """Random numbers that follow from the world's seed, the rule's name and its number of matches."""
 
     source: str
@@ -96,7 +96,7 @@ class Luck(Struct, frozen=True):
         return (int.from_bytes(digest[:8]) >> 11) / (1 << 53)
 
 
-class Turn(Struct):
+class FaultContext(Struct):
     """A rule's turn at a request: its instant, its luck, and what its kind remembers from earlier turns.
 
     ``memory`` is an immutable value that the kind may replace; it goes back when the world does.
@@ -104,7 +104,7 @@ class Turn(Struct):
 
     asked: Asked
     now: datetime
-    luck: Luck
+    luck: Chance
     memory: Any = None
 
 
@@ -130,6 +130,6 @@ class FaultKind(Struct, frozen=True):
         """Whether such a request can be struck at all."""
         return True
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects | None:
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:
         """Return ``so_far`` with the effects of this kind; None where it does nothing."""
         raise NotImplementedError

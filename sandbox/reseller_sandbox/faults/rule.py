@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Asked, FaultKind, Luck, Phase
+from reseller_sandbox.faults.kind import Asked, Chance, FaultKind, Phase
 from reseller_sandbox.registry.matching import Match
 from reseller_sandbox.registry.parameters import record
 from reseller_sandbox.registry.values import INSTANT, Kind, choice, number, several, whole
@@ -72,7 +72,7 @@ class When(Struct, frozen=True, kw_only=True):
             or (self.until is not None and self.until <= now)
         )
 
-    def strikes(self, match: int, luck: Luck) -> bool:
+    def strikes(self, match: int, luck: Chance) -> bool:
         """Whether the rule strikes its match of that number."""
         return (
             (self.nth is None or match in self.nth)

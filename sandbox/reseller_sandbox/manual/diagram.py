@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reseller_sandbox.registry import lifecycle
-from reseller_sandbox.registry.lifecycle import MOVES, Passage, edges, permits
+from reseller_sandbox.registry.lifecycle import MOVES, TimedTransition, edges, permits
 from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.state import State
 
@@ -38,6 +38,6 @@ def _name(stage: Stage | None) -> str:
     return "[*]" if stage in (None, Stage.RELEASED) else str(stage)
 
 
-def when(row: Passage) -> str:
+def when(row: TimedTransition) -> str:
     """Return after how long a stage ends, and what has to be there for that."""
     return f"{row.period.words}, with auto-renewal and funds" if row.years else row.period.words

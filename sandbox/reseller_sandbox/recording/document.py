@@ -22,7 +22,7 @@ from reseller_sandbox.recording.steps import (
     RecordedWorld,
     RecordingHead,
     RequestStep,
-    StandStep,
+    StateStep,
     Step,
     WaitingStep,
 )
@@ -182,7 +182,7 @@ def _value(kind: type, told: Any) -> Any:
 
 def _require_sense(steps: Sequence[Step]) -> None:
     """Raise ``BadRecording`` where steps are missing, or refer to others that are not there."""
-    if not steps or not isinstance(steps[0], StandStep):
+    if not steps or not isinstance(steps[0], StateStep):
         raise BadRecording("line 2: the first step must be a stand")
     waiting: set[str] = set()
     for number, step in enumerate(steps, 2):

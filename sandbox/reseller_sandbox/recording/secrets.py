@@ -37,7 +37,7 @@ UNLIKE = f"<{MASK}>"
 _KEY, _SIGNATURE = "-apikey", "-signature"
 
 
-class Clean(Struct, frozen=True):
+class Redacted(Struct, frozen=True):
     """A request and its answer without the secrets of other services.
 
     ``replaced`` are the places of those. ``anew`` is whether signed content has changed. ``beyond`` is why
@@ -105,7 +105,7 @@ class Masking:
         clean = self.call(told, lambda: state)
         return rule if clean == told else reading.read_rules([{"name": rule.name, **clean}], None)[0].rule
 
-    def request(self, entry: Entry) -> Clean:
+    def request(self, entry: Entry) -> Redacted:
         """Return a request and its answer without the secrets of other services."""
         elements = [(spelt(name), value) for name, value in entry.sent.items()]
         elements += [(name.lower(), value) for name, value in query_elements(entry.raw_target)]
@@ -134,7 +134,7 @@ class Masking:
             beyond = MASKED
         if body != entry.body:
             headers |= {name: str(len(body)) for name in headers if spelt(name) == "content-length"}
-        return Clean(target, tuple(headers.items()), body, answer, tuple(places), anew, beyond)
+        return Redacted(target, tuple(headers.items()), body, answer, tuple(places), anew, beyond)
 
 
 def _credentials(state: State) -> Iterator[str]:

@@ -59,7 +59,7 @@ class RecordingHead(_Line, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-class StandStep(_Step, frozen=True, kw_only=True):
+class StateStep(_Step, frozen=True, kw_only=True):
     """What the world was when this number had been given away: a fixture. ``why`` is for those past the
     first.
     """
@@ -68,7 +68,7 @@ class StandStep(_Step, frozen=True, kw_only=True):
     why: str = ""
 
 
-class AsSent(_Line, frozen=True, kw_only=True):
+class RecordedRequest(_Line, frozen=True, kw_only=True):
     """A request as it came. ``replaced`` are the places of secrets that others stand for; it has to be
     signed ``anew`` where they were among what is signed."""
 
@@ -82,7 +82,7 @@ class AsSent(_Line, frozen=True, kw_only=True):
     anew: bool = False
 
 
-class CameOfIt(_Line, frozen=True, kw_only=True):
+class RecordedResponse(_Line, frozen=True, kw_only=True):
     """What the client was told, and which faults had a hand in it.
 
     The ``body`` is the beginning of an answer that is longer, of which ``size`` and ``digest`` (SHA-256) are.
@@ -103,19 +103,19 @@ class WaitingStep(_Step, frozen=True, kw_only=True):
     """
 
     waits: str
-    sent: AsSent
+    sent: RecordedRequest
 
 
 class RequestStep(_Step, frozen=True, kw_only=True):
     """A request took effect: one that has just been ``sent``, or one that ``waits``.
 
-    ``beyond`` is why it cannot be done again, where it cannot; then a ``StandStep`` follows.
+    ``beyond`` is why it cannot be done again, where it cannot; then a ``StateStep`` follows.
     """
 
     id: str
     operation: str
-    came: CameOfIt
-    sent: AsSent | None = None
+    came: RecordedResponse
+    sent: RecordedRequest | None = None
     waits: str | None = None
     beyond: str = ""
 
@@ -146,7 +146,7 @@ class EndStep(_Step, frozen=True, kw_only=True):
     digest: str
 
 
-Step = StandStep | WaitingStep | RequestStep | CallStep | EventsStep | EndStep
+Step = StateStep | WaitingStep | RequestStep | CallStep | EventsStep | EndStep
 
 
 class RecordedWorld(Struct, frozen=True):
@@ -160,11 +160,11 @@ class RecordedWorld(Struct, frozen=True):
 _KEPT = 4096
 
 
-def came(entry: Entry, answer: bytes | None = None) -> CameOfIt:
+def came(entry: Entry, answer: bytes | None = None) -> RecordedResponse:
     """Return what came of a request, which a replay compares; ``answer`` is without the secrets of others."""
     body, size = entry.answer if answer is None else answer, entry.answer_size
     is_long = len(body) > _KEPT
-    return CameOfIt(
+    return RecordedResponse(
         status=entry.status,
         outcome=entry.outcome,
         faults=entry.fault_names,

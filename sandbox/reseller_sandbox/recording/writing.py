@@ -18,17 +18,17 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults.kinds.answers import RateLimit
 from reseller_sandbox.faults.kinds.replays import Stale
-from reseller_sandbox.recording.secrets import Clean, Masking
+from reseller_sandbox.recording.secrets import Masking, Redacted
 from reseller_sandbox.recording.steps import (
-    AsSent,
     CallStep,
     EndStep,
     EventsStep,
     Raw,
+    RecordedRequest,
     RecordedWorld,
     RecordingHead,
     RequestStep,
-    StandStep,
+    StateStep,
     Step,
     WaitingStep,
     came,
@@ -137,9 +137,9 @@ class Past(Struct, frozen=True):
         if done < self.end.log.number or (known is not None and _differ(known, self.end)):
             yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNTOLD)
 
-    def _stand(self, number: int, snapshot: Snapshot, at: datetime, why: str = "") -> StandStep:
+    def _stand(self, number: int, snapshot: Snapshot, at: datetime, why: str = "") -> StateStep:
         still = replace(self.masking.snapshot(snapshot), clock=WorldClock(at))
-        return StandStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
+        return StateStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
 
     def _line(self) -> list[tuple[Step, Entry | None]]:
         """Return all that is known, in the order in which it took effect."""
@@ -206,8 +206,8 @@ class Past(Struct, frozen=True):
         )
 
 
-def _sent(entry: Entry, clean: Clean) -> AsSent:
-    return AsSent(
+def _sent(entry: Entry, clean: Redacted) -> RecordedRequest:
+    return RecordedRequest(
         method=entry.method,
         target=clean.target,
         headers=clean.headers,
@@ -252,7 +252,7 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
     masking = Masking(world, states, entries)
     past = Past(engine, next(begun, None), end, entries, masking)
     steps = tuple(past.steps())
-    notes = dict.fromkeys(one.why for one in steps if isinstance(one, StandStep) and one.why)
+    notes = dict.fromkeys(one.why for one in steps if isinstance(one, StateStep) and one.why)
     last = EndStep(
         number=end.log.number,
         at=end.clock.instant,

@@ -111,7 +111,7 @@ PROCESSING = Period("v2.order_processing", lambda since, _expires, _policy, proc
 DAY = Period("each day, where lifecycle.autorenew.tries is daily", lambda since, *_: since + days(1))
 
 
-class Passage(Struct, frozen=True):
+class TimedTransition(Struct, frozen=True):
     """One row of what time does: when ``period`` ends, an order at ``stage`` goes to ``target``.
 
     Of the rows of a stage whose period ends first, the first one that nothing hinders takes place. One with
@@ -130,20 +130,20 @@ class Passage(Struct, frozen=True):
     tried_again: str = ""
 
 
-TIMED: tuple[Passage, ...] = (
-    Passage(Stage.REQUESTED, Stage.PROCESSING, "processing", PROCESSING),
-    Passage(Stage.PROCESSING, Stage.ACTIVE, "activation", PROCESSING),
-    Passage(Stage.ACTIVE, Stage.ACTIVE, "automatic renewal", TERM, years=1),
-    Passage(Stage.ACTIVE, Stage.OVERDUE, "expiry", TERM),
-    Passage(
+TIMED: tuple[TimedTransition, ...] = (
+    TimedTransition(Stage.REQUESTED, Stage.PROCESSING, "processing", PROCESSING),
+    TimedTransition(Stage.PROCESSING, Stage.ACTIVE, "activation", PROCESSING),
+    TimedTransition(Stage.ACTIVE, Stage.ACTIVE, "automatic renewal", TERM, years=1),
+    TimedTransition(Stage.ACTIVE, Stage.OVERDUE, "expiry", TERM),
+    TimedTransition(
         Stage.OVERDUE, Stage.ACTIVE, "automatic renewal", DAY, years=1, tried_again="automatic renewal failed"
     ),
-    Passage(Stage.OVERDUE, Stage.REDEMPTION, "redemption", _by_policy("overdue"), ends_transfer=True),
-    Passage(Stage.REDEMPTION, Stage.PENDING_DELETE, "pending delete", _by_policy("redemption")),
-    Passage(
+    TimedTransition(Stage.OVERDUE, Stage.REDEMPTION, "redemption", _by_policy("overdue"), ends_transfer=True),
+    TimedTransition(Stage.REDEMPTION, Stage.PENDING_DELETE, "pending delete", _by_policy("redemption")),
+    TimedTransition(
         Stage.PENDING_DELETE, Stage.RELEASED, "release", _by_policy("pending_delete"), ends_transfer=True
     ),
-    Passage(Stage.ARRIVING, Stage.ACTIVE, "transfer completion", _by_policy("transfer")),
+    TimedTransition(Stage.ARRIVING, Stage.ACTIVE, "transfer completion", _by_policy("transfer")),
 )
 
 
@@ -152,19 +152,21 @@ _TRIALS = {row.stage: row for row in TIMED if row.tried_again}
 _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
-def passages(stage: Stage) -> Sequence[Passage]:
+def timed_transitions(stage: Stage) -> Sequence[TimedTransition]:
     """Return the rows that lead on from ``stage``, without a trial that is repeated."""
     return _PASSAGES[stage]
 
 
-def trial(stage: Stage) -> Passage | None:
+def trial(stage: Stage) -> TimedTransition | None:
     """Return the row that is tried again and again at ``stage``."""
     return _TRIALS.get(stage)
 
 
 def completion(requested: datetime, policy: Policy) -> datetime:
     """Return when a transfer that was ``requested`` then completes by itself."""
-    return min(row.period.end(requested, requested, policy, timedelta()) for row in passages(Stage.ARRIVING))
+    return min(
+        row.period.end(requested, requested, policy, timedelta()) for row in timed_transitions(Stage.ARRIVING)
+    )
 
 
 def due(
@@ -176,12 +178,14 @@ def due(
     """
     if stage is Stage.ARRIVING:
         return None
-    return min([row.period.end(since, expires, policy, processing) for row in passages(stage)], default=None)
+    return min(
+        [row.period.end(since, expires, policy, processing) for row in timed_transitions(stage)], default=None
+    )
 
 
-def ending(draft: Draft, order: Order) -> Sequence[Passage]:
+def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
     """Return the rows whose period ends first for ``order``, in the order in which they are tried."""
-    rows = passages(order.stage)
+    rows = timed_transitions(order.stage)
     if all(row.period is rows[0].period for row in rows):
         return rows
     policy, processing = draft.state.zones[order.zone].policy, _processing(draft, order.stage)
@@ -307,5 +311,5 @@ SWITCHES: Mapping[Flag, tuple[Action, Action]] = {
 
 def _possible(state: State, stage: Stage) -> Possible:
     actions = tuple(move.action for move in MOVES if permits(state, stage, move.action))
-    awaited = next(iter(passages(stage)), None)
+    awaited = next(iter(timed_transitions(stage)), None)
     return Possible(actions, LOOKS, f" until {awaited.event}" if awaited is not None else "")

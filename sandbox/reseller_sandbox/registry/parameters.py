@@ -76,7 +76,7 @@ def without_arguments(of: Any) -> str:
     return _ARGUMENTS.sub("", docstring(of)).strip()
 
 
-def told_of(of: Any) -> Mapping[str, str]:
+def documented_parameters(of: Any) -> Mapping[str, str]:
     """Return what the docstring of a function or a class says of each thing that it is told."""
     found = _ARGUMENTS.search(docstring(of) + "\n")
     pairs = _ARGUMENT.findall(found[1]) if found else []
@@ -164,7 +164,7 @@ def declared(of: Any) -> tuple[Parameter, ...]:
 def _declared(of: Any) -> tuple[Parameter, ...]:
     hints = get_type_hints(of, include_extras=True)
     if is_typeddict(of):
-        return _keys(told_of(of), hints)
+        return _keys(documented_parameters(of), hints)
     if is_record(of):
         return _fields(of, hints)
     found: list[Parameter] = []
@@ -199,7 +199,7 @@ def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter
 def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     bases = [base for base in of.__bases__ if is_record(base) and field_names(base)]
     inherited = {name for base in bases for name in field_names(base)}
-    default, about = defaults(of), told_of(of)
+    default, about = defaults(of), documented_parameters(of)
     own = []
     for name in field_names(of):
         if name not in inherited:

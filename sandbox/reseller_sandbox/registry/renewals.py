@@ -72,7 +72,7 @@ def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Sta
     return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 
-def hindrance(draft: Draft, order: Order, years: int) -> str:
+def blocked_by(draft: Draft, order: Order, years: int) -> str:
     """Return why a name that is to renew itself for ``years`` cannot, or nothing."""
     account = draft.state.accounts[order.account]
     if Flag.RENEW_PROHIBITED in order.flags:

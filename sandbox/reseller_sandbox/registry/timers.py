@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reseller_sandbox.registry import ledger, lifecycle, orders, renewals, scheduled_actions, transfers
 from reseller_sandbox.registry.events import RegistryEvent, concerning
 from reseller_sandbox.registry.indexes import PROMOTIONS, TABLES, Due
-from reseller_sandbox.registry.lifecycle import Passage
+from reseller_sandbox.registry.lifecycle import TimedTransition
 from reseller_sandbox.registry.model import Order, Record, Stage, TransferStatus
 from reseller_sandbox.registry.money import NOTHING
 from reseller_sandbox.registry.state import Draft, State
@@ -27,9 +27,9 @@ PROMOTION_ENDS = {term: f"{term.replace('_', ' ')} ends" for term in PROMOTIONS}
 
 def names() -> tuple[str, ...]:
     """Return the name of every event that time can bring about, the scheduled actions' among them."""
-    passages = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
+    timed_transitions = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
     planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
-    return tuple(dict.fromkeys([*passages, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
+    return tuple(dict.fromkeys([*timed_transitions, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
 
 
 def next_due(state: State) -> Due | None:
@@ -65,18 +65,18 @@ def _order(draft: Draft, number: int) -> list[RegistryEvent]:
     for row in lifecycle.ending(draft, order):
         if row.years and not order.autorenew:
             continue
-        hindrance = _hindrance(draft, order, row)
-        if not hindrance:
+        blocked_by = _blocked_by(draft, order, row)
+        if not blocked_by:
             return _pass(draft, order, row, note)
-        note = f"no {row.event}: {hindrance}"
+        note = f"no {row.event}: {blocked_by}"
     return []
 
 
-def _hindrance(draft: Draft, order: Order, row: Passage) -> str:
-    return renewals.hindrance(draft, order, row.years) if row.years else ""
+def _blocked_by(draft: Draft, order: Order, row: TimedTransition) -> str:
+    return renewals.blocked_by(draft, order, row.years) if row.years else ""
 
 
-def _pass(draft: Draft, order: Order, row: Passage, note: str = "") -> list[RegistryEvent]:
+def _pass(draft: Draft, order: Order, row: TimedTransition, note: str = "") -> list[RegistryEvent]:
     """Carry out a row that nothing hinders."""
     ended = _end_transfer(draft, order) if row.ends_transfer else []
     charged = NOTHING
@@ -102,17 +102,17 @@ def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
     order = draft.state.orders[number]
     row = lifecycle.trial(order.stage)
     assert row is not None
-    hindrance = _hindrance(draft, order, row)
-    if not hindrance:
+    blocked_by = _blocked_by(draft, order, row)
+    if not blocked_by:
         return _pass(draft, order, row)
     draft.put(replace(order, retry=lifecycle.retry(order, draft.assumed, draft.now)))
-    return [concerning(draft, row.tried_again, order, note=hindrance)]
+    return [concerning(draft, row.tried_again, order, note=blocked_by)]
 
 
 def _transfer(draft: Draft, name: str) -> list[RegistryEvent]:
     transfer = draft.state.transfers[name]
     local_transport = transfers.party_here(draft.state, transfer)
-    row = lifecycle.passages(Stage.ARRIVING)[0]
+    row = lifecycle.timed_transitions(Stage.ARRIVING)[0]
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED, row.target)
     return [concerning(draft, row.event, local_transport)]
 

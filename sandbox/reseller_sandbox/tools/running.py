@@ -47,7 +47,7 @@ _GLANCE = 0.25
 _GRACE = 2.0
 
 
-class OrderSaid(Struct, frozen=True, forbid_unknown_fields=True):
+class ReportedSchedule(Struct, frozen=True, forbid_unknown_fields=True):
     """A name that a program reports as ordered, and the day of its expiry if the program reports that."""
 
     name: str
@@ -69,7 +69,7 @@ class Ended(Struct, frozen=True):
     status: int | None
     output: str
     seconds: float
-    view: tuple[OrderSaid, ...] | None = None
+    view: tuple[ReportedSchedule, ...] | None = None
     tests: tuple[str, ...] = ()
 
     @property
@@ -239,7 +239,7 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
         except Exception:
             return Ended(1, format_exc()[-KEPT:], stopwatch() - began)
         try:
-            view = convert(said, tuple[OrderSaid, ...]) if isinstance(said, list) else None
+            view = convert(said, tuple[ReportedSchedule, ...]) if isinstance(said, list) else None
         except ValueError as problem:
             raise BadView(f"what the function returns is no list of orders: {problem}") from None
         return Ended(0, "", stopwatch() - began, view)
@@ -261,10 +261,10 @@ def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
     return json.loads(json.dumps(said).replace(absolute, given))
 
 
-def _view_in(file: Path) -> tuple[OrderSaid, ...] | None:
+def _view_in(file: Path) -> tuple[ReportedSchedule, ...] | None:
     """Return the orders in a file, None if there is no file; raise ``BadView``."""
     try:
-        return decode(file.read_bytes(), type=tuple[OrderSaid, ...])
+        return decode(file.read_bytes(), type=tuple[ReportedSchedule, ...])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as problem:

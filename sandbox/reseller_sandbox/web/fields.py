@@ -380,10 +380,10 @@ def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str
             )
             yield from problems(errors[key], given if key == "_schema" else _part(given, key), inner)
     else:
-        is_told = given is not None and not is_secret(path.rpartition(".")[2])
+        is_determined = given is not None and not is_secret(path.rpartition(".")[2])
         for message in errors if isinstance(errors, list) else [errors]:
             text = str(message).rstrip(".")
-            text = f"{text}, not {shortened(given)}" if is_told and says_what_must_be(message) else text
+            text = f"{text}, not {shortened(given)}" if is_determined and says_what_must_be(message) else text
             yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from reseller_sandbox.registry import money
 from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.clock import days, wire
-from reseller_sandbox.registry.lifecycle import MOVES, Action, due, passages, permits
+from reseller_sandbox.registry.lifecycle import MOVES, Action, due, permits, timed_transitions
 from reseller_sandbox.registry.model import OUTSIDE, Account, Order, Stage, Transfer
 from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.registry.refusals import Refusal, Rule, Wording
@@ -130,7 +130,7 @@ def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[L
         if move.target is Stage.ACTIVE
         for at in Stage
         if permits(state, at, move.action)
-    ] + [Leg(row.stage, row.target, row.event, True) for at in Stage for row in passages(at)]
+    ] + [Leg(row.stage, row.target, row.event, True) for at in Stage for row in timed_transitions(at)]
     reached: dict[Stage, list[Leg]] = {stage: []}
     edge = [stage]
     while edge:

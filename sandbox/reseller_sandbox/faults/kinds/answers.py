@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rpds import HashTrieMap
 
-from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, NamedError, Phase, RawAnswer, Turn
+from reseller_sandbox.faults.kind import Asked, Effects, FaultContext, FaultKind, NamedError, Phase, RawAnswer
 from reseller_sandbox.registry.clock import real_now
 from reseller_sandbox.registry.patterns import DROPPED, PATH, Path
 from reseller_sandbox.registry.refusals import RATE_LIMITED
@@ -115,7 +115,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
         if self.retry_after is not None and "retry-after" in map(str.lower, self.headers or ()):
             yield "retry_after", "does not go with a header of that name"
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         headers = tuple((self.headers or {}).items())
         if self.retry_after is not None:
             headers = (*headers, ("Retry-After", str(self.retry_after)))
@@ -147,7 +147,7 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
         if (self.value is not None) + self.drop + (self.type is not None) != 1:
             yield "", "takes one of value, drop and type"
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects | None:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:  # noqa: ARG002
         answer, changed = self.path.change(so_far.answer, self._edited)
         return replace(so_far, answer=answer) if changed else None
 
@@ -213,7 +213,7 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
         """Whether the request has an account, where each has a limit of its own."""
         return self.per == "rule" or asked.account is not None
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects | None:
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:
         now = turn.now if self.time == "world" else real_now()
         current = self._window(turn.memory, turn.asked.account, now)
         if current.used < self.limit:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Effects, FaultKind, Phase, Turn
+from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.registry.values import SWITCH, free_text, whole
 from reseller_sandbox.server import delivery
 
@@ -15,14 +15,14 @@ from reseller_sandbox.server import delivery
 class Reset(FaultKind, frozen=True, kw_only=True):
     """A TCP reset comes in place of an answer."""
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpReset())
 
 
 class Close(FaultKind, frozen=True, kw_only=True):
     """The connection is closed in the ordinary way, without an answer."""
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpClose())
 
 
@@ -39,7 +39,7 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
     keep: Annotated[int | None, whole(0, 1 << 30)] = None
     reset: Annotated[bool, SWITCH] = False
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.CutShort(self.keep, self.reset))
 
 
@@ -67,6 +67,6 @@ class Garbage(FaultKind, frozen=True, kw_only=True):
         except ValueError:
             yield "hex", "must be hexadecimal digits"
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         raw = NOISE if self.text is None else self.text.encode()
         return replace(so_far, cut=delivery.RawBytes(raw if self.hex is None else bytes.fromhex(self.hex)))

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Asked, Effects, FaultKind, Phase, Turn
+from reseller_sandbox.faults.kind import Asked, Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.registry.values import choice, whole
 
 
@@ -28,7 +28,7 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
         """Whether there is an operation to carry out."""
         return asked.admitted
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, again=self.answer)
 
 
@@ -49,5 +49,5 @@ class Stale(FaultKind, frozen=True, kw_only=True):
         """Whether it reaches an operation, and only reads."""
         return asked.admitted and asked.reads
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, commits=self.commits)

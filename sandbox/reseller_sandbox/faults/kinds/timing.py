@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Effects, FaultKind, Phase, Turn
+from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.registry.values import DAY, number, span, whole
 from reseller_sandbox.server import delivery
 
@@ -45,7 +45,7 @@ class Latency(FaultKind, frozen=True, kw_only=True):
         elif even and self.min is not None and self.max is not None and self.max < self.min:
             yield "max", "must not be less than min"
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:
         return replace(so_far, wait=so_far.wait + self._drawn(turn.luck.fraction("delay")))
 
     def _drawn(self, fraction: float) -> float:
@@ -75,7 +75,7 @@ class Drip(FaultKind, frozen=True, kw_only=True):
     size: Annotated[int, whole(1, 1 << 20)] = 1
     pause: Annotated[float, span()] = 0.1
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, drip=delivery.Drops(self.size, self.pause))
 
 
@@ -95,7 +95,7 @@ class Bandwidth(FaultKind, frozen=True, kw_only=True):
 
     rate: Annotated[int, whole(1, 1 << 30)]
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         size = max(1, self.rate // PIECES)
         return replace(so_far, drip=delivery.Drops(size, size / self.rate))
 
@@ -111,5 +111,5 @@ class Hang(FaultKind, frozen=True, kw_only=True):
 
     seconds: Annotated[float | None, span()] = None
 
-    def apply(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.Silence(self.seconds))

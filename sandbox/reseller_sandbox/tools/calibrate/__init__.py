@@ -31,7 +31,7 @@ from reseller_sandbox.tools.calibrate.search import Explained, Trying, allows_al
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 
 
-class ToldOf(Struct, frozen=True):
+class Determination(Struct, frozen=True):
     """What the transcripts tell of an assumption.
 
     ``value`` is the one that they force, None where they leave several; ``likely`` is the one to take: of
@@ -47,7 +47,7 @@ class ToldOf(Struct, frozen=True):
     by: tuple[str, ...] = ()
 
     @property
-    def is_told(self) -> bool:
+    def is_determined(self) -> bool:
         """Whether anything is known of it."""
         return self.value is not None or bool(self.ruled_out)
 
@@ -66,7 +66,7 @@ class Calibration(Struct, frozen=True):
     ``lost`` is the place from which on the registry that the recording began with was not followed any more.
     """
 
-    verdicts: Mapping[str, ToldOf]
+    verdicts: Mapping[str, Determination]
     deviations: Sequence[Deviation] = ()
     exchanges: int = 0
     left_aside: Sequence[str] = ()
@@ -79,7 +79,7 @@ class Calibration(Struct, frozen=True):
         return {
             name: one.likely
             for name, one in self.verdicts.items()
-            if one.is_told and one.likely != defaults[name]
+            if one.is_determined and one.likely != defaults[name]
         }
 
 
@@ -159,7 +159,7 @@ def _narrow(found: Iterable[Explained], alive: dict[str, list[Any]], by: dict[st
     return sum(map(len, alive.values())) < before
 
 
-def _verdict(name: str, tried: Sequence[Any], left: Sequence[Any], by: tuple[str, ...]) -> ToldOf:
+def _verdict(name: str, tried: Sequence[Any], left: Sequence[Any], by: tuple[str, ...]) -> Determination:
     made_up = (OTHER_WORD, OTHER_VERSION, OTHER_HEADER)
 
     def real(value: Any) -> bool:
@@ -169,7 +169,7 @@ def _verdict(name: str, tried: Sequence[Any], left: Sequence[Any], by: tuple[str
 
     value = left[0] if len(left) == 1 and len(tried) > 1 and real(left[0]) else None
     likely = next(filter(real, left), left[0])
-    return ToldOf(
+    return Determination(
         name,
         value,
         likely,

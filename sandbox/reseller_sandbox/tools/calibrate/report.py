@@ -13,7 +13,7 @@ from reseller_sandbox.app_factory import contract
 from reseller_sandbox.assumptions import kinds, spelt
 from reseller_sandbox.registry.text_checks import printable, shortened
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
-from reseller_sandbox.tools.calibrate import Calibration, Deviation, ToldOf
+from reseller_sandbox.tools.calibrate import Calibration, Determination, Deviation
 from reseller_sandbox.tools.calibrate.bench import UNSEEN
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness
 from reseller_sandbox.worlds.redact import masked
@@ -32,7 +32,7 @@ _SIGNED = "what was signed cannot be seen without the secret; a refused request 
 def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
     """Yield the report."""
     told = [one for one in found.verdicts.values() if one.value is not None]
-    partly = [one for one in found.verdicts.values() if one.value is None and one.is_told]
+    partly = [one for one in found.verdicts.values() if one.value is None and one.is_determined]
     count = plural(found.exchanges, "exchange")
     yield f"{count}: {len(told)} of {len(kinds())} assumptions are told, {len(partly)} in part"
     if told:
@@ -45,7 +45,9 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
         left = " or ".join(spelt(value) for value in one.left) or "some other value"
         yield f"  {one.name}: {left}{_not(one)}  ({_places(one.by)})"
     for head, requests in _telling_requests().items():
-        open_ = [name for name in requests if not (name in found.verdicts and found.verdicts[name].is_told)]
+        open_ = [
+            name for name in requests if not (name in found.verdicts and found.verdicts[name].is_determined)
+        ]
         if open_:
             yield f"\n{head}:"
         yield from (f"  {name}: {requests[name]}" for name in open_)
@@ -95,7 +97,7 @@ def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> 
             {
                 **{key: getattr(one, key) for key in ("name", "value", "left", "ruled_out")},
                 "told_by": one.by,
-                "would_tell": None if one.is_told else would_tell.get(one.name),
+                "would_tell": None if one.is_determined else would_tell.get(one.name),
             }
             for one in found.verdicts.values()
         ],
@@ -151,7 +153,7 @@ def side_by_side(one: Deviation) -> Iterator[str]:
         yield f"    and {len(one.differences) - _MOST} more"
 
 
-def _not(one: ToldOf) -> str:
+def _not(one: Determination) -> str:
     return f", not {', '.join(map(spelt, one.ruled_out))}" if one.ruled_out else ""
 
 

@@ -29,7 +29,7 @@ from reseller_sandbox.tools.calibrate.bench import (
 )
 from reseller_sandbox.tools.calibrate.candidate_states import Scene, scenes
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness, amounts, differences
-from reseller_sandbox.tools.calibrate.subject import Belief, Known, Subject, subject_of
+from reseller_sandbox.tools.calibrate.subject import Known, KnownState, Subject, subject_of
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.worlds import Snapshot
 
@@ -81,7 +81,7 @@ class Trying:
     def __init__(self, zones: Scene | None = None) -> None:
         self._zones = zones
         self._bench = Bench()
-        self._belief = Belief()
+        self._belief = KnownState()
 
     def met(self, one: ObservedExchange) -> Met:
         """Return an exchange with what was known before it; they are to come in their order."""

@@ -235,7 +235,7 @@ def _price(value: Any) -> Decimal | None:
     return None
 
 
-class Belief:
+class KnownState:
     """What is known of each name: the switches that are on or off, and its name servers."""
 
     def __init__(self) -> None:

@@ -25,15 +25,15 @@ from reseller_sandbox.tools.explore.read_write_set import Footprint
 from reseller_sandbox.tools.explore.report import (
     Exploration,
     ExplorationReport,
+    ExploredSchedule,
     LetThrough,
-    OneOrder,
     OrderFinding,
     found,
 )
 from reseller_sandbox.tools.explore.schedules import (
-    Orders,
     RequestKey,
-    Turned,
+    ScheduledTurn,
+    Schedules,
     goes_in_turn,
     preferred,
     turned_after,
@@ -59,7 +59,7 @@ _GLANCE = 0.005
 _TURNS = 6
 
 
-class GivenOrder(Struct):
+class FixedSchedule(Struct):
     """An order that is given: of single requests by ``schedule``, after it of whole workers by ``turns``.
 
     ``missed`` is whom it has asked for in vain, if anybody.
@@ -67,7 +67,7 @@ class GivenOrder(Struct):
 
     schedule: Sequence[str] = ()
     turns: Sequence[str] = ()
-    steps: list[Turned] = field(default_factory=list)
+    steps: list[ScheduledTurn] = field(default_factory=list)
     missed: str = ""
     expected: None = None
     _waiting: frozenset[str] = frozenset()
@@ -93,23 +93,23 @@ class GivenOrder(Struct):
 
 
 #: What says in which order requests are let through.
-_Chooser: TypeAlias = Orders | GivenOrder
+_Chooser: TypeAlias = Schedules | FixedSchedule
 
 
-class NotReached(BadProgram):
+class ScheduleNotReached(BadProgram):
     """The program has not come to the order that was asked for."""
 
 
 class _Made(NamedTuple):
     """A run that was made."""
 
-    order: OneOrder
-    steps: Sequence[Turned]
+    order: ExploredSchedule
+    steps: Sequence[ScheduledTurn]
     outcome: Outcome
     recording: str
 
 
-def _judged(made: Sequence[_Made]) -> list[OneOrder]:
+def _judged(made: Sequence[_Made]) -> list[ExploredSchedule]:
     """Return the orders with the findings that need all of them.
 
     The usual outcome is that of the first order which passed and in which the workers took turns.
@@ -147,11 +147,11 @@ class Explorer(Struct, kw_only=True):
     def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
         """Try the one order or every one that could matter; call ``tell`` with the schedule of each of these.
 
-        Raise ``NotReached`` where the program does not come to the one order.
+        Raise ``ScheduleNotReached`` where the program does not come to the one order.
         """
         if self.schedule:
             return self._one()
-        orders, made = Orders(), list[_Made]()
+        orders, made = Schedules(), list[_Made]()
         more = orders.begin()
         for _ in range(self.max_runs):
             if not more:
@@ -173,18 +173,19 @@ class Explorer(Struct, kw_only=True):
             return list(findings)
         return [
             replace(
-                one, recording=self.run(GivenOrder(one.order.schedule.split()), f"explore-{number}").recording
+                one,
+                recording=self.run(FixedSchedule(one.order.schedule.split()), f"explore-{number}").recording,
             )
             for number, one in enumerate(findings, 1)
         ]
 
     def _one(self) -> Exploration:
-        given = GivenOrder(self.schedule.split())
+        given = FixedSchedule(self.schedule.split())
         made = self.run(given)
         missed = given.missed or given.next_up
         if missed:
             words = f"{missed} has no request waiting where {self.schedule!r} lets one through"
-            raise NotReached(words, made.order.ended)
+            raise ScheduleNotReached(words, made.order.ended)
         order, *others = _judged([made, *self._in_turns([made])])
         findings = [one for one in found([order, *others]) if one.order is order]
         return Exploration([order], self._kept(findings))
@@ -193,7 +194,7 @@ class Explorer(Struct, kw_only=True):
         """Run the orders of whole workers, to have them for comparison where not every order is tried."""
         seen = sorted({request.actor for one in made for request in one.order.requests})
         for turns in islice(permutations(seen), _TURNS):
-            yield self.run(GivenOrder(turns=turns))
+            yield self.run(FixedSchedule(turns=turns))
 
     def run(self, chooser: _Chooser, name: str = "") -> _Made:
         """Run the program in one order, and with a ``name`` write the recording of the world at its end."""
@@ -206,7 +207,7 @@ class Explorer(Struct, kw_only=True):
                 write_recording(sandbox, self.folder, name) if name and self.folder is not None else ""
             )
             outcome = outcome_of(sandbox, ended)
-            order = OneOrder(
+            order = ExploredSchedule(
                 requests,
                 ended,
                 changed(begin, sandbox.world.state, ended),

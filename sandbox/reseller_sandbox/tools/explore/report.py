@@ -37,7 +37,7 @@ class LetThrough(Struct, frozen=True):
     refused: bool
 
 
-class OneOrder(Struct, frozen=True):
+class ExploredSchedule(Struct, frozen=True):
     """One run: the requests in their order, how the program ended, and what it left.
 
     ``broken`` is what the invariants found, ``in_turn`` whether it comes to the same as an order in which
@@ -71,7 +71,7 @@ class OrderFinding(Struct, frozen=True):
     """
 
     kind: str
-    order: OneOrder
+    order: ExploredSchedule
     count: int
     words: tuple[str, ...]
     recording: str = ""
@@ -94,7 +94,7 @@ class Exploration(Struct, frozen=True):
     went another way each time.
     """
 
-    orders: Sequence[OneOrder]
+    orders: Sequence[ExploredSchedule]
     findings: Sequence[OrderFinding]
     untried: int = 0
     unmatched: int = 0
@@ -109,7 +109,7 @@ class Exploration(Struct, frozen=True):
         """Whether the program ends badly in every order: then it is not the order."""
         return not any(order.ended.passed for order in self.orders)
 
-    def outcomes(self) -> list[tuple[int, OneOrder]]:
+    def outcomes(self) -> list[tuple[int, ExploredSchedule]]:
         """Return each way in which it came out: in how many orders, and the easiest one of them."""
         return [
             (len(group), group[0])
@@ -197,12 +197,12 @@ class Exploration(Struct, frozen=True):
         }
 
 
-def _told(order: OneOrder) -> dict[str, Any]:
+def _told(order: ExploredSchedule) -> dict[str, Any]:
     requests = [{"actor": one.actor, "request": one.asked, "status": one.status} for one in order.requests]
     return {"schedule": order.schedule, "ended": str(order.ended), "requests": requests}
 
 
-def found(orders: Sequence[OneOrder]) -> list[OrderFinding]:
+def found(orders: Sequence[ExploredSchedule]) -> list[OrderFinding]:
     """Return what is wrong in ``orders``."""
     in_turn = [order.left for order in orders if order.in_turn]
     passed = [order for order in orders if order.ended.passed]
@@ -236,9 +236,11 @@ def _difference(left: Counter[str], others: Iterable[Counter[str]]) -> Iterator[
     yield from (f"- {line}" for line in sorted((nearest - left).elements()))
 
 
-def _groups(orders: Iterable[OneOrder], alike: Callable[[OneOrder], Hashable]) -> list[list[OneOrder]]:
+def _groups(
+    orders: Iterable[ExploredSchedule], alike: Callable[[ExploredSchedule], Hashable]
+) -> list[list[ExploredSchedule]]:
     """Return the orders that are ``alike`` together, the easiest one first in each group and of all."""
-    groups: defaultdict[Hashable, list[OneOrder]] = defaultdict(list)
+    groups: defaultdict[Hashable, list[ExploredSchedule]] = defaultdict(list)
     for order in sorted(orders, key=lambda one: one.simplicity):
         groups[alike(order)].append(order)
     return list(groups.values())

@@ -24,7 +24,7 @@ _TRIES = 5
 RequestKey = tuple[str, int, str]
 
 
-class Turned(Struct, frozen=True):
+class ScheduledTurn(Struct, frozen=True):
     """One request let through: whose it was, who waited then, and what it touched.
 
     ``came`` are those of the ``waiting`` that were not waiting one step earlier.
@@ -37,11 +37,11 @@ class Turned(Struct, frozen=True):
 
 
 def turned_after(
-    steps: Sequence[Turned], actor: str, waiting: Collection[str], footprint: Footprint
-) -> Turned:
+    steps: Sequence[ScheduledTurn], actor: str, waiting: Collection[str], footprint: Footprint
+) -> ScheduledTurn:
     """Return the next step of a run: ``actor`` was let through of all that were ``waiting``."""
     still = steps[-1].waiting - {steps[-1].actor} if steps else frozenset()
-    return Turned(actor, frozenset(waiting), frozenset(waiting) - still, footprint)
+    return ScheduledTurn(actor, frozenset(waiting), frozenset(waiting) - still, footprint)
 
 
 class _Point(Struct):
@@ -73,7 +73,7 @@ class _Known(Struct):
     leads: dict[str, tuple[RequestKey, _Known]] = field(default_factory=dict)
 
 
-class Orders:
+class Schedules:
     """The tree of runs. For each run: ``begin``, ``choose`` and ``did`` in turn, and ``end``.
 
     What a request touches may depend on what went before: one that is refused writes nothing. So whatever it
@@ -90,7 +90,7 @@ class Orders:
         self._points: list[_Point] = []
         self._prefix: list[str] = []
         #: The run so far.
-        self.steps: list[Turned] = []
+        self.steps: list[ScheduledTurn] = []
         self._asks: Mapping[str, str] = {}
         #: Who has sent a request, as the first, second, … of its own, in any run.
         self._senders: dict[tuple[int, str], set[str]] = {}
@@ -262,7 +262,7 @@ class Orders:
                 if _race(steps, before, early, late):
                     self._want(steps, before, early, late)
 
-    def _want(self, steps: Sequence[Turned], before: Sequence[int], early: int, late: int) -> None:
+    def _want(self, steps: Sequence[ScheduledTurn], before: Sequence[int], early: int, late: int) -> None:
         point = self._points[early]
         free = [at for at in range(early + 1, late) if not before[at] >> early & 1]
         first = _initials(steps, before, [*free, late])
@@ -277,7 +277,7 @@ def preferred(actors: Collection[str], last: str | None) -> str:
     return last if last is not None and last in actors else min(actors)
 
 
-def happens_before(steps: Sequence[Turned]) -> list[int]:
+def happens_before(steps: Sequence[ScheduledTurn]) -> list[int]:
     """Return for each step the steps that have to come before it, as the bits of a number."""
     before: list[int] = []
     for late, step in enumerate(steps):
@@ -292,13 +292,13 @@ def happens_before(steps: Sequence[Turned]) -> list[int]:
     return before
 
 
-def asked_after(steps: Sequence[Turned], at: int) -> int | None:
+def asked_after(steps: Sequence[ScheduledTurn], at: int) -> int | None:
     """Return the step whose answer the request of step ``at`` has waited for, whoever got that, if any."""
     came = next(early for early in range(at, -1, -1) if steps[at].actor in steps[early].came)
     return came - 1 if came else None
 
 
-def goes_in_turn(steps: Sequence[Turned]) -> bool:
+def goes_in_turn(steps: Sequence[ScheduledTurn]) -> bool:
     """Whether a run comes to the same as one in which each worker does all that it does at one go.
 
     A worker whose request waited for another's answer begins anew with it: so do those under a lock, and
@@ -320,7 +320,7 @@ def goes_in_turn(steps: Sequence[Turned]) -> bool:
     return True
 
 
-def _race(steps: Sequence[Turned], before: Sequence[int], early: int, late: int) -> bool:
+def _race(steps: Sequence[ScheduledTurn], before: Sequence[int], early: int, late: int) -> bool:
     """Whether two steps conflict, and could have come the other way round."""
     one, other = steps[early], steps[late]
     if one.actor == other.actor or not one.footprint.conflicts(other.footprint):
@@ -331,7 +331,7 @@ def _race(steps: Sequence[Turned], before: Sequence[int], early: int, late: int)
     return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in between)
 
 
-def _initials(steps: Sequence[Turned], before: Sequence[int], some: Iterable[int]) -> set[str]:
+def _initials(steps: Sequence[ScheduledTurn], before: Sequence[int], some: Iterable[int]) -> set[str]:
     """Return the actors that can begin when only ``some`` of the steps are taken."""
     taken, found, seen = 0, set(), set()
     for at in some:
