@@ -152,9 +152,9 @@ def mounts(
 def _more_rows() -> Sequence[Endpoint]:
     """Return the rows of control that are no resource's."""
     from reseller_sandbox.manual import rows as manual
-    from reseller_sandbox.page import reader, rows, signing
+    from reseller_sandbox.page import page_session, reader, rows, signing
 
-    return endpoints_of(manual, rows, session, reader, signing)
+    return endpoints_of(manual, rows, page_session, reader, signing)
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:

@@ -157,7 +157,7 @@ def test_worlds_share_their_records_in_a_file(tmp_path: Path, monkeypatch: pytes
 
 
 class Times:
-    """A keeper with a clock of its own; ``saves`` are the times of its saves."""
+    """A state_file with a clock of its own; ``saves`` are the times of its saves."""
 
     def __init__(self, path: Path, patch: pytest.MonkeyPatch) -> None:
         self.sandbox = Sandbox(REGISTRY)
@@ -165,8 +165,8 @@ class Times:
         self.saves: list[float] = []
         self.problem: Exception | None = None
         self._now, self._asked = 100.0, 0
-        patch.setattr(keeper, "LOOK", 0.0005)
-        patch.setattr(keeper, "stopwatch", self._stopwatch)
+        patch.setattr(state_file, "LOOK", 0.0005)
+        patch.setattr(state_file, "stopwatch", self._stopwatch)
 
     def _stopwatch(self) -> float:
         self._asked += 1

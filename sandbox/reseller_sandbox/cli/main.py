@@ -58,17 +58,17 @@ _COMMANDS = {
         "Do all again that stands in the recording FILE, and say whether it came out identical to the byte.",
     ),
     "request": (
-        "send",
+        "requests",
         "Send a request as an account, signed (v3) or with its token (v2.0), and print the answer.",
     ),
     "serve": ("serve", "Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed."),
-    "sign": ("send", "Print what signs a v3 request: options for curl, or with --curl the command."),
+    "sign": ("requests", "Print what signs a v3 request: options for curl, or with --curl the command."),
     "sweep": (
         "tools",
         "Run a program again and again, each time with another thing going wrong, and say what came of it.",
     ),
     "wait": (
-        "send",
+        "requests",
         "Wait until a server answers, and print its address; end with 3 when none does in time.",
     ),
 }

@@ -22,7 +22,7 @@ SUMMARIES: Mapping[str, str] = {
     "coverage": "How much of the contract has been exercised: its operations, errors, stages, events, "
     "faults, silences.",
     "customers": "The end clients of the accounts.",
-    "events": "What has changed this world, in one line: requests, control calls, what came due, and scheduled actions.",
+    "events": "What has changed this world, in one line: requests, control calls, timers, scheduled actions.",
     "faults": "Rules that make requests fail as they really would, before or after they take effect.",
     "health": "Whether the sandbox is up.",
     "history": "The past of this world as a whole: go back, begin again, compare two points, export it.",

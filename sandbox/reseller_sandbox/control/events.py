@@ -1,4 +1,4 @@
-"""The events of a world in one line: requests, control calls, what came due, scheduled actions that were
+"""The events of a world in one line: requests, control calls, timers, scheduled actions that were
 carried out."""
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class LocalSubscription(Subscription[T]):
 
 
 class Events(Resource):
-    """What has changed this world, in one line: requests, control calls, what came due, and scheduled
+    """What has changed this world, in one line: requests, control calls, timers, scheduled
     actions."""
 
     @read(INVALID_NAME, long=True)

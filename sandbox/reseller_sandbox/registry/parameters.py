@@ -199,13 +199,13 @@ def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter
 def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     bases = [base for base in of.__bases__ if is_record(base) and field_names(base)]
     inherited = {name for base in bases for name in field_names(base)}
-    default, about = defaults(of), documented_parameters(of)
+    default_values, about = defaults(of), documented_parameters(of)
     own = []
     for name in field_names(of):
         if name not in inherited:
             words = words_of(hints[name]) or about.get(_key(name), "")
-            kind, default = kind_of(hints[name]), default.get(name)
-            own.append(Parameter(_key(name), kind, name not in default, default=default, words=words))
+            kind, default = kind_of(hints[name]), default_values.get(name)
+            own.append(Parameter(_key(name), kind, name not in default_values, default=default, words=words))
     return (*own, *(one for base in bases for one in declared(base)))
 
 

@@ -40,7 +40,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "MODE"},
     ),
     STRICT: (
-        "what fails a test when it is left over: faults that never struck, scheduled actions that never did, advice",
+        "what fails a test when it is left over: faults and scheduled actions that were never applied, advice",
         {"metavar": "NAMES"},
     ),
     COVERAGE: (
