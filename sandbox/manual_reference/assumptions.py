@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import code, prose, table
 from manual_reference.pages import Resources
-from reseller_sandbox.assumptions import Assumptions, catalogue, profile, spelt
+from reseller_sandbox.registry.assumptions import Assumptions, catalogue, profile, spelt
 
 
 def page(_: Resources) -> Iterator[str]:

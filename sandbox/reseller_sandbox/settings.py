@@ -21,8 +21,8 @@ from socket import gethostname
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from reseller_sandbox.assumptions import PROFILES, Assumptions
-from reseller_sandbox.assumptions import profile as profile_called
+from reseller_sandbox.registry.assumptions import PROFILES, Assumptions
+from reseller_sandbox.registry.assumptions import profile as profile_called
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.names import BadName, normalise
 from reseller_sandbox.registry.parameters import declared, documented_parameters, read

@@ -166,9 +166,9 @@ def declared() -> Iterator[tuple[str, Any]]:
     yield from (("fixture", f"## {name}\n") for name in re.findall(r'(?m)^    "(\w+)": \{$', schema))
     yield from (
         ("control", words)
-        for words in ("### Moved\n", "| `events` | a list of [`RegistryEventRecord`](#fired) |")
+        for words in ("### Moved\n", "| `events` | a list of [`RegistryEventRecord`](#registryeventrecord) |")
     )
-    yield from (("control", words) for words in ("### Fired\n", "| `at` | an instant |"))
+    yield from (("control", words) for words in ("### RegistryEventRecord\n", "| `at` | an instant |"))
 
 
 def test_the_reference_pages_are_current() -> None:

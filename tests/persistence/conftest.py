@@ -67,7 +67,7 @@ def act(world: Sandbox) -> list[Any]:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     """Two worlds with a past, saved twice. A ``pyproject.toml`` names a link to the file."""
     folder = tmp_path_factory.mktemp("kept")
-    (folder / "pyproject.toml").write_text('[tool.reseller_sandbox]\nkeep = "worlds"\n')
+    (folder / "pyproject.toml").write_text('[tool.reseller_sandbox]\nstate_file = "worlds"\n')
     (folder / "worlds").symlink_to(folder / "disk")
     (below := folder / "below").mkdir()
     shim = {"PYTHONPATH": str(SHIM), "RECORDED_EVENTS": str(folder / "events")}

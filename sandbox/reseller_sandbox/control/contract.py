@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, Any, cast
 
-from reseller_sandbox import assumptions
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.advice.rules import RULES, advise
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
@@ -16,6 +15,7 @@ from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
 from reseller_sandbox.coverage.items import items as items_there
+from reseller_sandbox.registry import assumptions
 from reseller_sandbox.registry.contract import Contract
 from reseller_sandbox.registry.patterns import Glob
 from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused

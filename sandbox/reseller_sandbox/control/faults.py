@@ -198,7 +198,7 @@ class Faults(Keyed[FaultRecord]):
 
     @read()
     def list(self) -> FaultsFound:
-        """Return every rule in its order, with how often it has matched and struck."""
+        """Return every rule in its order, with how often it has matched and was applied."""
         return _found(local_transport(self).world)
 
     @read(UNKNOWN_FAULT)

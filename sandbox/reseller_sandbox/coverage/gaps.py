@@ -10,11 +10,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import Assumptions, catalogue
 from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.items import event_name, transition_name
 from reseller_sandbox.coverage.samples import DAILY, NAME, SLOW, Sample, Step, name_at, samples
 from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.registry.assumptions import Assumptions, catalogue
 from reseller_sandbox.registry.contract import ApiOperation, Contract
 from reseller_sandbox.registry.lifecycle import TIMED, edges
 from reseller_sandbox.registry.model import Stage

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contract import ApiOperation, Contract
 from reseller_sandbox.registry.lifecycle import TIMED, Edge, TimedTransition, edges
 from reseller_sandbox.registry.model import Stage
@@ -23,7 +23,7 @@ AREAS: Mapping[str, str] = {
     "stages": "An operation at a stage of its name, once that stage has let it pass or refused it.",
     "transitions": "A change of a name's stage by a request, once one has made it.",
     "events": "What time does to a name by itself, once it has happened.",
-    "faults": "A kind of fault in a phase, once it has struck a request.",
+    "faults": "A kind of fault in a phase, once it was applied to a request.",
     "assumptions": "A silence of the contract, once an answer has rested on what it is taken to mean.",
 }
 

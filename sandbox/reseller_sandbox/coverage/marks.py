@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import spelt
 from reseller_sandbox.coverage.items import checks_stage, event_name, transitions
+from reseller_sandbox.registry.assumptions import spelt
 from reseller_sandbox.registry.contract import ApiOperation, Contract
 from reseller_sandbox.registry.lifecycle import TIMED
 from reseller_sandbox.worlds.journal import Counted, Exercise, Tally

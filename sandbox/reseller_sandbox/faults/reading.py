@@ -142,8 +142,8 @@ class Kept(Struct, frozen=True, kw_only=True):
     Args:
         paused: Whether it strikes nothing for now, and keeps what it counted.
         matched: The requests it has matched: shown, ignored.
-        struck: The requests it has struck: shown, ignored.
-        spent: Whether it will not strike again: shown, ignored.
+        applied: The requests it was applied to: shown, ignored.
+        exhausted: Whether it will not strike again: shown, ignored.
     """
 
     paused: Annotated[bool, SWITCH] = False

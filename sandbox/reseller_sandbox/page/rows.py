@@ -46,7 +46,7 @@ def _files(resources: tuple[type[Resource], ...]) -> Mapping[str, Answer]:
         for path in sorted(FOLDER.rglob("*.*"))
         if path.suffix in TYPES
     }
-    told = {"lifecycle": lifecycle(), "resources": operations(resources), "requests": recorded()}
+    told = {"lifecycle": lifecycle(), "operations": operations(resources), "requests": recorded()}
     return {**found, **{f"{name}.json": Answer(200, write(one), _JSON) for name, one in told.items()}}
 
 

@@ -21,7 +21,6 @@ from typing import Any
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet, Queue
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.faults import FaultBook, FaultRule
 from reseller_sandbox.faults.book import Strike
 from reseller_sandbox.faults.kind import Effects
@@ -31,6 +30,7 @@ from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.persistence import file
 from reseller_sandbox.persistence.file import BadFile, Checked
 from reseller_sandbox.registry import model
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.clock import WorldClock
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.indexes import TABLES

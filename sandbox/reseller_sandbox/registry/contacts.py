@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.registry import customers, patterns, refusals
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.customers import problem_with, require_good, tidy
 from reseller_sandbox.registry.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
 from reseller_sandbox.registry.names import to_unicode

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.clock import days
 from reseller_sandbox.registry.model import LOOKS, Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.registry.model import Action as Action

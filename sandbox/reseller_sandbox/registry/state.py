@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 from rpds import HashTrieMap
 
-from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Table, nothing
 from reseller_sandbox.registry.model import (
     OUTSIDE,

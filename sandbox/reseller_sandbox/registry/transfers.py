@@ -7,8 +7,8 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.registry import customers, hosts, ledger, orders, refusals, renewals, zones
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.clock import days, wire, years_later
 from reseller_sandbox.registry.contacts import assign, check
 from reseller_sandbox.registry.lifecycle import Action, completion, enter, require

@@ -9,8 +9,8 @@ from bisect import bisect_left
 from datetime import datetime
 from decimal import Decimal
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.registry import names, refusals
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Premium, Promotion, Zone
 from reseller_sandbox.registry.money import NOTHING
 from reseller_sandbox.registry.refusals import Refused

@@ -32,7 +32,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Return what this package offers under ``name``, from the module that has it."""
     homes = {
-        "EndlessWait": "clients.line",
+        "EndlessWait": "clients.fake_connection",
         "NetworkRefused": "clients.interception",
         "SandboxAdapter": "clients.with_requests",
         "SandboxContainer": "testing.containers",

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from marshmallow import ValidationError, fields
 
-from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.refusals import (
     INVALID_PARAMETER,
     MALFORMED_BODY,

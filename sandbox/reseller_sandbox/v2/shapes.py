@@ -7,8 +7,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.registry import orders, refusals
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import ROLES, Order
 from reseller_sandbox.registry.names import written
 from reseller_sandbox.registry.zones import parse_name, zone_of

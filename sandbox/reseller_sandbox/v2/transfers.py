@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.registry import orders, transfers
 from reseller_sandbox.registry import refusals as r
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Account, Transfer, TransferStatus
 from reseller_sandbox.registry.refusals import Rule
 from reseller_sandbox.registry.state import Draft

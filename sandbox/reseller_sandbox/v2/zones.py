@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Promotion, Zone
 from reseller_sandbox.v2.shapes import Done, done, shown
 from reseller_sandbox.web.endpoint import Call, route

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry import registration
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.money import NOTHING
 from reseller_sandbox.registry.names import BadName, normalise
 from reseller_sandbox.registry.refusals import TOO_MANY_NAMES, Refused

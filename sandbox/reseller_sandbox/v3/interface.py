@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.registry import refusals
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from reseller_sandbox.v3 import (
     authcodes,

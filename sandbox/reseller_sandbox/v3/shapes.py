@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.registry import renewals, zones
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import Wanted
 from reseller_sandbox.registry.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
 from reseller_sandbox.registry.names import written

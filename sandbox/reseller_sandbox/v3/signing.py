@@ -6,7 +6,7 @@ import hmac
 from functools import cache
 from typing import NamedTuple
 
-from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.assumptions import Assumptions
 
 
 def sign(secret: str, text: bytes) -> bytes:

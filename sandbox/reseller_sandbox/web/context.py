@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.wsgi import get_input_stream
 
-from reseller_sandbox.assumptions import Assumptions, watched
 from reseller_sandbox.faults import FaultRule, Strike
+from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.registry.matching import FAULT, NO_OPERATION, OK
 from reseller_sandbox.registry.model import Account, Stage

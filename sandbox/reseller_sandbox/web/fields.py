@@ -17,7 +17,7 @@ from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.web.strict_json import Ready
 
 if TYPE_CHECKING:
-    from reseller_sandbox.assumptions import Assumptions
+    from reseller_sandbox.registry.assumptions import Assumptions
     from reseller_sandbox.worlds import World
 
 #: A field's JSON Schema, as its ``shape``: what the OpenAPI documents show for it. Where that depends on the

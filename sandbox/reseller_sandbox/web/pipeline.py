@@ -28,7 +28,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
 
-from reseller_sandbox.assumptions import named, spelt
+from reseller_sandbox.registry.assumptions import named, spelt
 from reseller_sandbox.registry.refusals import (
     BODY_TOO_LARGE,
     INTERNAL_ERROR,

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import BadAssumption
 from reseller_sandbox.fixture import FixtureError, added
+from reseller_sandbox.registry.assumptions import BadAssumption
 from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.registry.contract import Contract
 from reseller_sandbox.registry.model import DEFAULT, OUTSIDE, Account

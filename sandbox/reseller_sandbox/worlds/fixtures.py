@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from reseller_sandbox import fixture
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.fixture import FixtureError, Seed
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.clock import WorldClock, wire
 from reseller_sandbox.registry.contract import Vocabulary
 from reseller_sandbox.registry.names import to_unicode

@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import Assumptions
 from reseller_sandbox.faults import FaultBook
 from reseller_sandbox.fixture import faults
 from reseller_sandbox.registry import scheduled_actions, timers
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.clock import LATEST, WorldClock, wire
 from reseller_sandbox.registry.indexes import TABLES
 from reseller_sandbox.registry.matching import Request

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import Assumptions, watched
+from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.clock import WorldClock, stopwatch
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.parameters import Quiet

@@ -17,7 +17,7 @@ from reseller_sandbox.worlds.snapshot import Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 #: The fields of worlds, checkpoints and entries that hold moments.
-_WITH_MOMENTS = ("first", "origin", "moment", "snapshots", "branches", "entries", "before", "after")
+_WITH_MOMENTS = ("first", "origin", "snapshot", "snapshots", "branches", "entries", "before", "after")
 
 
 class WorldDump(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, world: World) -> WorldDump:
         """Return what ``world`` is now."""
-        same = ("name", "number", "left", "first", "origin", "moment", "inherited")
+        same = ("name", "number", "left", "first", "origin", "snapshot", "inherited")
         with world.lock:
             return cls(
                 **{name: getattr(world, name) for name in same},

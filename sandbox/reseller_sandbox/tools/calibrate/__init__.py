@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.tools.calibrate.bench import (
     OTHER_HEADER,
     OTHER_VERSION,

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from werkzeug.test import run_wsgi_app
 
 from reseller_sandbox import fixture
-from reseller_sandbox.assumptions import Assumptions, kinds
-from reseller_sandbox.assumptions.assumption_spec import WORD
+from reseller_sandbox.registry.assumptions import Assumptions, kinds
+from reseller_sandbox.registry.assumptions.assumption_spec import WORD
 from reseller_sandbox.registry.clock import WorldClock
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.sandbox import Sandbox

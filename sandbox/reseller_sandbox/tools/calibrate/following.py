@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.assumptions import Assumptions, named, watched
+from reseller_sandbox.registry.assumptions import Assumptions, named, watched
 from reseller_sandbox.tools.calibrate.bench import (
     UNSEEN,
     Bench,

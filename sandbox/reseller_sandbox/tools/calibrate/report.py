@@ -10,7 +10,7 @@ import yaml
 
 from reseller_sandbox.advice.words import plural
 from reseller_sandbox.app_factory import contract
-from reseller_sandbox.assumptions import kinds, spelt
+from reseller_sandbox.registry.assumptions import kinds, spelt
 from reseller_sandbox.registry.text_checks import printable, shortened
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate import Calibration, Determination, Deviation

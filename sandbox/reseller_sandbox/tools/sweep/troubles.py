@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from reseller_sandbox.advice.record import ORDERS
-from reseller_sandbox.assumptions import kinds, spelt
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.registry import money
+from reseller_sandbox.registry.assumptions import kinds, spelt
 from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.matching import NO_OPERATION
 from reseller_sandbox.registry.refusals import Category, Refused

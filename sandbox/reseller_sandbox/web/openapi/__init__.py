@@ -18,7 +18,7 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import Schema, fields
 
-from reseller_sandbox.assumptions import Assumptions
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.parameters import docstring
 from reseller_sandbox.registry.refusals import UNKNOWN_PATH, Rule
 from reseller_sandbox.web.endpoint import Endpoint

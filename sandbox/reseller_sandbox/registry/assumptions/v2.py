@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reseller_sandbox.assumptions.assumption_spec import (
+from reseller_sandbox.registry.assumptions.assumption_spec import (
     HEADERS,
     SECONDS,
     VERSIONS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reseller_sandbox.assumptions.assumption_spec import WORD, free, one_of, switch
+from reseller_sandbox.registry.assumptions.assumption_spec import WORD, free, one_of, switch
 
 
 @dataclass(frozen=True)

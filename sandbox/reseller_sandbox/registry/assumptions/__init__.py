@@ -12,12 +12,12 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
-from reseller_sandbox.assumptions.assumption_spec import BadAssumption as BadAssumption
-from reseller_sandbox.assumptions.assumption_spec import ValueKind, one_of
-from reseller_sandbox.assumptions.assumption_spec import read as read_value
-from reseller_sandbox.assumptions.assumption_spec import spelt as spelt
-from reseller_sandbox.assumptions.v2 import V2Assumptions
-from reseller_sandbox.assumptions.v3 import V3Assumptions
+from reseller_sandbox.registry.assumptions.assumption_spec import BadAssumption as BadAssumption
+from reseller_sandbox.registry.assumptions.assumption_spec import ValueKind, one_of
+from reseller_sandbox.registry.assumptions.assumption_spec import read as read_value
+from reseller_sandbox.registry.assumptions.assumption_spec import spelt as spelt
+from reseller_sandbox.registry.assumptions.v2 import V2Assumptions
+from reseller_sandbox.registry.assumptions.v3 import V3Assumptions
 from reseller_sandbox.registry.parameters import documented_parameters
 from reseller_sandbox.registry.text_checks import nearest, shortened
 
