@@ -40,7 +40,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "MODE"},
     ),
     STRICT: (
-        "what fails a test when it is left over: faults and scheduled actions that were never applied, advice",
+        "leftovers that fail a test: faults and scheduled actions that were never applied, advice",
         {"metavar": "NAMES"},
     ),
     COVERAGE: (
