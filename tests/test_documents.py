@@ -19,7 +19,7 @@ TEXTS = {
 TEXTS["README"] = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 
 #: This page shows changes of the source, which a test of its own makes.
-OF_THE_SOURCE = "explanation/architecture"
+OF_THE_SOURCE = "contribute/change-examples"
 
 SNIPPETS = {
     f"{name}: {number}": block

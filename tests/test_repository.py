@@ -53,7 +53,7 @@ def test_the_version_is_declared_once() -> None:
     asked = [sys.executable, "-m", "reseller_sandbox", "--version"]
     printed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     assert printed == version(PROJECT["name"]) == PROJECT["version"]
-    changes = ROOT / "sandbox/reseller_sandbox/manual/explanation/changes.md"
+    changes = ROOT / "sandbox/reseller_sandbox/manual/changelog.md"
     assert re.findall(r"^## (\d\S+)", changes.read_text("utf-8"), re.MULTILINE)[0] == PROJECT["version"]
 
 

@@ -103,7 +103,7 @@ def a_wire_rename() -> None:
     assert "company-name" not in json.dumps(schemas) + shown.text
 
 
-def a_resource_method() -> None:
+def a_resources_method() -> None:
     assert sandbox.clock.sleep_until("2026-02-01").now.day == 1
     with sandbox.serve() as server, reseller_sandbox.connect(server.url) as there:
         remote: Any = there

@@ -20,14 +20,15 @@ from tests.test_architecture import LAYERS
 
 SOURCE = FOLDER.parent
 ROOT = SOURCE.parents[1]
-PAGE = (FOLDER / "explanation" / "architecture.md").read_text("utf-8")
+PAGE = (FOLDER / "contribute" / "architecture.md").read_text("utf-8")
+CHANGES = (FOLDER / "contribute" / "change-examples.md").read_text("utf-8")
 BLOCK = re.compile(
     r"^`([\w/]+\.(?:py|yaml))`(, new)?:\n\n```(?:python|diff)\n(.*?)^```$", re.DOTALL | re.MULTILINE
 )
 #: The blocks of each example by its title: file, whether the file is new, and its text or a diff.
 EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
     section.partition("\n")[0]: BLOCK.findall(section.partition("\n## ")[0])
-    for section in PAGE.split("\n### ")[1:]
+    for section in CHANGES.split("\n### ")[1:]
 }
 
 
@@ -44,13 +45,13 @@ def patch(path: Path, diff: str) -> None:
 
 def test_the_page_names_files_that_exist_the_enforced_layers_and_an_example_of_each_change() -> None:
     made = {file for blocks in EXAMPLES.values() for file, new, _ in blocks if new}
-    named = set(re.findall(r"`([\w/]+(?:\.py|\.yaml|/))`", PAGE)) - made
+    named = set(re.findall(r"`([\w/]+(?:\.py|\.yaml|/))`", PAGE + CHANGES)) - made
     assert len(named) > 40
     assert not {name for name in named if not (SOURCE / name).exists() and not (ROOT / name).exists()}
     steps = re.findall(r"^registry ← .*$", PAGE, re.MULTILINE)[0].split(" ← ")
     assert [tuple(step.split(", ")) for step in steps] == [*LAYERS]
     assert all(map(check_of, EXAMPLES))
-    assert len(re.findall(r"^```(?:python|diff)$", PAGE, re.MULTILINE)) == sum(map(len, EXAMPLES.values()))
+    assert len(re.findall(r"^```(?:python|diff)$", CHANGES, re.MULTILINE)) == sum(map(len, EXAMPLES.values()))
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
 """What may happen to an answer on its way to the client, and what of it plain WSGI can bring about.
 
-The application says it by putting a ``Delivery`` into the WSGI environment. The server carries it out on the
-socket (``asgi_adapter``), and clients of this process imitate it (``clients.fake_connection``). Without
-either, under another WSGI server, ``delivering`` does what can be done there: it sleeps, shortens, and raises the exception that a
-client would have met.
+The application puts a ``Delivery`` into the WSGI environment. The server carries it out on the socket
+(``asgi_adapter``), and clients in the same process imitate it (``clients.fake_connection``). Under another
+WSGI server, ``delivering`` does the part that is possible there: it sleeps, shortens the body, and raises the
+exception that a client would get.
 """
 
 from __future__ import annotations
