@@ -37,10 +37,10 @@ TESTS = {
     "registry": ["units", "model", "time", "third_parties", "v3", "v2"],
     "v2": ["contract"],
     "v3": ["contract"],
-    "faults": ["control", "control"],
+    "faults": ["control"],
     "persistence": ["units"],
     "worlds": ["control", "journal", "fixture"],
-    "control": ["control", "worlds", "journal"],
+    "control": ["worlds", "journal"],
 }
 
 #: Tests of files around the program.
