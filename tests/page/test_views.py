@@ -18,7 +18,7 @@ from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, sh
 MORE = (
     "/#/console/v3.createDomain",
     "/#/journal/r2",
-    "/#/simulate/active.com?when=at&on=P3D",
+    "/#/third-parties/active.com?when=at&on=P3D",
     "/#/worlds?from=default&to=default",
 )
 PAGES = ("/_sandbox/manual", "/_sandbox/manual/tutorial", "/_sandbox/manual/reference/control")

@@ -13,7 +13,7 @@ export function entry(address, one) {
     h("header", h("h2", h("span.id", one.id), " ", one.operation, " ", one.domains.map((name) => h("a", { href: beside(address, "names", name) }, name))),
       h("a.close", { href: write({ ...address, subject: "" }), "aria-label": "Close the request" }, "×")),
     h("p.quiet", instant(one.at), " · ", one.account ?? "nobody", ` · ${one.duration_ms} ms`,
-      one.fault && [" · applied by ", h("b", one.fault)]),
+      one.fault && [" · fault ", h("b", one.fault)]),
     one.refusal && why(one.refusal),
     tools(address, one),
     h("page-copies", { $request: { method: one.method, target: one.request.target, body: one.request.body, account: one.account, where: { world: address.world } } }),

@@ -16,7 +16,7 @@ export default class extends View {
     const applied = faults.reduce((sum, one) => sum + one.applied, 0);
     this.render(
       h("div.bar", h("h1", "Faults"),
-        h("span.quiet", faults.length ? `Rules: ${faults.length}, strikes: ${applied}` : "Every request goes through."),
+        h("span.quiet", faults.length ? `Rules: ${faults.length}, applied: ${applied}` : "Every request goes through."),
         faults.length > 0 && action({ label: "Remove all", operation: "faults.clear", where: address, tone: "danger" })),
       faults.length > 0 && rules(faults, address),
       h("div.columns", { key: "more" },

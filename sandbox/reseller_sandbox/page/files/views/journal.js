@@ -1,4 +1,4 @@
-// The journal, live: requests, control calls, what time does and scheduled; and a request with all that is known of it.
+// The journal, live: requests, control calls, due events and scheduled actions; and a request with all that is known of it.
 
 import { beside, change } from "../parts/address.js";
 import { h } from "../parts/dom.js";

@@ -40,8 +40,8 @@ export default class extends View {
             one.revoked.length > 0 && h("span.tag", { "data-sort": "bad" }, `revoked: ${one.revoked.join(", ")}`),
             about("account").map((of) => act(of, { account: one.name }, { asks: rest(of, "account") })))))),
           h("section.part", h("h2", "Registries"), h("p.tools", about("zone").map((one) => act(one, {}, { asks: true })))),
-          h("section.part", h("h2", "Plans"), scheduled.length ? h("ul.plain.lines", scheduled.map((one) => scheduled(one, address)))
-            : h("p.quiet", "Nothing is planned. Choose a time above, and what you press becomes a scheduled.")))),
+          h("section.part", h("h2", "Scheduled"), scheduled.length ? h("ul.plain.lines", scheduled.map((one) => scheduledLine(one, address)))
+            : h("p.quiet", "Nothing is scheduled. Choose a time above, and the next action is scheduled for it.")))),
     );
   }
 }
@@ -83,7 +83,7 @@ function transfer(one, where, act) {
       act("complete_transfer", given, { label: "Complete" })));
 }
 
-const scheduled = (one, where) => h("li.line", { key: one.id },
+const scheduledLine = (one, where) => h("li.line", { key: one.id },
   h("span.id", `#${one.id}`), h("b", words(one.action)), h("span.code", Object.values(one.given).map(brief).join(" ")),
   h("span.quiet", one.applied ? `was done ${instant(one.applied)}` : one.at ? `at ${instant(one.at)}` : `after ${brief(one.after?.operation ?? one.after)}`),
   one.refused && h("span.tag", { "data-sort": "bad" }, one.refused),
