@@ -1,7 +1,7 @@
-"""What annotations declare: the parameters of a function, the keys of an object, the parts of a record.
+"""Parameters that annotations declare: of a function, of an object or of a record.
 
-Each has a kind of ``core.values``, and may have words that say what it is. What can be told, through every
-door, follows from that.
+Each parameter has a kind from ``registry.values``, and may have a description. All interfaces follow from
+these declarations.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from reseller_sandbox.registry.values import MOST_MISTAKES, Kind, Mistake, Withi
 
 
 class Quiet(Struct, frozen=True):
-    """A record whose values are long or secret: its repr is its type alone."""
+    """A record with long or secret values. Its repr shows only its type."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
 
 def field_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields of a record, a dataclass or a named tuple, or of their type."""
+    """Return the field names of a record, dataclass or named tuple, or of its type."""
     for attribute in ("__struct_fields__", "_fields"):
         if hasattr(kind, attribute):
             return tuple(getattr(kind, attribute))
@@ -45,7 +45,7 @@ def is_record(value: Any) -> bool:
 
 
 def defaults(kind: Any) -> dict[str, Any]:
-    """Return the default of each field that has a constant one, by the names of the fields."""
+    """Return the constant defaults of the fields of ``kind``, by field name."""
     if not hasattr(kind, "__struct_fields__"):
         return {field.name: field.default for field in fields(kind) if field.default is not MISSING}
     pairs = zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False)
@@ -57,27 +57,26 @@ _ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
 
 
 def docstring(of: Any) -> str:
-    """Return the docstring of a function, a class or a module without its indentation, or an empty text.
+    """Return the docstring without its indentation, or an empty text.
 
-    Python 3.13 takes the indentation away by itself, and ``python -OO`` the docstrings; then it is read
-    from the source.
+    ``python -OO`` removes docstrings, so the function then reads the docstring from the source.
     """
     of = inspect.unwrap(of)
     if not (inspect.isclass(of) or inspect.isroutine(of) or inspect.ismodule(of)):
         of = type(of)
     text: str | None = of.__doc__
-    if sys.flags.optimize > 1 and (text is None or inspect.isclass(of)):  # dataclasses make one up
+    if sys.flags.optimize > 1 and (text is None or inspect.isclass(of)):  # dataclasses generate a docstring
         text = _in_source(of) or text
     return inspect.cleandoc(text or "")
 
 
 def without_arguments(of: Any) -> str:
-    """Return the docstring of a function or a class without the part about what it is told."""
+    """Return the docstring without its ``Args:`` section."""
     return _ARGUMENTS.sub("", docstring(of)).strip()
 
 
 def documented_parameters(of: Any) -> Mapping[str, str]:
-    """Return what the docstring of a function or a class says of each thing that it is told."""
+    """Return the descriptions in the docstring's ``Args:`` section, by parameter."""
     found = _ARGUMENTS.search(docstring(of) + "\n")
     pairs = _ARGUMENT.findall(found[1]) if found else []
     return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
@@ -100,15 +99,15 @@ def unmarked(words: str) -> str:
 
 _FEW = 16
 
-#: Where a parameter stands: in the path, as an argument of a command, or under its name alone.
+#: The position of a parameter: in the path, as a positional argument of a command, or under its name.
 Place = Literal["segment", "argument", "option"]
 
 
 class Parameter(Struct, frozen=True):
-    """One thing that an action, a resource or a record is told, or may be told.
+    """A parameter of an action, a resource or a record.
 
-    ``default`` is what stands for nothing. ``words`` say what it is, where its annotation does, or the
-    docstring of its record.
+    ``default`` is its value if it is not given. ``words`` describe it: they come from its annotation, or from
+    the docstring of its record.
     """
 
     name: str
@@ -120,7 +119,7 @@ class Parameter(Struct, frozen=True):
 
     @property
     def attribute(self) -> str:
-        """Return its name as Python can write it: ``from_``."""
+        """The name as a Python identifier: ``from_`` for ``from``."""
         return f"{self.name}_" if iskeyword(self.name) else self.name
 
 
@@ -130,7 +129,7 @@ def kind_of(annotated: Any) -> Kind[Any]:
 
 
 def words_of(annotated: Any) -> str:
-    """Return what an annotation says of its parameter, or nothing."""
+    """Return the description in an annotation, or an empty text."""
     return next((part for part in _metadata(annotated) if isinstance(part, str)), "")
 
 
@@ -152,10 +151,11 @@ class Group(Struct, frozen=True):
 
 
 def declared(of: Any) -> tuple[Parameter, ...]:
-    """Return what ``of`` declares: a function after its first parameter, a TypedDict, or a dataclass.
+    """Return the parameters that ``of`` declares.
 
-    Some parameters of a function may stand in a TypedDict, ``**match: Unpack[Matching]``.
-    A dataclass has its own fields before those that it inherits. A final underscore is no part of a name.
+    ``of`` is a function (its first parameter is skipped), a TypedDict or a dataclass. A function may take
+    some of its parameters from a TypedDict: ``**match: Unpack[Matching]``. A dataclass lists its own fields
+    before inherited ones. A trailing underscore is not part of a name.
     """
     return _declared(of)
 
@@ -206,22 +206,22 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
             words = words_of(hints[name]) or about.get(_key(name), "")
             kind, default = kind_of(hints[name]), default_values.get(name)
             own.append(Parameter(_key(name), kind, name not in default_values, default=default, words=words))
-    return (*own, *(one for base in bases for one in declared(base)))
+    return (*own, *(parameter for base in bases for parameter in declared(base)))
 
 
 def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``given`` as ``known`` declares it; None stands for nothing given.
+    """Return the values in ``given`` as ``known`` declares them. None counts as missing.
 
     Refuse with ``invalid_parameter``, naming every mistake.
     """
-    found, wrong = read(known, given)
+    values, wrong = read(known, given)
     if wrong:
         raise refused(wrong)
-    return found
+    return values
 
 
 def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
-    """Return what can be read of ``given``, and every mistake in it."""
+    """Return the values that can be read from ``given``, and all mistakes."""
     named = {one.name: one for one in known}
     wrong = _strange(named, given)
     told = {name: plain(value) for name, value in given.items() if value is not None and name in named}
@@ -238,7 +238,7 @@ def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str
 
 
 def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[Mistake]:
-    """Return a complaint about each name that is not known: with the nearest, or once with those that are."""
+    """Return a mistake for each unknown name, with a suggestion or all known names."""
     listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
     wrong: list[Mistake] = []
     for name in given:
@@ -250,15 +250,19 @@ def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[M
 
 
 def refused(problems: Sequence[str], place: str = "") -> Refused:
-    """Return the refusal with ``invalid_parameter`` that names every mistake, each with its place."""
+    """Return a refusal with ``invalid_parameter`` that names every mistake.
+
+    ``place`` is the path of the object that contains the mistakes.
+    """
     placed = [f"{place}.{problem}" if place else problem for problem in problems]
     return Refused(INVALID_PARAMETER, problems=complaint(placed))
 
 
 def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
-    """Return the kind of objects that a TypedDict or a dataclass describes, or what is ``made`` of its parts.
+    """Return a kind that accepts the objects that ``of`` describes.
 
-    What is as it is by default is not written.
+    ``of`` is a TypedDict or a dataclass. ``made`` builds the value from its parts. Values that equal their
+    default are not written.
     """
     make: Any = made or (of if is_record(of) else None)
 
@@ -280,14 +284,14 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
 
 
 def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
-    """Return what ``value``, an object or a record, has of ``known`` as JSON, but for its defaults."""
+    """Return the parts of ``value`` as JSON, without those that equal their default."""
     told = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
     parts = ((one, told(one.name if isinstance(value, Mapping) else one.attribute)) for one in known)
     return {one.name: one.kind.write(part) for one, part in parts if part != one.default}
 
 
 def by_attribute(known: Sequence[Parameter], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was ``found`` of ``known``, as Python can name it."""
+    """Return the values in ``found``, under their Python identifiers."""
     return {one.attribute: found[one.name] for one in known if one.name in found}
 
 
