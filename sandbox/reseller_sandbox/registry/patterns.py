@@ -79,9 +79,7 @@ class Glob(Struct, frozen=True):
 
     def matches(self, text: str) -> bool:
         """Whether the pattern matches the whole of ``text``."""
-        return fnmatchcase(
-            text, self.text.replace("[", "[[]")
-        )  # because a bracket is an ordinary character in a glob
+        return fnmatchcase(text, self.text.replace("[", "[[]"))  # escape, because globs have no sets
 
 
 def any_matches(globs: Iterable[Glob], text: str) -> bool:
