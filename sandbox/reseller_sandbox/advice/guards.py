@@ -45,7 +45,7 @@ def _is_unguarded(entry: Entry) -> bool:
 
 def _asked(entry: Entry) -> dict[str, object]:
     """Return the request's body from JSON or a form, or an empty object."""
-    found = entry.json
-    if found is None:
+    body = entry.json
+    if body is None:
         return dict(parse_qsl(entry.body.decode("utf-8", "replace")))
-    return found if isinstance(found, dict) else {}
+    return body if isinstance(body, dict) else {}

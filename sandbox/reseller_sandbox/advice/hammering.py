@@ -32,7 +32,7 @@ def rate_limit_ignored(record: Record) -> Iterator[Seen]:
     there.
 
     Instead:
-        Wait for as many seconds as Retry-After says. If there is no Retry-After, wait longer each time: a real
+        Wait for as many seconds as Retry-After says. Without Retry-After, wait longer each time: a real
         service can block your client permanently. In a test, advance the world's clock instead.
     """
     long = list(_runs(record.entries, lambda entry: entry.account, IN_A_ROW))

@@ -15,7 +15,7 @@ def keys_ignored(record: Record) -> Iterator[Seen]:
     """Keys in a body or a query that have no effect on the operation.
 
     Instead:
-        Remove the key, or spell it as in the contract. The operation did not do what the key was meant for.
+        Remove the key, or spell it as in the contract.
     """
     by_key: dict[tuple[str | None, str, str], list[Entry]] = {}
     for entry in record.entries:

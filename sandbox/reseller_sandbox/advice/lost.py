@@ -37,14 +37,15 @@ def transfer_repeated(record: Record) -> Iterator[Seen]:
 @rule(Severity.MONEY, instead=_INSTEAD)
 def lost_answer_ignored(record: Record) -> Iterator[Seen]:
     """A paid order whose response was lost, and whose name was not read since."""
-    for one in unknown_orders(record):
-        first, answered = one.first, any(entry.carried_out or entry.refused for entry in one.again)
-        if first.lost and not one.told and not answered and cost(first):
-            yield one.seen(
-                f"The {one.wish} of {to_unicode(one.name)} was carried out, for {money.write(cost(first))} "
-                f"{currency(first)}, and the answer to {first.id} was lost. Nothing has asked since what "
+    for order in unknown_orders(record):
+        first, answered = order.first, any(entry.carried_out or entry.refused for entry in order.again)
+        if first.lost and not order.told and not answered and cost(first):
+            yield order.seen(
+                f"The {order.wish} of {to_unicode(order.name)} was carried out, for "
+                f"{money.write(cost(first))} {currency(first)}, and the answer to {first.id} was lost. "
+                "Nothing has asked since what "
                 "became of it: whoever takes that for a failure has paid without knowing it.",
-                one.again,
+                order.again,
             )
 
 
@@ -97,22 +98,23 @@ def _concerned(open_: dict[tuple[str | None, str], Unknown], entry: Entry) -> It
     The request names the domain, or lists all domains.
     """
     lists = entry.operation == LIST and reads(entry)
-    for (account, name), one in open_.items():
+    for (account, name), order in open_.items():
         if account == entry.account and (lists or name in entry.domains):
-            yield one
+            yield order
 
 
 def _repeated(record: Record, wish: str, *refused_by: refusals.Rule) -> Iterator[Seen]:
     """Yield the orders placed again and refused by one of ``refused_by``."""
-    for one in unknown_orders(record):
-        again = [entry for entry in one.again if entry.refused and entry.refused.rule in refused_by]
-        if one.wish != wish or not again:
+    for order in unknown_orders(record):
+        again = [entry for entry in order.again if entry.refused and entry.refused.rule in refused_by]
+        if order.wish != wish or not again:
             continue
-        first, unit = one.first, currency(one.first)
+        first, unit = order.first, currency(order.first)
         paid = f", for {money.write(cost(first))} {unit}" if unit else ""
-        yield one.seen(
-            f"{first.id} placed the {wish} of {to_unicode(one.name)}{paid}, and its answer was lost or late; "
-            f"{', '.join(entry.id for entry in again)} asked for the same again without a look at the name, "
-            "and was refused. Whoever takes that for a failure has paid for a name without knowing it.",
+        yield order.seen(
+            f"{first.id} placed the {wish} of {to_unicode(order.name)}{paid}, and its answer was lost or "
+            f"late; {', '.join(entry.id for entry in again)} asked for the same again without a look at "
+            "the name, and was refused. Whoever takes that for a failure has paid for a name "
+            "without knowing it.",
             again,
         )

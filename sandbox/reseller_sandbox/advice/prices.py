@@ -70,16 +70,16 @@ def price_not_enforced(record: Record) -> Iterator[Seen]:
     for entry in record.entries:
         if (prices := _sent_and_paid(entry)) is not None:
             cases.setdefault(entry.account, []).append((entry, *prices))
-    for found in cases.values():
-        entries = [entry for entry, _, _ in found]
+    for orders in cases.values():
+        entries = [entry for entry, _, _ in orders]
         each = [
             f"{listed(names(entry))} sent {money.write(sent)} and paid {money.write(paid)}"
-            for entry, sent, paid in found
+            for entry, sent, paid in orders
         ]
-        more = sum((paid - sent for _, sent, paid in found), Decimal(0))
+        more = sum((paid - sent for _, sent, paid in orders), Decimal(0))
         yield Seen(
             entries,
-            f"{plural(len(found), 'order')} paid another price than purchaseCost: {listed(each)}.",
+            f"{plural(len(orders), 'order')} paid another price than purchaseCost: {listed(each)}.",
             names(*entries),
             more if more > 0 else None,
         )
@@ -134,6 +134,6 @@ def _never_right(record: Record, refused_by: refusals.Rule) -> Iterator[list[Ent
 
 
 def _facts(entries: list[Entry], fact: str) -> list[str]:
-    """Return the values of ``fact`` in the refusals of ``entries``, without duplicates."""
+    """Return the values of ``fact`` in the refusals, without duplicates."""
     said = (str(entry.refused.facts[fact]) for entry in entries if entry.refused is not None)
     return list(dict.fromkeys(said))

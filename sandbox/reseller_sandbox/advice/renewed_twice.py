@@ -25,7 +25,7 @@ AFTER_A_LOST_ANSWER = timedelta(days=1)
 
 @rule(Severity.MONEY)
 def renewed_twice(record: Record) -> Iterator[Seen]:
-    """The same renewal, of a name for the same years, carried out twice within 90 minutes.
+    """The same renewal, of a name for the same years, carried out twice in 90 minutes.
     If the response to the first was lost, the limit is a day.
 
     Instead:

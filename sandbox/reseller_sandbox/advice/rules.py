@@ -45,8 +45,8 @@ def advise(world: World) -> list[Finding]:
     with world.lock:
         world.settle()
         record = Record(entries=tuple(world.journal), beginning=world.origin, present=world.snapshot)
-    found = [(rule, seen) for rule in RULES for seen in rule.look(record)]
-    found.sort(key=lambda case: case[1].entries[0].number)  # stable: ties keep the catalogue's order
+    cases = [(rule, seen) for rule in RULES for seen in rule.look(record)]
+    cases.sort(key=lambda case: case[1].entries[0].number)  # stable: ties keep the catalogue's order
     return [
         Finding(
             rule=rule.name,
@@ -59,5 +59,5 @@ def advise(world: World) -> list[Finding]:
             currency=currency(seen.entries[0]) if seen.amount is not None else None,
             entries=tuple(entry.id for entry in seen.entries),
         )
-        for rule, seen in found
+        for rule, seen in cases
     ]

@@ -260,7 +260,7 @@ def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
 
 def names_of(of: type) -> set[str]:
     """Return the names of the parameters that ``of`` declares."""
-    return {one.name for one in declared(of)}
+    return {parameter.name for parameter in declared(of)}
 
 
 def _rule(
@@ -327,10 +327,10 @@ def _kind(word: Any, given: Mapping[str, Any]) -> tuple[FaultKind | None, list[M
     if kind is None:
         known = _one_of(KINDS, word)
         return None, [("kind", known if word is not None else f"is missing; it {known}")]
-    found, wrong = read((*declared(kind), *declared(Parts)), given)
+    values, wrong = read((*declared(kind), *declared(Parts)), given)
     if wrong:
         return None, [_split(problem) for problem in wrong]
-    made = kind(**by_attribute(declared(kind), found))
+    made = kind(**by_attribute(declared(kind), values))
     return made, list(made.mistakes())
 
 

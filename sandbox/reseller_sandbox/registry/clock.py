@@ -153,13 +153,13 @@ def parse_instant(text: str) -> datetime:
     Raise ValueError for any other text, and for an instant outside the supported years.
     """
     try:
-        found = parse_iso(text)
+        instant = parse_iso(text)
     except ValueError:
         raise ValueError(f"{text[:80]!r} is not an instant such as 2026-01-31T12:00:00Z") from None
-    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    if not EARLIEST <= found <= LATEST:
+    instant = instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
+    if not EARLIEST <= instant <= LATEST:
         raise ValueError(f"{text[:80]!r} is outside the years {EARLIEST.year} to {LATEST.year}")
-    return _plain(found).replace(microsecond=0)
+    return _plain(instant).replace(microsecond=0)
 
 
 def instant_given(text: str) -> datetime:
@@ -173,8 +173,8 @@ def parse_duration(text: str) -> relativedelta:
     Examples: ``P30D``, ``P1Y``, ``PT90M``, ``90m``, ``1d12h``, ``3600``. Raise ValueError for any other text.
     """
     plain = _ISO_MONTHS.sub(r"\1MO", text.strip()).upper()
-    found = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
-    amounts = {unit: int(count) for unit, count in found.groupdict().items() if count} if found else {}
+    match = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
+    amounts = {unit: int(count) for unit, count in match.groupdict().items() if count} if match else {}
     if not amounts or any(count > 10**11 for count in amounts.values()):
         raise ValueError(f"{text[:80]!r} is not a length of time such as P30D, 90m or 3600")
     return relativedelta(**amounts)  # type: ignore[arg-type]

@@ -36,14 +36,14 @@ def parse_addresses(draft: Draft, texts: Sequence[str]) -> tuple[str, ...]:
         raise Refused(INVALID_IP, ip=[], problem="is empty: at least one is needed", version=4)
     if len(texts) > MOST_ADDRESSES:
         raise bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}")
-    found: list[str] = []
+    addresses: list[str] = []
     for text in texts:
         address = parse_address(text)
-        if address in found:
+        if address in addresses:
             raise bad_address(text, "is there twice")
         require_allowed(draft, address)
-        found.append(address)
-    return tuple(found)
+        addresses.append(address)
+    return tuple(addresses)
 
 
 def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
@@ -128,17 +128,17 @@ def parse_nameservers(
             server=servers[MOST_NAMESERVERS],
             problem=f"is one more than {MOST_NAMESERVERS}",
         )
-    found: list[str] = []
+    parsed: list[str] = []
     for server in servers:
         name = parse_nameserver(server)
-        if name in found:
+        if name in parsed:
             raise Refused(refusals.INVALID_NAMESERVER, server=server, problem="is there twice")
         parent = None if name in present else _glueless_below(draft.state, account, name, domain)
         if parent and draft.assumed.own_glue == "required":
             problem = f"lies below {names.to_unicode(parent)} and needs a glue record first"
             raise Refused(refusals.INVALID_NAMESERVER, server=server, problem=problem)
-        found.append(name)
-    return tuple(found)
+        parsed.append(name)
+    return tuple(parsed)
 
 
 def _glueless_below(state: State, account: int, server: str, domain: str) -> str | None:
@@ -260,7 +260,10 @@ def delete(draft: Draft, order: Order, text: str) -> Host:
 
 
 def require_unused(state: State, host: Host, besides: Order | None) -> None:
-    """Refuse with ``host_in_use`` while an order other than ``besides`` is delegated to ``host``."""
+    """Refuse with ``host_in_use`` while a domain is delegated to ``host``.
+
+    The domain of order ``besides`` does not count.
+    """
     linked = state.linked.beginning(("nameserver", host.name))
     users = [
         names.to_unicode(state.orders[number].name)

@@ -99,5 +99,5 @@ def request_of(cause: str) -> str | None:
 
     The repetition of a duplicated request counts as the request itself.
     """
-    found = _CAUSE.fullmatch(cause)
-    return found[1] if found else None
+    match = _CAUSE.fullmatch(cause)
+    return match[1] if match else None

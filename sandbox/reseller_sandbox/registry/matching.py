@@ -108,14 +108,14 @@ def plain(wanted: Any) -> Any:
         return wanted.text
     if isinstance(wanted, Mapping):
         return {key: plain(value) for key, value in wanted.items()}
-    return [plain(one) for one in wanted] if isinstance(wanted, list | tuple) else wanted
+    return [plain(item) for item in wanted] if isinstance(wanted, list | tuple) else wanted
 
 
 def _globbed(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _globbed(one) for key, one in value.items()}
+        return {key: _globbed(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_globbed(one) for one in value]
+        return [_globbed(item) for item in value]
     return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
 
 
@@ -331,7 +331,7 @@ class Match(Struct, frozen=True, kw_only=True):
             yield from _held(path, wanted, request.json)
 
     def _came_to(self, request: Request) -> Iterator[Miss]:
-        if self.outcome is not None and not any(_is(request, one) for one in self.outcome):
+        if self.outcome is not None and not any(_is(request, outcome) for outcome in self.outcome):
             yield Miss("outcome", " or ".join(self.outcome), request.outcome)
         if self.carried_out not in (None, request.carried_out):
             yield Miss("carried_out", self.carried_out, request.carried_out)

@@ -166,7 +166,7 @@ class Customer(Struct, frozen=True, kw_only=True):
 
 
 class Contact(Struct, frozen=True, kw_only=True):
-    """A contact under its handle. ``extra`` holds additional parameters as sorted pairs."""
+    """A contact with its handle. ``extra`` holds other parameters as sorted pairs."""
 
     handle: str
     account: int

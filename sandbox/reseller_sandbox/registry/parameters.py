@@ -77,19 +77,19 @@ def without_arguments(of: Any) -> str:
 
 def documented_parameters(of: Any) -> Mapping[str, str]:
     """Return the descriptions in the docstring's ``Args:`` section, by parameter."""
-    found = _ARGUMENTS.search(docstring(of) + "\n")
-    pairs = _ARGUMENT.findall(found[1]) if found else []
+    section = _ARGUMENTS.search(docstring(of) + "\n")
+    pairs = _ARGUMENT.findall(section[1]) if section else []
     return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
 
 
 def _in_source(of: Any) -> str | None:
     try:
         tree = ast.parse(dedent(inspect.getsource(of)))
-        found = tree if inspect.ismodule(of) else tree.body[0]
+        node = tree if inspect.ismodule(of) else tree.body[0]
     except (OSError, TypeError, SyntaxError):
         return None
-    assert isinstance(found, ast.FunctionDef | ast.ClassDef | ast.Module)
-    return ast.get_docstring(found)
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module)
+    return ast.get_docstring(node)
 
 
 def unmarked(words: str) -> str:
@@ -134,7 +134,11 @@ def words_of(annotated: Any) -> str:
 
 
 def _metadata(annotated: Any) -> Iterator[Any]:
-    return (part for one in (annotated, *get_args(annotated)) for part in getattr(one, "__metadata__", ()))
+    return (
+        part
+        for annotation in (annotated, *get_args(annotated))
+        for part in getattr(annotation, "__metadata__", ())
+    )
 
 
 _PLACES: Mapping[Any, Place] = {
@@ -145,7 +149,10 @@ _PLACES: Mapping[Any, Place] = {
 
 
 class Group(Struct, frozen=True):
-    """Declares the parameters of a function's keywords, ``**rule: Annotated[Any, Group(…)]``."""
+    """The parameters of a function's keywords, as an annotation.
+
+    Example: ``**rule: Annotated[Any, Group(…)]``.
+    """
 
     known: Callable[[], Sequence[Parameter]]
 
@@ -167,19 +174,21 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
         return _keys(documented_parameters(of), hints)
     if is_record(of):
         return _fields(of, hints)
-    found: list[Parameter] = []
-    for name, one in list(inspect.signature(of).parameters.items())[1:]:
+    parameters: list[Parameter] = []
+    for name, parameter in list(inspect.signature(of).parameters.items())[1:]:
         hint = hints[name]
-        if one.kind is not inspect.Parameter.VAR_KEYWORD:
-            required = one.default is inspect.Parameter.empty
-            default = None if required else one.default
-            found.append(
-                Parameter(_key(name), kind_of(hint), required, _PLACES[one.kind], default, words_of(hint))
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            required = parameter.default is inspect.Parameter.empty
+            default = None if required else parameter.default
+            parameters.append(
+                Parameter(
+                    _key(name), kind_of(hint), required, _PLACES[parameter.kind], default, words_of(hint)
+                )
             )
         else:
             group = next((part for part in _metadata(hint) if isinstance(part, Group)), None)
-            found += group.known() if group else declared(*get_args(hint))  # of Unpack
-    return tuple(found)
+            parameters += group.known() if group else declared(*get_args(hint))  # of Unpack
+    return tuple(parameters)
 
 
 def _key(name: str) -> str:
@@ -187,13 +196,13 @@ def _key(name: str) -> str:
 
 
 def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    found = []
+    parameters = []
     for name, hint in hints.items():
         required = get_origin(hint) is Required
         annotated = get_args(hint)[0] if required else hint
         words = words_of(annotated) or about.get(_key(name), "")
-        found.append(Parameter(_key(name), kind_of(annotated), required, words=words))
-    return tuple(found)
+        parameters.append(Parameter(_key(name), kind_of(annotated), required, words=words))
+    return tuple(parameters)
 
 
 def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
@@ -210,9 +219,9 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
 
 
 def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values in ``given`` as ``known`` declares them. None counts as missing.
+    """Return the values in ``given`` as ``known`` declares them.
 
-    Refuse with ``invalid_parameter``, naming every mistake.
+    None counts as missing. Refuse with ``invalid_parameter``, naming every mistake.
     """
     values, wrong = read(known, given)
     if wrong:
@@ -222,12 +231,16 @@ def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, A
 
 def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
     """Return the values that can be read from ``given``, and all mistakes."""
-    named = {one.name: one for one in known}
+    named = {parameter.name: parameter for parameter in known}
     wrong = _strange(named, given)
-    told = {name: plain(value) for name, value in given.items() if value is not None and name in named}
-    wrong += [Mistake((one.name,), "is missing") for one in known if one.required and one.name not in told]
+    values = {name: plain(value) for name, value in given.items() if value is not None and name in named}
+    wrong += [
+        Mistake((parameter.name,), "is missing")
+        for parameter in known
+        if parameter.required and parameter.name not in values
+    ]
     found = {}
-    for name, value in told.items():
+    for name, value in values.items():
         try:
             found[name] = named[name].kind.read(value)
         except ValueError as problem:
@@ -270,10 +283,10 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
         if isinstance(make, type) and isinstance(given, make):
             return given
         known = declared(of)
-        found, wrong = read(known, mapping(given))
+        values, wrong = read(known, mapping(given))
         if wrong:
             raise Within(wrong)
-        return found if make is None else make(**by_attribute(known, found))
+        return values if make is None else make(**by_attribute(known, values))
 
     return Kind(
         lambda: object_shape(declared(of)),
@@ -285,14 +298,19 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
 
 def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
     """Return the parts of ``value`` as JSON, without those that equal their default."""
-    told = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
-    parts = ((one, told(one.name if isinstance(value, Mapping) else one.attribute)) for one in known)
-    return {one.name: one.kind.write(part) for one, part in parts if part != one.default}
+    get = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
+    parts = (
+        (parameter, get(parameter.name if isinstance(value, Mapping) else parameter.attribute))
+        for parameter in known
+    )
+    return {
+        parameter.name: parameter.kind.write(part) for parameter, part in parts if part != parameter.default
+    }
 
 
 def by_attribute(known: Sequence[Parameter], found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values in ``found``, under their Python identifiers."""
-    return {one.attribute: found[one.name] for one in known if one.name in found}
+    return {parameter.attribute: found[parameter.name] for parameter in known if parameter.name in found}
 
 
 def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:
@@ -300,8 +318,12 @@ def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:
     return {
         "type": "object",
         "properties": {
-            one.name: {**one.kind.shape, **({"description": one.words} if one.words else {})} for one in known
+            parameter.name: {
+                **parameter.kind.shape,
+                **({"description": parameter.words} if parameter.words else {}),
+            }
+            for parameter in known
         },
-        "required": [one.name for one in known if one.required],
+        "required": [parameter.name for parameter in known if parameter.required],
         "additionalProperties": False,
     }

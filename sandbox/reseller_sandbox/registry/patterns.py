@@ -28,22 +28,22 @@ class BadPattern(ValueError):
 
 def compiled(pattern: str) -> Any:
     """Return ``pattern`` compiled. Raise ``BadPattern``."""
-    import re2  # loaded for those whose fixture has patterns
+    import re2  # import lazily, because few fixtures have patterns
 
     if not 0 < len(pattern) <= _LONGEST:
         raise BadPattern(f"a pattern has 1 to {_LONGEST} characters")
     options: Any = re2.Options()
     options.log_errors = False
     try:
-        found = re2.compile(pattern, options)
+        program = re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0]
         raise BadPattern(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
     except UnicodeEncodeError:
         raise BadPattern("it holds half a character") from None
-    if found.programsize > _LARGEST:
+    if program.programsize > _LARGEST:
         raise BadPattern("it repeats too much")
-    return found
+    return program
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -113,12 +113,12 @@ class Path(Struct, frozen=True):
         steps: list[str | int] = []
         at = 0 if 0 < len(text) <= LONGEST_PATH else len(text)
         while at < len(text):
-            found = _STEP.match(text, at)
-            if found is None:
+            step = _STEP.match(text, at)
+            if step is None:
                 raise ValueError("must be a path such as domain.expireDate or results[0].status")
-            place, key = found.groups()
+            place, key = step.groups()
             steps.append(key if key is not None else place if place == _ALL else int(place))
-            at = found.end()
+            at = step.end()
         if not steps:
             raise ValueError(f"must be a path such as domain.expireDate, of up to {LONGEST_PATH} characters")
         return cls(text, tuple(steps))

@@ -24,10 +24,11 @@ _SUBJECTS = ("domain", "zone", "account")
 def make(
     draft: Draft, action: str, given: Mapping[str, Any], *, at: str | None = None, after: Match | None = None
 ) -> ScheduledAction:
-    """Schedule an action ``at`` an instant or a duration from now, or ``after`` a request.
+    """Schedule an action ``at`` an instant or ``after`` a request.
 
-    ``given`` holds the arguments that ``third_parties.parameters`` read. Refuse with ``invalid_parameter`` if
-    the instant is past. Also raise the action's refusals that waiting cannot resolve.
+    ``at`` can be a duration from now. ``given`` holds the arguments that ``third_parties.parameters`` read.
+    Refuse with ``invalid_parameter`` if the instant is past. Also raise the action's refusals that waiting
+    cannot resolve.
     """
     if (at is None) is (after is None):
         raise Refused(INVALID_PARAMETER, problems="a scheduled action has either at or after")
@@ -51,12 +52,12 @@ def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
 
 
 def _ahead(draft: Draft, at: str) -> datetime:
-    found = instant_ahead(draft.now, "at", at)
-    if found < draft.now:
+    instant = instant_ahead(draft.now, "at", at)
+    if instant < draft.now:
         raise Refused(
             INVALID_PARAMETER, problems=f"at is {at}, and the clock shows {wire(draft.now)} already"
         )
-    return found
+    return instant
 
 
 def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:

@@ -47,12 +47,12 @@ class Shard(Struct, frozen=True):
 
         If this shard created it, the phrase says why it no longer has it.
         """
-        found = _MADE.match(made) if self.name else None
-        if found is None or found[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
+        match = _MADE.match(made) if self.name else None
+        if match is None or match[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
             return ""
-        if found[1] == self.name:
+        if match[1] == self.name:
             return f"it is of this shard, {self.name}, which has started anew since or has dropped its world"
-        return f"it is of the shard {found[1]}, and this is the shard {self.name}"
+        return f"it is of the shard {match[1]}, and this is the shard {self.name}"
 
 
 #: A single server, without shards.

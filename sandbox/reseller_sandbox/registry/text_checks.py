@@ -22,8 +22,8 @@ def close(word: str, known: Iterable[str], most: int = 1, likeness: float = _CUT
     The comparison ignores case.
     """
     spellings = {spelling[:COMPARED].lower(): spelling for spelling in known}
-    found = get_close_matches(word[:COMPARED].lower(), spellings, most, likeness)
-    return [spellings[match] for match in found]
+    matches = get_close_matches(word[:COMPARED].lower(), spellings, most, likeness)
+    return [spellings[match] for match in matches]
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -45,7 +45,7 @@ def shortened(value: object) -> str:
     """Return ``value`` as errors quote it."""
     try:
         shown = repr(decimals_to_floats(value))
-    except ValueError:  # Python writes no number of so many digits
+    except ValueError:  # Python limits the digits of a number as text
         shown = "a number of thousands of digits"
     return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
 
@@ -55,11 +55,11 @@ def there_are(names: Iterable[str], what: str) -> str:
 
     ``what`` is the plural noun for them.
     """
-    found = list(names)
-    if not found:
+    listed = list(names)
+    if not listed:
         return f"there are no {what}"
-    more = f" and {len(found) - _MOST_PROBLEMS} more" if len(found) > _MOST_PROBLEMS else ""
-    return f"there {'is' if len(found) == 1 else 'are'} {', '.join(found[:_MOST_PROBLEMS])}{more}"
+    more = f" and {len(listed) - _MOST_PROBLEMS} more" if len(listed) > _MOST_PROBLEMS else ""
+    return f"there {'is' if len(listed) == 1 else 'are'} {', '.join(listed[:_MOST_PROBLEMS])}{more}"
 
 
 def decimals_to_floats(value: object) -> object:
@@ -100,7 +100,9 @@ def printable(text: str) -> str:
     Otherwise, the text could move a terminal's cursor, change its colours or begin a line.
     """
     return (
-        text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+        text
+        if text.isprintable()
+        else "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
     )
 
 

@@ -91,8 +91,8 @@ def set_prices(
     changed = {name: AMOUNT(price) for name, price in given.items() if price is not None}
     if not changed:
         raise Refused(INVALID_PARAMETER, problems=f"set_prices takes at least one of {', '.join(given)}")
-    found = _zone(draft.state, zone)
-    return _changed(draft, "set_prices", replace(found, prices=replace(found.prices, **changed)))
+    zone_record = _zone(draft.state, zone)
+    return _changed(draft, "set_prices", replace(zone_record, prices=replace(zone_record.prices, **changed)))
 
 
 def set_promotion(
@@ -109,11 +109,11 @@ def set_promotion(
     """
     if (price is None) is not (until is None):
         raise Refused(INVALID_PARAMETER, problems="price and until go together")
-    found = _zone(draft.state, zone)
+    zone_record = _zone(draft.state, zone)
     promotion: Any = None
     if price is not None and until is not None:
         promotion = Promotion(price=AMOUNT(price), until=_ahead(draft, until))
-    return _changed(draft, "set_promotion", replace(found, **{f"{of}_promotion": promotion}))
+    return _changed(draft, "set_promotion", replace(zone_record, **{f"{of}_promotion": promotion}))
 
 
 def set_premium(
@@ -169,11 +169,11 @@ def adjust_balance(
     """
     if (by is None) is (to is None):
         raise Refused(INVALID_PARAMETER, problems="adjust_balance takes either by or to")
-    found = account_called(draft.state, account)
-    amount = CHANGE(by) if by is not None else CHANGE(to) - found.balance
+    account_record = account_called(draft.state, account)
+    amount = CHANGE(by) if by is not None else CHANGE(to) - account_record.balance
     if amount:
-        ledger.adjust(draft, found, amount)
-    return concerning(draft, "adjust_balance", found, charged=-amount)
+        ledger.adjust(draft, account_record, amount)
+    return concerning(draft, "adjust_balance", account_record, charged=-amount)
 
 
 def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> RegistryEvent:
@@ -281,10 +281,10 @@ def register(
     zones.require_in_service(zone)
     years = years or zone.min_years
     zones.require_period(domain, years, zone.min_years, zone.max_years)
-    found = registration.availability(draft, domain)
-    if found.taken:
+    available = registration.availability(draft, domain)
+    if available.taken:
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
-    if found.reserved:
+    if available.reserved:
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
     wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
     order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)

@@ -206,7 +206,10 @@ def complete(
 
 
 def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
-    """End a transfer without moving the domain. Remove the gaining order and refund it."""
+    """End a transfer without moving the domain.
+
+    Remove the gaining order and refund it.
+    """
     draft.remove(draft.state.orders[transfer.gaining_order])
     ledger.refund(draft, transfer.charges)
     return draft.put(replace(transfer, status=status))

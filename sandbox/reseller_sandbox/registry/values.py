@@ -210,7 +210,7 @@ def _duration(given: Any) -> relativedelta:
 
 
 def mapping(given: Any) -> dict[str, Any]:
-    """Return ``given`` as a dict. Raise ValueError unless it is an object with string keys."""
+    """Return ``given`` as a dict. Raise ValueError unless it has only string keys."""
     if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
         return dict(given)
     raise ValueError("must be an object")

@@ -35,15 +35,15 @@ def _like(pattern: str) -> Callable[[Any], str | None]:
 
 
 def _listed(pattern: str) -> Callable[[Any], tuple[str, ...] | None]:
-    """Return a reader for a list, or a comma-separated text, of items like ``pattern``."""
+    """Return a reader for a list, or comma-separated text, of items like ``pattern``."""
     item = _like(pattern)
 
     def read(given: Any) -> tuple[str, ...] | None:
         listed = given.split(",") if isinstance(given, str) else given
         if not isinstance(listed, list | tuple) or not 0 < len(listed) <= _MOST_LISTED:
             return None
-        items = [item(one.strip()) if isinstance(one, str) else None for one in listed]
-        return tuple(one for one in items if one) if all(items) else None
+        items = [item(item_text.strip()) if isinstance(item_text, str) else None for item_text in listed]
+        return tuple(item_text for item_text in items if item_text) if all(items) else None
 
     return read
 

@@ -53,9 +53,13 @@ class Wording(Struct, frozen=True):
     def said(self, fact: object) -> object:
         """Return ``fact`` in the words of the interface."""
         if isinstance(fact, Possible):
-            found = self.possible(fact.actions)
-            only = ("only " if found else "nothing", fact.until) if fact.looks.issuperset(found) else ("", "")
-            return only[0] + ", ".join(map(self.word, found)) + only[1]
+            possible = self.possible(fact.actions)
+            only = (
+                ("only " if possible else "nothing", fact.until)
+                if fact.looks.issuperset(possible)
+                else ("", "")
+            )
+            return only[0] + ", ".join(map(self.word, possible)) + only[1]
         return self.word(fact) if isinstance(fact, StrEnum) else fact
 
     def possible(self, actions: Iterable[_Action]) -> list[_Action]:
@@ -64,7 +68,7 @@ class Wording(Struct, frozen=True):
 
 
 class Possible(Struct, frozen=True):
-    """The possible ``actions`` at a stage, as a fact. ``looks`` are those that only read.
+    """The possible ``actions`` at a stage, as a fact. Those in ``looks`` only read.
 
     ``until`` says when the stage ends, for a stage that allows only reading.
     """
