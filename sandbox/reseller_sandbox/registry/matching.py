@@ -378,7 +378,7 @@ def _named(what: str, glob: Glob | None, found: Sequence[str]) -> Iterator[Miss]
 
 def _held(path: Path, wanted: Any, body: Any) -> Iterator[Miss]:
     """Yield the differences at ``path``. One matching value there is enough."""
-    misses = [list(_differences(f"body.{path.text}", wanted, found)) for found in path.find(body)]
+    misses = [list(_differences(f"body.{path.text}", wanted, actual)) for actual in path.find(body)]
     if not misses:
         yield Miss(f"body.{path.text}", plain(wanted), None)
     elif all(misses):
@@ -392,11 +392,11 @@ def _differences(path: str, wanted: Any, actual: Any) -> Iterator[Miss]:
     """
     if isinstance(wanted, Mapping) and isinstance(actual, Mapping):
         for key in wanted:
-            found = actual.get(key, _MISSING)
-            if found is _MISSING:
+            present = actual.get(key, _MISSING)
+            if present is _MISSING:
                 yield Miss(f"{path}.{key}", plain(wanted[key]), None)
             else:
-                yield from _differences(f"{path}.{key}", wanted[key], found)
+                yield from _differences(f"{path}.{key}", wanted[key], present)
     elif isinstance(wanted, list) and isinstance(actual, list) and len(wanted) == len(actual):
         for number, (one, other) in enumerate(zip(wanted, actual, strict=True)):
             yield from _differences(f"{path}[{number}]", one, other)

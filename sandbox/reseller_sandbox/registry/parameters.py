@@ -239,15 +239,15 @@ def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str
         for parameter in known
         if parameter.required and parameter.name not in values
     ]
-    found = {}
+    read_values = {}
     for name, value in values.items():
         try:
-            found[name] = named[name].kind.read(value)
+            read_values[name] = named[name].kind.read(value)
         except ValueError as problem:
             wrong += mistakes(name, value, problem)
             if isinstance(problem, Within) and problem.valid is not None:
-                found[name] = problem.valid
-    return found, wrong
+                read_values[name] = problem.valid
+    return read_values, wrong
 
 
 def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[Mistake]:

@@ -160,9 +160,9 @@ class _Making:
     def _look_up(self, old: Iterable[Any], new: Iterable[Any]) -> None:
         for entry in old:
             name, key, value = entry
-            found = getattr(self.state, name)
-            if entry not in new and found.get(key) == value:
-                self.write(name, found.remove(key))
+            index = getattr(self.state, name)
+            if entry not in new and index.get(key) == value:
+                self.write(name, index.remove(key))
         for entry in new:
             if entry not in old:
                 name, key, value = entry

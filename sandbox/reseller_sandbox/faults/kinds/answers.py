@@ -54,17 +54,17 @@ _MOST = 50
 
 def _headers(given: Any) -> dict[str, str]:
     """Read headers by name. Each name and value must be valid in HTTP."""
-    found = mapping(given)
-    if not 0 < len(found) <= _MOST:
-        raise ValueError(f"has more than {_MOST} keys" if found else "is empty")
-    for name, value in found.items():
+    headers = mapping(given)
+    if not 0 < len(headers) <= _MOST:
+        raise ValueError(f"has more than {_MOST} keys" if headers else "is empty")
+    for name, value in headers.items():
         if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
             raise ValueError(f"has no header's name in {name[:40]!r}")
         if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
             raise ValueError(f"cannot say {name}, which the server says itself")
         if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
             raise ValueError(f"has a value for {name} that is not up to {_LONGEST} printable characters")
-    return found
+    return headers
 
 
 def _facts(given: Any) -> dict[str, Any]:
