@@ -1,5 +1,5 @@
-"""Advice: what in a world's journal would have cost money, names or secrets in production.
+"""Advice: requests that would have cost money, names or secrets in production.
 
-It is worked out when somebody asks, from what the journal holds, and touches no request.
-Each rule is a function beside its thresholds; ``rules.RULES`` is the catalogue.
+The sandbox computes advice on demand from the journal and changes no request. Each rule is a function beside
+its thresholds. ``rules.RULES`` is the catalogue.
 """

@@ -1,4 +1,4 @@
-"""Credentials in a query string, where every log on the way writes them down."""
+"""Credentials in a query string, which logs of proxies and servers record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reseller_sandbox.advice.record import Record, grouped
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
 
-#: How the names of elements end that are credentials, whether the service looks for them there or not.
+#: The endings of query parameters with credentials, whether the service reads them or not.
 NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 

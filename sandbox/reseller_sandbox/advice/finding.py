@@ -1,4 +1,4 @@
-"""What a rule of advice is, and what it finds."""
+"""Rules of advice, and their findings."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from reseller_sandbox.worlds import Entry
 
 
 class Severity(StrEnum):
-    """What a finding would have meant in production."""
+    """The consequence of a finding in production."""
 
     MONEY = "money"
-    """Money was spent without need."""
+    """Money was spent unnecessarily."""
     DATA = "data"
-    """A name was lost, or something that was there was not seen."""
+    """A domain was lost, or existing data was not read."""
     RISK = "risk"
     """Nothing was lost yet."""
 
 
 class Seen(Struct, frozen=True):
-    """One case of what a rule looks for: the requests that show it, in order, and what happened.
+    """One case of a rule: the requests that show it, in order, and a summary.
 
-    ``domains`` are the names it is about, in Unicode, ``amount`` is what was spent without need, if anything.
+    ``domains`` are the affected domains in Unicode. ``amount`` is the money spent unnecessarily, if any.
     """
 
     entries: Sequence[Entry]
@@ -40,7 +40,10 @@ Look = Callable[[Record], Iterable[Seen]]
 
 
 class AdviceRule(Struct, frozen=True, kw_only=True):
-    """Something to look for. ``about`` says what it is, ``instead`` what to do instead."""
+    """A rule of advice, with a description and a recommendation.
+
+    ``about`` is the description, and ``instead`` is the recommendation.
+    """
 
     name: str
     severity: Severity
@@ -50,10 +53,10 @@ class AdviceRule(Struct, frozen=True, kw_only=True):
 
 
 def rule(severity: Severity, *, instead: str = "") -> Callable[[Look], AdviceRule]:
-    """Declare a function that looks for something as a rule, which has its name.
+    """Declare a function as a rule with the function's name.
 
-    The first paragraph of its docstring says what it looks for, the section ``Instead:`` what to do instead,
-    unless several rules share one ``instead``.
+    The first paragraph of its docstring is the description. The section ``Instead:`` is the recommendation,
+    unless several rules share one in ``instead``.
     """
 
     def declare(look: Look) -> AdviceRule:
@@ -71,10 +74,10 @@ def rule(severity: Severity, *, instead: str = "") -> Callable[[Look], AdviceRul
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A piece of advice.
+    """One piece of advice.
 
-    ``account`` is the account's name, ``domains`` are in Unicode, ``amount`` is what was spent
-    without need, in ``currency``, or None.
+    ``account`` is the account's name, and ``domains`` are in Unicode. ``amount`` is the money spent
+    unnecessarily in ``currency``, or None.
     """
 
     rule: str

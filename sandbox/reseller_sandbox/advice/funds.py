@@ -1,4 +1,4 @@
-"""Names that were to renew themselves and expired, because the balance did not cover it."""
+"""Domains that expired because the balance did not cover automatic renewal."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 @rule(Severity.DATA)
 def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
-    """A name with auto-renewal that expired because the balance did not cover its renewal.
+    """A name with auto-renewal that expired because the balance was too low.
 
     Instead:
-        Compare the balance with what will renew itself in the days to come, and renew by request what
-        matters: nothing tells you when an automatic renewal fails.
+        Compare the balance with the cost of the automatic renewals in the next days. Renew important names by
+        request. The service does not notify you when an automatic renewal fails.
     """
     state = record.present.state
     clients = {entry.account for entry in record.entries}
@@ -37,7 +37,7 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
 
     for _, order in in_order(_orders(record)):
         account = state.accounts.get(order.account)
-        if account is None or account.name not in clients:  # nobody is there to take advice
+        if account is None or account.name not in clients:  # no client of this account sent a request
             continue
         ledger = ledger_of(order.account)
         expired = _expired(record, order, ledger)
@@ -46,7 +46,7 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
 
 
 def _orders(record: Record) -> dict[int, Order]:
-    """Return every order that was to renew itself, as the record last knew it."""
+    """Return the last known version of every order with auto-renewal."""
     orders = dict(stepwise(record.beginning.state.orders.items()))
     for entry in record.entries:
         for change in entry.changes:
@@ -59,7 +59,7 @@ def _orders(record: Record) -> dict[int, Order]:
 
 
 def _expired(record: Record, order: Order, ledger: list[LedgerEntry]) -> datetime | None:
-    """Return when ``order`` expired, in the time of the record, although it was to renew itself."""
+    """Return when ``order`` expired during the record despite auto-renewal, or None."""
     state = record.present.state
     if not _lapsed(state, order):
         return None
@@ -70,14 +70,14 @@ def _expired(record: Record, order: Order, ledger: list[LedgerEntry]) -> datetim
 
 
 def _lapsed(state: State, order: Order) -> bool:
-    """Whether ``order`` is past its term, or gone, and nothing but money could be the reason."""
+    """Whether ``order`` ended and only the balance can be the reason."""
     if Flag.RENEW_PROHIBITED in order.flags or not state.zones[order.zone].in_service:
         return False
     transfer = state.transfers.get(order.name)
     if transfer is not None and transfer.losing_order == order.id:
         return False
     if order.stage in _LAPSED:
-        return order.since >= order.expires  # or else its holder deleted it
+        return order.since >= order.expires  # otherwise the holder deleted it
     return order.id not in state.orders
 
 
@@ -90,7 +90,7 @@ def _seen(
 ) -> Iterator[Seen]:
     state = record.present.state
     price = renewals.cost(Draft(state, expired, record.present.assumptions, ""), order).total
-    balance = account.balance - sum((one.amount for one in ledger if _later(one, expired)), Decimal(0))
+    balance = account.balance - sum((item.amount for item in ledger if _later(item, expired)), Decimal(0))
     if balance >= price:
         return
     name, unit = to_unicode(order.name), account.currency
@@ -105,7 +105,10 @@ def _seen(
 
 
 def _shown_by(record: Record, account: Account, expired: datetime) -> Entry:
-    """Return the account's last payment before a name expired, else its last request then, else its first."""
+    """Return the account's last payment before the expiry.
+
+    Without a payment, return its last request before the expiry, or else its first request.
+    """
     own = [entry for entry in record.entries if entry.account == account.name]
     before = [entry for entry in own if entry.at <= expired]
     paid = [entry for entry in before if any(charges(entry))]
@@ -113,5 +116,8 @@ def _shown_by(record: Record, account: Account, expired: datetime) -> Entry:
 
 
 def _later(entry: LedgerEntry, instant: datetime) -> bool:
-    """Whether the entry was made after ``instant``, or by a request then: time comes first."""
+    """Whether the entry is after ``instant``, or from a request at that instant.
+
+    At the same instant, timed events come before requests.
+    """
     return entry.at > instant or (entry.at == instant and not entry.cause.startswith("event:"))

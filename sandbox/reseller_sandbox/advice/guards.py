@@ -1,4 +1,4 @@
-"""Renewals sent without the guard that would have kept them from taking effect twice."""
+"""Renewals sent without the parameter that prevents a second renewal."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.registry.refusals import MISSING_PARAMETER
 from reseller_sandbox.worlds import Entry
 
-#: The operation that has a guard, and the parameter that is it.
+#: The operation with a guard against repetition, and the parameter for it.
 GUARDED_OPERATION = "v2.domain.renew"
 GUARD = "current_expiry_date"
 
 
 @rule(Severity.RISK)
 def renewed_without_guard(record: Record) -> Iterator[Seen]:
-    """A v2.0 renewal without current_expiry_date, which guards against carrying it out twice; v3 has no
-    guard.
+    """A v2.0 renewal without current_expiry_date, which prevents a second renewal.
+    v3 has no such parameter.
 
     Instead:
         Read the name's date_end and send it as current_expiry_date with the renewal.
@@ -44,8 +44,8 @@ def _is_unguarded(entry: Entry) -> bool:
 
 
 def _asked(entry: Entry) -> dict[str, object]:
-    """Return the request's body, JSON or a form; empty when it is neither."""
-    found = entry.json
-    if found is None:
+    """Return the request's body from JSON or a form, or an empty object."""
+    body = entry.json
+    if body is None:
         return dict(parse_qsl(entry.body.decode("utf-8", "replace")))
-    return found if isinstance(found, dict) else {}
+    return body if isinstance(body, dict) else {}

@@ -1,4 +1,4 @@
-"""Requests that were sent on and on although the service had asked to wait."""
+"""Requests sent again and again although the service asked the client to wait."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from reseller_sandbox.worlds import Entry
 
 TOO_MANY_REQUESTS = 429
 
-#: So many times in a row the same request was answered 429 and sent again before Retry-After had passed.
+#: Minimum run of equal requests that were answered 429 and repeated before Retry-After had passed.
 TRIES = 3
 
-#: So many requests of an account in a row were. A client with several workers gets a few at the same time,
-#: and under a clock that stands still a client that waits looks like a client that does not.
+#: Minimum run of any requests of an account. A client with several workers gets a few at the same time,
+#: and under a frozen clock, waiting leaves no trace.
 IN_A_ROW = 10
 
 
 # The docstring of the rule names these figures for users.
 @rule(Severity.RISK)
 def rate_limit_ignored(record: Record) -> Iterator[Seen]:
-    """The same request 3 times in a row answered 429 under a running clock, or any 10 requests in a row, each
-    before the Retry-After of the one before had passed.
+    """Requests sent before the Retry-After of the previous 429 response had passed:
+    the same request 3 times in a row under a running clock, or any 10 requests in a row.
 
-    A short run of different requests may come from many workers, so there each request counts by itself.
+    A short run of different requests may come from many workers, so the rule compares only equal requests
+    there.
 
     Instead:
-        Wait for as many seconds as Retry-After says, and longer each time where it says nothing: a real
-        service shuts out for good who does not. In a test, advance the world's clock in place of waiting.
+        Wait for as many seconds as Retry-After says. Without Retry-After, wait longer each time: a real
+        service can block your client permanently. In a test, advance the world's clock instead.
     """
     long = list(_runs(record.entries, lambda entry: entry.account, IN_A_ROW))
     known = {entry.id for run in long for entry in run}
@@ -49,7 +50,7 @@ def rate_limit_ignored(record: Record) -> Iterator[Seen]:
 
 
 def _runs(entries: Iterable[Entry], key: Callable[[Entry], Hashable], least: int) -> Iterator[list[Entry]]:
-    """Yield the runs of at least so many requests of one key that were answered 429 and came too soon."""
+    """Yield the runs of at least ``least`` early requests with 429, by ``key``."""
     runs: dict[Hashable, list[Entry]] = {}
     for entry in entries:
         run = runs.setdefault(key(entry), [])
@@ -64,7 +65,10 @@ def _runs(entries: Iterable[Entry], key: Callable[[Entry], Hashable], least: int
 
 
 def _retry_after(entry: Entry) -> timedelta:
-    """Return the wait that the answer asked for: a second if it named none, or in the machine's time."""
+    """Return the wait that the response asked for.
+
+    Return one second if it asked for none, or if its limit uses the machine's time.
+    """
     seconds = [1]
     for fault in entry.faults:
         if isinstance(fault.kind, RateLimit) and fault.kind.time == "world":

@@ -1,4 +1,4 @@
-"""Keys that a client sends in vain: nothing reads them, or they have no effect on the request."""
+"""Keys without effect: the operation does not read them, or ignores them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def keys_ignored(record: Record) -> Iterator[Seen]:
     """Keys in a body or a query that have no effect on the operation.
 
     Instead:
-        Leave the key out, or spell it as the contract does: what was meant by it did not happen.
+        Remove the key, or spell it as in the contract.
     """
     by_key: dict[tuple[str | None, str, str], list[Entry]] = {}
     for entry in record.entries:

@@ -1,4 +1,4 @@
-"""Orders whose answers were lost or came late, and what their clients did about it."""
+"""Orders whose responses were lost or late, and how their clients reacted."""
 
 from __future__ import annotations
 
@@ -20,46 +20,45 @@ _INSTEAD = (
 
 @rule(Severity.MONEY, instead=_INSTEAD)
 def registration_repeated(record: Record) -> Iterator[Seen]:
-    """A registration sent again after the answer to the first was lost, and refused because the first had
-    taken the name.
+    """A registration sent again after a lost response, and refused as taken.
+    The first registration had already taken the name.
     """
     return _repeated(record, "registration", refusals.NAME_TAKEN)
 
 
 @rule(Severity.MONEY, instead=_INSTEAD)
 def transfer_repeated(record: Record) -> Iterator[Seen]:
-    """A transfer asked for again after the answer to the first request was lost, and refused because the
-    first was under way.
+    """A transfer requested again after a lost response, and refused.
+    The first request had already started the transfer.
     """
     return _repeated(record, "transfer", refusals.TRANSFER_PENDING, refusals.ALREADY_YOURS)
 
 
 @rule(Severity.MONEY, instead=_INSTEAD)
 def lost_answer_ignored(record: Record) -> Iterator[Seen]:
-    """An order that was carried out and paid for, whose answer was lost, and whose name was not looked at
-    since.
-    """
-    for one in unknown_orders(record):
-        first, answered = one.first, any(entry.carried_out or entry.refused for entry in one.again)
-        if first.lost and not one.told and not answered and cost(first):
-            yield one.seen(
-                f"The {one.wish} of {to_unicode(one.name)} was carried out, for {money.write(cost(first))} "
-                f"{currency(first)}, and the answer to {first.id} was lost. Nothing has asked since what "
+    """A paid order whose response was lost, and whose name was not read since."""
+    for order in unknown_orders(record):
+        first, answered = order.first, any(entry.carried_out or entry.refused for entry in order.again)
+        if first.lost and not order.told and not answered and cost(first):
+            yield order.seen(
+                f"The {order.wish} of {to_unicode(order.name)} was carried out, for "
+                f"{money.write(cost(first))} {currency(first)}, and the answer to {first.id} was lost. "
+                "Nothing has asked since what "
                 "became of it: whoever takes that for a failure has paid without knowing it.",
-                one.again,
+                order.again,
             )
 
 
 def answer_lost(entry: Entry) -> bool:
-    """Whether the request took effect and a fault kept its answer back, replaced it, or held it up."""
+    """Whether the request took effect and a fault lost or delayed its response."""
     return bool(entry.changes) and (entry.lost or any(rule.kind.slows for rule in entry.faults))
 
 
 class Unknown(Struct):
-    """An order whose client did not learn of it: ``first`` placed it, ``name`` is what it is for.
+    """An order whose result the client does not know.
 
-    ``again`` are the requests for the same that followed before anything else told the client what had
-    become of it; ``told`` is whether something has.
+    ``first`` placed the order for ``name``. ``again`` holds the repeated requests before another request
+    showed the client the result. ``told`` is true if one has.
     """
 
     first: Entry
@@ -69,49 +68,53 @@ class Unknown(Struct):
     told: bool = False
 
     def seen(self, summary: str, again: list[Entry]) -> Seen:
-        """Return it as a case that it and ``again`` show."""
+        """Return a finding that this order and ``again`` show."""
         amount_spent = cost(self.first) if currency(self.first) else None
         return Seen([self.first, *again], summary, (to_unicode(self.name),), amount_spent)
 
 
 def unknown_orders(record: Record) -> list[Unknown]:
-    """Return the orders whose answers were lost or late, in either interface, in their order."""
-    found: list[Unknown] = []
+    """Return the orders with lost or late responses, in order, for both interfaces."""
+    orders: list[Unknown] = []
     open_: dict[tuple[str | None, str], Unknown] = {}
     for entry in record.entries:
         wish = order_asked_for(entry)
-        for one in list(_concerned(open_, entry)):
-            if wish == one.wish:
-                one.again.append(entry)
+        for order in list(_concerned(open_, entry)):
+            if wish == order.wish:
+                order.again.append(entry)
             elif not entry.lost:
-                one.told = True
-                del open_[one.first.account, one.name]
+                order.told = True
+                del open_[order.first.account, order.name]
         if wish is not None and answer_lost(entry):
             for name in entry.domains:
                 open_[entry.account, name] = Unknown(entry, name, wish)
-                found.append(open_[entry.account, name])
-    return found
+                orders.append(open_[entry.account, name])
+    return orders
 
 
 def _concerned(open_: dict[tuple[str | None, str], Unknown], entry: Entry) -> Iterator[Unknown]:
-    """Yield those that the request asks for again or tells of: it names the name, or lists all names."""
+    """Yield the orders that the request repeats or whose result it shows.
+
+    The request names the domain, or lists all domains.
+    """
     lists = entry.operation == LIST and reads(entry)
-    for (account, name), one in open_.items():
+    for (account, name), order in open_.items():
         if account == entry.account and (lists or name in entry.domains):
-            yield one
+            yield order
 
 
 def _repeated(record: Record, wish: str, *refused_by: refusals.Rule) -> Iterator[Seen]:
-    """Yield the orders that were placed again and refused, by one of these rules, because of the first."""
-    for one in unknown_orders(record):
-        again = [entry for entry in one.again if entry.refused and entry.refused.rule in refused_by]
-        if one.wish != wish or not again:
+    """Yield the orders placed again and refused by one of ``refused_by``."""
+    for order in unknown_orders(record):
+        again = [entry for entry in order.again if entry.refused and entry.refused.rule in refused_by]
+        if order.wish != wish or not again:
             continue
-        first, unit = one.first, currency(one.first)
+        first, unit = order.first, currency(order.first)
         paid = f", for {money.write(cost(first))} {unit}" if unit else ""
-        yield one.seen(
-            f"{first.id} placed the {wish} of {to_unicode(one.name)}{paid}, and its answer was lost or late; "
-            f"{', '.join(entry.id for entry in again)} asked for the same again without a look at the name, "
-            "and was refused. Whoever takes that for a failure has paid for a name without knowing it.",
+        yield order.seen(
+            f"{first.id} placed the {wish} of {to_unicode(order.name)}{paid}, and its answer was lost or "
+            f"late; {', '.join(entry.id for entry in again)} asked for the same again without a look at "
+            "the name, and was refused. Whoever takes that for a failure has paid for a name "
+            "without knowing it.",
             again,
         )

@@ -1,4 +1,4 @@
-"""Lists that were read in part, with more pages to come."""
+"""Lists of which the client did not read all pages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from reseller_sandbox.registry.model import OUTSIDE
 from reseller_sandbox.registry.state import account_named
 from reseller_sandbox.worlds import Entry
 
-#: How many names a page holds when the request does not say.
+#: The default number of names per page.
 PER_PAGE = 100
 
 _DIGITS = 12
 
 
 class _Page(NamedTuple):
-    """A page that was read: its request, its number and length, and how many names there were in all."""
+    """A page that was read: request, number, length, and count of all names."""
 
     entry: Entry
     number: int
@@ -27,24 +27,24 @@ class _Page(NamedTuple):
 
     @property
     def names(self) -> tuple[int, int]:
-        """Return which of the names, in the list's order, it holds."""
+        """The positions of this page's names in the list: start and end."""
         return (self.number - 1) * self.length, min(self.number * self.length, self.total)
 
     @property
     def following(self) -> tuple[int, int]:
-        """Return which names the page holds that it is followed by; none after the last."""
+        """The positions of the next page's names, empty after the last page."""
         end = self.names[1]
         return end, min(end + self.length, self.total)
 
 
 @rule(Severity.DATA)
 def pages_not_followed(record: Record) -> Iterator[Seen]:
-    """A list of names whose answer had a nextPage that was never asked for.
+    """A list of names whose response had a nextPage that was never requested.
 
-    Only which names have been seen counts, whatever the order, the number and the length of pages.
+    The rule looks only at the names read, in any order and with any page number and page length.
 
     Instead:
-        Ask for nextPage until an answer has none: the names on the other pages exist, and expire, too.
+        Request nextPage until a response has none. The names on the other pages exist, and expire, too.
     """
     lists = (entry for entry in record.entries if entry.operation == LIST and entry.refused is None)
     for entries in grouped(lists, lambda entry: entry.account).values():
@@ -64,7 +64,7 @@ def pages_not_followed(record: Record) -> Iterator[Seen]:
 
 
 def _united(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return stretches that touch or overlap as one."""
+    """Return ``stretches`` with those that touch or overlap merged."""
     united: list[tuple[int, int]] = []
     for begin, end in sorted(stretches):
         if united and begin <= united[-1][1]:
@@ -80,17 +80,17 @@ def _covered(stretch: tuple[int, int], united: list[tuple[int, int]]) -> bool:
 
 
 def _read(entry: Entry) -> _Page | None:
-    """Return the page that a request read: what it was asked for in the path or in the query.
+    """Return the page that a request read, by its path or its query, or None.
 
-    How many names there were is counted as the request found them: its answer may have been too long for
-    the journal.
+    The count of all names comes from the state at the request, because the response may be too long for the
+    journal.
     """
     *_, before, last = entry.path.split("/")
     sent = {name.lower(): value for name, value in entry.query}
     if before.isdigit() and last.isdigit():
         sent = {"perpage": before, "page": last}
     per_page, page = sent.get("perpage", str(PER_PAGE)), sent.get("page", "1")
-    if not all(one.isdecimal() and len(one) < _DIGITS and int(one) for one in (per_page, page)):
+    if not all(text.isdecimal() and len(text) < _DIGITS and int(text) for text in (per_page, page)):
         return None
     state = entry.before.state
     account = account_named(state, entry.account)

@@ -1,4 +1,4 @@
-"""The same questions asked again and again with no pause in between."""
+"""The same reads repeated without a pause."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from reseller_sandbox.advice.record import Record, clock_runs, names, reads
 from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.worlds import Entry
 
-#: So many times the same read, with nothing in between but reads repeated as often, ...
+#: Minimum number of equal reads, with only equally repeated reads in between, ...
 READS = 5
 
-#: ... from the first to the last in no more than this, by the world's clock.
+#: ... and maximum time from the first to the last, by the world's clock.
 WITHIN = timedelta(seconds=2)
 
 
 # The docstring of the rule names these figures for users.
 @rule(Severity.RISK)
 def polled_without_pause(record: Record) -> Iterator[Seen]:
-    """The same read 5 times in a row, or several in turn, within 2 seconds of a running clock.
+    """The same read 5 times in a row, or several in turn, within 2 seconds.
+    The rule applies only under a running clock, because a frozen clock shows no pauses.
 
     Instead:
-        Wait between two looks, longer each time: a real service limits how often it is asked, and what is
-        waited for takes hours or days. In a test, advance the world's clock in place of waiting.
+        Wait between two reads, longer each time. A real service limits the rate of requests, and the expected
+        change takes hours or days. In a test, advance the world's clock instead.
     """
     running: dict[str | None, list[Entry]] = {}
     for entry in record.entries:
         run = running.setdefault(entry.account, [])
-        if reads(entry) and clock_runs(entry):  # a clock that stands still shows no pauses
-            if entry.carried_out or entry.refused:  # or else a fault stopped it, and it is tried again
+        if reads(entry) and clock_runs(entry):  # a frozen clock shows no pauses
+            if entry.carried_out or entry.refused:  # otherwise a fault stopped it, and the client retries
                 run.append(entry)
         else:
             yield from _without_pause(run)
@@ -41,7 +42,7 @@ def polled_without_pause(record: Record) -> Iterator[Seen]:
 
 
 def _without_pause(run: list[Entry]) -> Iterable[Seen]:
-    """Yield what was polled in a run of reads: one case, from its first burst to its last."""
+    """Yield one case with all bursts in a run of reads, if there are any."""
     polls: list[Entry] = []
     end = -1
     for first, last in _bursts(run):
@@ -60,10 +61,10 @@ def _without_pause(run: list[Entry]) -> Iterable[Seen]:
 
 
 def _bursts(run: list[Entry]) -> Iterator[tuple[int, int]]:
-    """Yield where a read came for the fifth time in too little time: the first and the last of the five.
+    """Yield the first and last position of each burst of ``READS`` equal reads.
 
-    What stands between them has to be such reads too: whoever looks at one thing beside many others, each
-    of them once, does not wait for it.
+    All reads in between must belong to such bursts, too. A client that also reads many other things once each
+    is not polling.
     """
     latest: dict[tuple[str, str, bytes], deque[int]] = {}
     for at, entry in enumerate(run):

@@ -1,4 +1,4 @@
-"""Orders without the price they need, with a wrong price, or charged another price than they sent."""
+"""Orders with a missing or wrong price, or charged at a different price."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reseller_sandbox.registry import money, refusals
 from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.worlds import Entry
 
-#: One refusal is how a client learns the price; so many, and no order that is right, show one that cannot.
+#: A client may learn the price from one refusal. So many without a correct order show a client that cannot.
 TRIES = 2
 
 #: The operations that take a purchaseCost.
@@ -21,11 +21,12 @@ _PRICED = ("v3.createDomain", "v3.renewDomain", "v3.requestTransfer")
 
 @rule(Severity.DATA)
 def premium_without_price(record: Record) -> Iterator[Seen]:
-    """Premium names ordered without purchaseCost more than once, or several of them once each, and never with
-    it.
+    """Premium names ordered at least twice without purchaseCost, and never with it.
+    The orders can be for one name, or for several names once each.
 
     Instead:
-        Where checkAvailability says premium, send purchaseCost: the yearly price it gives, times the years.
+        If checkAvailability returns premium, send purchaseCost: the yearly price in the response, times the
+        years.
     """
     for entries in _never_right(record, refusals.PREMIUM_COST_REQUIRED):
         operations = list(dict.fromkeys(entry.operation for entry in entries))
@@ -40,12 +41,12 @@ def premium_without_price(record: Record) -> Iterator[Seen]:
 
 @rule(Severity.DATA)
 def wrong_price_repeated(record: Record) -> Iterator[Seen]:
-    """Names ordered with a wrong purchaseCost more than once, or several of them once each, and never with
-    the right one.
+    """Names ordered at least twice with a wrong purchaseCost, and never a right one.
+    The orders can be for one name, or for several names once each.
 
     Instead:
-        purchaseCost is the price of all the years together. Read it anew (checkAvailability) when it is
-        refused, for prices change, and do not send the same again.
+        purchaseCost is the price of all years together. If it is refused, read the price again
+        (checkAvailability), because prices change. Do not send the same price again.
     """
     for entries in _never_right(record, refusals.PRICE_MISMATCH):
         yield Seen(
@@ -59,45 +60,45 @@ def wrong_price_repeated(record: Record) -> Iterator[Seen]:
 
 @rule(Severity.MONEY)
 def price_not_enforced(record: Record) -> Iterator[Seen]:
-    """Ordinary names ordered with a purchaseCost that is not the price that was charged.
+    """Ordinary names ordered with a purchaseCost that differs from the charge.
 
     Instead:
-        purchaseCost is compared with the price of premium names alone (v3.purchase_cost). For other names,
-        read the price (checkAvailability) before the order, and compare totalPaid after it.
+        The service compares purchaseCost only with prices of premium names (v3.purchase_cost). For other
+        names, read the price (checkAvailability) before the order, and compare totalPaid after the order.
     """
     cases: dict[str | None, list[tuple[Entry, Decimal, Decimal]]] = {}
     for entry in record.entries:
         if (prices := _sent_and_paid(entry)) is not None:
             cases.setdefault(entry.account, []).append((entry, *prices))
-    for found in cases.values():
-        entries = [entry for entry, _, _ in found]
+    for orders in cases.values():
+        entries = [entry for entry, _, _ in orders]
         each = [
             f"{listed(names(entry))} sent {money.write(sent)} and paid {money.write(paid)}"
-            for entry, sent, paid in found
+            for entry, sent, paid in orders
         ]
-        more = sum((paid - sent for _, sent, paid in found), Decimal(0))
+        more = sum((paid - sent for _, sent, paid in orders), Decimal(0))
         yield Seen(
             entries,
-            f"{plural(len(found), 'order')} paid another price than purchaseCost: {listed(each)}.",
+            f"{plural(len(orders), 'order')} paid another price than purchaseCost: {listed(each)}.",
             names(*entries),
             more if more > 0 else None,
         )
 
 
 def _sent_and_paid(entry: Entry) -> tuple[Decimal, Decimal] | None:
-    """Return the purchaseCost of an order and the price that it paid, if they differ.
+    """Return an order's purchaseCost and its price, or None if they agree.
 
-    The client may have added the privacy protection to its price or not.
+    The client may include privacy in the price or not.
     """
     sent = _price_sent(entry) if entry.changes else None
-    paid = [one for one in charges(entry) if one.cause == entry.id]
-    total = -sum((one.amount for one in paid), Decimal(0))
-    price = -sum((one.amount for one in paid if one.purpose is not Purpose.PRIVACY), Decimal(0))
+    paid = [charge for charge in charges(entry) if charge.cause == entry.id]
+    total = -sum((charge.amount for charge in paid), Decimal(0))
+    price = -sum((charge.amount for charge in paid if charge.purpose is not Purpose.PRIVACY), Decimal(0))
     return None if sent is None or sent in (price, total) else (sent, price)
 
 
 def _price_sent(entry: Entry) -> Decimal | None:
-    """Return the purchaseCost that an order sent, where the operation reads one."""
+    """Return the purchaseCost of an order, or None if the operation reads none."""
     if entry.operation not in _PRICED:
         return None
     body = entry.json if isinstance(entry.json, dict) else {}
@@ -110,10 +111,10 @@ def _price_sent(entry: Entry) -> Decimal | None:
 
 
 def _never_right(record: Record, refused_by: refusals.Rule) -> Iterator[list[Entry]]:
-    """Yield, for each account, the orders that were refused so and whose names were never ordered.
+    """Yield, per account, the orders refused by a rule and never placed correctly.
 
-    A single refusal about a name counts only if the account never got an order right: a client that can
-    send prices has decided against that name.
+    A single refusal for a domain counts only if the account never placed a correct order. Otherwise the
+    client can send prices and has decided against that domain.
     """
     waiting: dict[str | None, dict[str, list[Entry]]] = {}
     able: set[str | None] = set()
@@ -133,6 +134,6 @@ def _never_right(record: Record, refused_by: refusals.Rule) -> Iterator[list[Ent
 
 
 def _facts(entries: list[Entry], fact: str) -> list[str]:
-    """Return what the refusals of ``entries`` say of a thing, each once."""
+    """Return the values of ``fact`` in the refusals, without duplicates."""
     said = (str(entry.refused.facts[fact]) for entry in entries if entry.refused is not None)
     return list(dict.fromkeys(said))

@@ -1,4 +1,4 @@
-"""The record that advice is drawn from: a world's requests, and what can be said of them."""
+"""The record for advice: a world's requests, and functions to examine them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Key = TypeVar("Key")
 #: The operation that lists an account's names.
 LIST = "v3.listDomains"
 
-#: What an operation orders, in a word that is the same in both interfaces.
+#: The kind of order that an operation places, with the same word for both interfaces.
 ORDERS = {
     "v3.createDomain": "registration",
     "v2.domain.register": "registration",
@@ -31,7 +31,7 @@ ORDERS = {
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """The requests that the journal holds, in order, and the moments the world began at and has come to."""
+    """The requests in the journal, in order, and the world's first and last snapshot."""
 
     entries: tuple[Entry, ...]
     beginning: Snapshot
@@ -39,7 +39,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
 
 def grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, list[Entry]]:
-    """Return the requests by their ``key``, in the order of the first of each."""
+    """Return the requests by ``key``, in the order of each key's first request."""
     groups: dict[Key, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(key(entry), []).append(entry)
@@ -47,48 +47,54 @@ def grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, 
 
 
 def charges(entry: Entry) -> list[LedgerEntry]:
-    """Return what the request took from a balance."""
+    """Return the charges of the request."""
     return [charge for charge in entry.charges if charge.amount < 0]
 
 
 def renewals(entry: Entry) -> list[LedgerEntry]:
-    """Return the renewals that the request paid for: two where a fault had it carried out twice."""
+    """Return the renewals that the request paid for.
+
+    There are two if a fault carried the request out twice.
+    """
     return [charge for charge in charges(entry) if charge.purpose is Purpose.RENEWAL]
 
 
 def renewed_itself(entry: LedgerEntry) -> bool:
-    """Whether time, not a request, made this payment of a renewal."""
+    """Whether the entry is an automatic renewal, made by the clock."""
     return entry.purpose is Purpose.RENEWAL and entry.refunds is None and entry.cause.startswith("event:")
 
 
 def cost(entry: Entry, cause: str | None = None) -> Decimal:
-    """Return what the request took in all, or of that what was taken for ``cause``."""
-    return -sum((one.amount for one in charges(entry) if cause in (None, one.cause)), Decimal(0))
+    """Return the total charge of the request, or the part for ``cause``."""
+    return -sum((charge.amount for charge in charges(entry) if cause in (None, charge.cause)), Decimal(0))
 
 
 def currency(entry: Entry) -> str | None:
-    """Return the currency that the request was paid in."""
+    """Return the currency in which the request was charged, or None."""
     accounts = entry.after.state.accounts
     return next((accounts[charge.account].currency for charge in charges(entry)), None)
 
 
 def order_asked_for(entry: Entry) -> str | None:
-    """Return what the request orders, carried out or not: ``registration``, ``transfer``, …"""
+    """Return the kind of order requested, carried out or not, or None.
+
+    Examples: ``registration``, ``transfer``.
+    """
     return ORDERS.get(entry.operation)
 
 
 def clock_runs(entry: Entry) -> bool:
-    """Whether time passed by itself when the request came, so that a pause before it would show."""
+    """Whether the clock ran at the request, so that earlier pauses are visible."""
     return not entry.before.clock.frozen
 
 
 def names(*entries: Entry) -> tuple[str, ...]:
-    """Return the names that the requests are about, in Unicode, each once."""
+    """Return the domains of the requests in Unicode, without duplicates."""
     return tuple(dict.fromkeys(to_unicode(name) for entry in entries for name in entry.domains))
 
 
 def reads(entry: Entry) -> bool:
-    """Whether the request asked something and was not made to change anything."""
+    """Whether the request reads and cannot change anything."""
     return entry.operation != NO_OPERATION and (
         entry.method == "GET" or entry.operation == "v3.checkAvailability"
     )

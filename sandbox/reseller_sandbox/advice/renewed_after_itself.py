@@ -1,4 +1,4 @@
-"""Renewals by request of names that had just renewed themselves."""
+"""Renewals by request of domains that were just renewed automatically."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from reseller_sandbox.registry.clock import wire
 from reseller_sandbox.registry.model import LedgerEntry
 from reseller_sandbox.registry.names import to_unicode
 
-#: How long after an automatic renewal one that is asked for is taken not to know of it.
+#: Maximum time after an automatic renewal in which a requested one counts as unaware of the first.
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 
 
 @rule(Severity.MONEY)
 def renewed_after_auto_renewal(record: Record) -> Iterator[Seen]:
-    """A renewal by request within a day after the name had renewed itself.
+    """A renewal by request within a day after the name's automatic renewal.
 
     Instead:
-        Let either auto-renewal or your own job renew a name, or read its expiry date before you do.
+        Renew a name either with auto-renewal or with your own job. Otherwise, read the expiry date before
+        each renewal.
     """
     state = record.present.state
     for entry in record.entries:
@@ -44,7 +45,7 @@ def renewed_after_auto_renewal(record: Record) -> Iterator[Seen]:
 
 
 def _automatic(record: Record, charge: LedgerEntry) -> LedgerEntry | None:
-    """Return the automatic renewal shortly before the one that ``charge`` paid."""
+    """Return the automatic renewal shortly before ``charge``, or None."""
     ledger = record.present.state.ledger
     for number in range(charge.id - 1, 0, -1):
         earlier = ledger.get(number)
@@ -56,7 +57,7 @@ def _automatic(record: Record, charge: LedgerEntry) -> LedgerEntry | None:
 
 
 def _paid(record: Record, renewal: LedgerEntry) -> Decimal:
-    """Return what a renewal by itself took: its own entry, and that of the protection beside it."""
+    """Return the cost of an automatic renewal, including privacy."""
     beside = record.present.state.ledger.get(renewal.id + 1)
     with_it = beside is not None and (beside.cause, beside.at) == (renewal.cause, renewal.at)
     return -renewal.amount - (beside.amount if beside is not None and with_it else 0)

@@ -1,4 +1,4 @@
-"""Renewals that were paid for twice, by a client that did not know of the first or did not wait for it."""
+"""Renewals paid twice, because the client did not know of the first."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from reseller_sandbox.registry.model import LedgerEntry
 from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
-#: Two renewals of a name for the same years, no further apart than this, are taken for one that came twice:
-#: as long as an hourly job may take to come round.
+#: Maximum time between two equal renewals of a domain that count as one sent twice:
+#: the longest interval between two runs of an hourly job.
 SOON = timedelta(minutes=90)
 
-#: The same where the client never got the first one's answer: it may come back to it much later.
+#: The same if the first response was lost, because the client may retry much later.
 AFTER_A_LOST_ANSWER = timedelta(days=1)
 
 
 @rule(Severity.MONEY)
 def renewed_twice(record: Record) -> Iterator[Seen]:
-    """The same renewal, of the same name for the same years, carried out twice within an hour and a half;
-    within a day, if the first answer was lost.
+    """The same renewal, of a name for the same years, carried out twice in 90 minutes.
+    If the response to the first was lost, the limit is a day.
 
     Instead:
-        Before a renewal is sent again, compare the name's expiry date with the one you knew before the first.
-        In v2.0 send that one as current_expiry_date, not one read anew: the second is refused then. v3 has no
-        such guard.
+        Before you repeat a renewal, compare the name's expiry date with the date before the first attempt.
+        In v2.0, send that earlier date as current_expiry_date, and do not read it again: the service then
+        refuses the second renewal. v3 has no such parameter.
     """
     running: dict[tuple[int, str], list[tuple[Entry, LedgerEntry]]] = {}
     for entry in record.entries:

@@ -1,4 +1,4 @@
-"""The catalogue of what advice looks for, and the search itself."""
+"""The catalogue of advice rules, and the search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reseller_sandbox.advice.renewed_after_itself import renewed_after_auto_rene
 from reseller_sandbox.advice.renewed_twice import renewed_twice
 from reseller_sandbox.worlds import World
 
-#: Everything that is looked for; findings of equal place come in this order.
+#: All rules. Findings with the same first request have this order.
 RULES: tuple[AdviceRule, ...] = (
     renewed_twice,
     renewed_after_auto_renewal,
@@ -38,16 +38,15 @@ RULES: tuple[AdviceRule, ...] = (
 
 
 def advise(world: World) -> list[Finding]:
-    """Return what there is to say about a world's requests, in the order of the first that shows it.
+    """Return the findings for a world, in the order of their first requests.
 
-    Only requests that the journal still holds count: those that it has dropped, or that a rewind left
-    behind, do not.
+    Only requests in the journal count, not those that it dropped or that a rewind abandoned.
     """
     with world.lock:
         world.settle()
         record = Record(entries=tuple(world.journal), beginning=world.origin, present=world.snapshot)
-    found = [(rule, seen) for rule in RULES for seen in rule.look(record)]
-    found.sort(key=lambda case: case[1].entries[0].number)  # stable: the catalogue's order decides the rest
+    cases = [(rule, seen) for rule in RULES for seen in rule.look(record)]
+    cases.sort(key=lambda case: case[1].entries[0].number)  # stable: ties keep the catalogue's order
     return [
         Finding(
             rule=rule.name,
@@ -60,5 +59,5 @@ def advise(world: World) -> list[Finding]:
             currency=currency(seen.entries[0]) if seen.amount is not None else None,
             entries=tuple(entry.id for entry in seen.entries),
         )
-        for rule, seen in found
+        for rule, seen in cases
     ]

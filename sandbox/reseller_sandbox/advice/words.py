@@ -1,4 +1,4 @@
-"""Words that several rules need."""
+"""Phrases that several rules need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _SHOWN = 5
 
 
 def span(length: timedelta) -> str:
-    """Return a length of time in words: ``within the same second``, ``within 40 seconds``."""
+    """Return a duration in words: ``within the same second``, ``within 40 seconds``."""
     seconds = int(length.total_seconds())
     if not seconds:
         return "within the same second"
@@ -21,16 +21,16 @@ def span(length: timedelta) -> str:
 
 
 def plural(count: int, word: str) -> str:
-    """Return a count with its word: ``1 year``, ``2 years``."""
+    """Return a count with its noun: ``1 year``, ``2 years``."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def times(count: int) -> str:
-    """Return how often: ``once``, ``twice``, ``3 times``."""
+    """Return a frequency in words: ``once``, ``twice``, ``3 times``."""
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words with commas between them, the first few of many."""
+    """Return comma-separated words, only the first few of many."""
     shown = ", ".join(words[:_SHOWN])
     return shown if len(words) <= _SHOWN else f"{shown} and {len(words) - _SHOWN} more"

@@ -1,7 +1,8 @@
-"""Faults: rules that make requests fail as they fail in production, before or after they take effect.
+"""Faults: rules that make requests fail as in production.
 
-It may import ``core`` and the deliveries of ``server``. Begin with ``rule`` and a file in ``kinds``; ``book``
-has the rules of a world and lets them strike.
+A fault applies before or after the request takes effect. The package may import ``registry`` and
+``server.delivery``. Begin with ``rule`` and a file in ``kinds``. ``book`` holds the rules of a world and
+applies them.
 """
 
 from reseller_sandbox.faults.book import FaultBook as FaultBook

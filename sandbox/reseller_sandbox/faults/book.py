@@ -1,4 +1,4 @@
-"""The book of a world's rules with their counts: an immutable value, part of the world's moment."""
+"""The fault rules of a world and their counts, as part of a world's snapshot."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NONE = Count()
 
 @dataclass(slots=True, eq=False)
 class Strike:
-    """The rules that struck a request in one phase, and their effects together.
+    """The rules applied to a request in one phase, with their combined effects.
 
-    ``counted`` has the counts of each rule that the request matched, before and after that. If the request
-    has to wait, ``request`` is its journal entry so far, and ``arrived`` is when it arrived.
+    ``counted`` holds the counts of each matching rule before and after the request. If the request has to
+    wait, ``request`` is its journal entry so far, and ``arrived`` is its instant of arrival.
     """
 
     rules: Sequence[FaultRule]
@@ -33,10 +33,10 @@ class Strike:
 
 
 class FaultBook(Struct, frozen=True):
-    """Rules in their order, their counts, and the requests that wait for a delay to pass.
+    """An immutable list of rules, with their counts and the delayed requests.
 
-    Each waiting request is an object in ``waiting``. When the world goes back to a moment before it came, it
-    is not there, and so never takes effect.
+    Each delayed request is an object in ``waiting``. If the world goes back to an instant before the request
+    arrived, the object is absent, and the request never takes effect.
     """
 
     rules: tuple[FaultRule, ...] = ()
@@ -50,9 +50,9 @@ class FaultBook(Struct, frozen=True):
     def apply(
         self, phase: Phase, asked: Asked, now: datetime, seed: str, effects: Effects
     ) -> tuple[FaultBook, Strike]:
-        """Let the rules of a phase strike a request, in their order.
+        """Apply the rules of a phase to a request, in order.
 
-        Return the book with the new counts, and what they have made of ``effects``.
+        Return the book with the new counts, and the rules applied with their effects added to ``effects``.
         """
         counts, applied = self.counts, []
         counted: dict[str, tuple[Count, Count]] = {}
@@ -76,7 +76,10 @@ class FaultBook(Struct, frozen=True):
         return book, Strike(applied, effects, counted)
 
     def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:
-        """Return the book with other rules; those that stay go on counting, new ones begin at ``counts``."""
+        """Return the book with other rules.
+
+        Unchanged rules keep their counts. New rules begin with those in ``counts``.
+        """
         kept = {rule.name: rule for rule in self.rules}
         new: HashTrieMap[str, Count] = HashTrieMap()
         for rule in rules:
@@ -85,19 +88,25 @@ class FaultBook(Struct, frozen=True):
         return replace(self, rules=rules, counts=new)
 
     def holding(self, request: object) -> FaultBook:
-        """Return the book while ``request`` waits."""
+        """Return the book with ``request`` waiting."""
         return replace(self, waiting=self.waiting.insert(request))
 
     def released(self, request: object) -> FaultBook:
-        """Return the book once ``request`` waits no longer; raise KeyError when it does not."""
+        """Return the book without the waiting ``request``.
+
+        Raise KeyError if the request does not wait.
+        """
         return replace(self, waiting=self.waiting.remove(request))
 
     def without(self, apply: Strike) -> FaultBook:
-        """Return the book as if the request of ``apply`` had not arrived; the other requests count."""
+        """Return the book as if the request of ``apply`` had not arrived.
+
+        All other requests still count.
+        """
         counts = self.counts
         for name, (earlier, later) in apply.counted.items():
             count = self.count(name)
-            if count.matched < later.matched:  # a new rule of that name, which never saw the request
+            if count.matched < later.matched:  # a new rule with that name, which did not count the request
                 continue
             memory = earlier.memory if count.memory is later.memory else count.memory
             applied = count.applied - later.applied + earlier.applied

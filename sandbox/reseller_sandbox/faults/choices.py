@@ -1,4 +1,4 @@
-"""Choices for a rule: kinds, presets and their parameters, in words and as schemas."""
+"""The choices for a fault rule: kinds, presets and their parameters."""
 
 from __future__ import annotations
 
@@ -32,19 +32,22 @@ def rule_schema() -> dict[str, Any]:
 
 
 def rule_parts() -> tuple[Parameter, ...]:
-    """Return what a rule may say beside its kind, as parameters; rules are read whole, with every mistake."""
+    """Return all possible parameters of a rule.
+
+    They are read without validation, because a rule is validated as a whole, with all of its mistakes.
+    """
     preset = replace(_named("preset", *PRESETS), words="The preset whose rules to add, in place of a kind.")
     return (_unread(preset), *map(_unread, declared(Parts)), *own_parts())
 
 
 def own_parts() -> tuple[Parameter, ...]:
-    """Return the parameters of all kinds; what several have under one name is one parameter."""
+    """Return the parameters of all kinds. Those with the same name become one."""
     own: dict[str, Parameter] = {}
     for name, kind in KINDS.items():
-        for one in declared(kind):
-            before = own.get(one.name)
-            words = f"{before.words} {name}: {one.words}" if before else f"{name}: {one.words}"
-            own[one.name] = replace(before or one, words=words)
+        for parameter in declared(kind):
+            before = own.get(parameter.name)
+            words = f"{before.words} {name}: {parameter.words}" if before else f"{name}: {parameter.words}"
+            own[parameter.name] = replace(before or parameter, words=words)
     return tuple(map(_unread, own.values()))
 
 
@@ -53,22 +56,21 @@ def _named(key: str, *names: str) -> Parameter:
 
 
 def as_json(given: Any) -> Any:
-    """Return what was given for a rule, or for several, as JSON has it, so that every interface reads the
-    same.
+    """Return the value for one or more rules as JSON, so that interfaces agree.
 
-    Raise ValueError for what JSON has nothing for.
+    Raise ValueError for a value that JSON cannot represent.
     """
-    told = _timeless(given)
+    value = _timeless(given)
     # A float stays as it is, because its parameter reports infinity and NaN with its own words.
-    return told if isinstance(told, float) else json_value(told)
+    return value if isinstance(value, float) else json_value(value)
 
 
 def _timeless(given: Any) -> Any:
-    """Return ``given`` with instants and lengths of time as texts and numbers."""
+    """Return ``given`` with instants and durations as texts and numbers."""
     if isinstance(given, Mapping):
         return {key: _timeless(value) for key, value in given.items()}
     if isinstance(given, list | tuple):
-        return [_timeless(one) for one in given]
+        return [_timeless(item) for item in given]
     if isinstance(given, datetime):
         return given.isoformat()
     if isinstance(given, timedelta):
@@ -76,6 +78,6 @@ def _timeless(given: Any) -> Any:
     return DURATION.write(DURATION.read(given)) if isinstance(given, relativedelta) else given
 
 
-def _unread(one: Parameter) -> Parameter:
-    kind: Kind[Any] = Kind(one.kind.shape, as_json, decimals_to_floats)
-    return replace(one, kind=kind, required=False, default=None)
+def _unread(parameter: Parameter) -> Parameter:
+    kind: Kind[Any] = Kind(parameter.kind.shape, as_json, decimals_to_floats)
+    return replace(parameter, kind=kind, required=False, default=None)

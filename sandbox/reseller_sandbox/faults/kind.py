@@ -1,4 +1,4 @@
-"""Kinds of faults: the base class, a request as kinds see it, and their effects as data."""
+"""Kinds of faults: the base class, their view of requests, and their effects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reseller_sandbox.server.delivery import Cut, Delivery, Drops
 
 
 class NamedError(Struct, frozen=True):
-    """A documented error, with another HTTP status if one is given."""
+    """A documented error, optionally with another HTTP status."""
 
     error: str
     facts: Mapping[str, object]
@@ -24,7 +24,7 @@ class NamedError(Struct, frozen=True):
 
 
 class RawAnswer(Struct, frozen=True):
-    """An answer that no operation gives: a text as it is, any other body as JSON."""
+    """A response with an arbitrary status. A text body stays, any other becomes JSON."""
 
     status: int
     body: Any
@@ -36,12 +36,13 @@ Instead: TypeAlias = NamedError | RawAnswer
 
 
 class Effects(Struct, frozen=True, kw_only=True):
-    """What the rules of one phase do together; each rule adds to the effects of those before it.
+    """The combined effects of the rules of one phase.
 
-    ``wait`` is the delay in seconds; in phase ``before`` the operation takes effect only after it. ``drip``
-    and ``cut`` slow the answer or end it on its way, ``instead`` takes its place. ``again`` says which of two
-    answers a request gets that is carried out twice, ``commits`` how many commits back the answer lies.
-    ``answer`` is the JSON of the operation's answer so far, in phase ``after``.
+    Each rule adds to the effects of earlier rules. ``wait`` is the delay in seconds. In phase ``before``, the
+    operation takes effect only after the delay. ``drip`` slows the response, ``cut`` ends it early, and
+    ``instead`` replaces it. ``again`` says which response a duplicated request returns. ``commits`` is the
+    age of a stale response in commits. ``answer`` is the JSON of the operation's response so far, in phase
+    ``after``.
     """
 
     wait: float = 0.0
@@ -54,17 +55,17 @@ class Effects(Struct, frozen=True, kw_only=True):
 
     @property
     def decided(self) -> bool:
-        """Whether the client gets something else than the operation's own answer."""
+        """Whether the client gets a response other than the operation's own."""
         return self.cut is not None or self.instead is not None
 
     @property
     def final(self) -> bool:
-        """Whether no later rule can change anything, so that none is tried."""
+        """Whether later rules cannot change the result, so that none is tried."""
         return self.decided or self.again is not None or self.commits > 0
 
     @property
     def delivery(self) -> Delivery | None:
-        """Return how the answer comes to the client; None for the usual way."""
+        """The delivery of the response, or None for the default one."""
         if not self.wait and self.drip is None and self.cut is None:
             return None
         return Delivery(self.wait, self.drip, self.cut)
@@ -74,11 +75,11 @@ Phase = Literal["before", "after"]
 
 
 class Asked(Request, Protocol):
-    """A request, as far as rules and kinds look at it."""
+    """A request as rules and kinds see it."""
 
     @property
     def admitted(self) -> bool:
-        """Whether an operation takes it and its credentials let it in."""
+        """Whether the request has an operation and valid credentials."""
 
     @property
     def reads(self) -> bool:
@@ -86,20 +87,21 @@ class Asked(Request, Protocol):
 
 
 class Chance(Struct, frozen=True):
-    """Random numbers that follow from the world's seed, the rule's name and its number of matches."""
+    """Random numbers derived from the world's seed, the rule and its match count."""
 
     source: str
 
     def fraction(self, purpose: str) -> float:
-        """Return a number from 0 up to but not 1; the same for the same purpose."""
+        """Return a number in [0, 1), the same for the same ``purpose``."""
         digest = hashlib.sha256(f"{self.source}/{purpose}".encode()).digest()
         return (int.from_bytes(digest[:8]) >> 11) / (1 << 53)
 
 
 class FaultContext(Struct):
-    """A rule's turn at a request: its instant, its luck, and what its kind remembers from earlier turns.
+    """The context in which a rule applies to a request.
 
-    ``memory`` is an immutable value that the kind may replace; it goes back when the world does.
+    ``memory`` is an immutable value that the kind keeps between requests and may replace. It goes back in
+    time with the world.
     """
 
     asked: Asked
@@ -109,10 +111,10 @@ class FaultContext(Struct):
 
 
 class FaultKind(Struct, frozen=True):
-    """A kind of fault with its parameters; a subclass has them as its fields, and gives it its name.
+    """The base class of fault kinds. Fields of a subclass are its parameters.
 
-    ``phases`` are those it can strike in, the first of them by default. ``slows`` says that answers come, but
-    perhaps after the client has given up.
+    The kind's name follows from the name of the subclass. ``phases`` holds the possible phases, the default
+    first. ``slows`` is true if responses arrive, but perhaps after the client's timeout.
     """
 
     name: ClassVar[str]
@@ -123,13 +125,13 @@ class FaultKind(Struct, frozen=True):
         cls.name = re.sub(r"(?<=.)([A-Z])", r"_\1", cls.__name__).lower()
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with the parameters together: a parameter's name, or an empty text, and why."""
+        """Yield each invalid combination of parameters: a parameter or "", and why."""
         yield from ()
 
     def applies(self, asked: Asked) -> bool:  # noqa: ARG002
-        """Whether such a request can be struck at all."""
+        """Whether the kind can apply to such a request."""
         return True
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:
-        """Return ``so_far`` with the effects of this kind; None where it does nothing."""
+        """Return ``so_far`` with the effects of this kind, or None without an effect."""
         raise NotImplementedError

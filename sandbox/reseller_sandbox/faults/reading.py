@@ -1,4 +1,4 @@
-"""Rules as JSON, read with every mistake and its place, and written; presets among them."""
+"""Reading and writing of fault rules as JSON, including presets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from reseller_sandbox.registry.values import SWITCH, WHEN, Kind, instant, whole
 
 
 class Preset(Struct, frozen=True):
-    """Rules under a common name."""
+    """A named group of rules."""
 
     name: str
     about: str
@@ -81,10 +81,10 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def expanded(preset: Preset, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rules of a preset with what ``given`` says otherwise.
+    """Return the rules of a preset with the changes in ``given``.
 
-    ``name`` names them all, ``match`` and ``when`` are added to each rule's own, and a parameter goes
-    to the rules of the kinds that have it (``read_rules`` adds those).
+    ``name`` names all rules, and ``match`` and ``when`` are added to those of each rule. ``read_rules`` adds
+    each other parameter to the rules whose kinds have this parameter.
     """
     name = given.get("name", preset.name)
     rules = []
@@ -100,16 +100,16 @@ def expanded(preset: Preset, given: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rules
 
 
-#: The paths beside the rules, which a rule of the same name would be hidden behind.
+#: Names reserved for other paths. A rule with such a name could not be reached.
 RESERVED = ("kinds", "presets")
 
-#: What a rule may match on only once the request has been answered.
+#: The conditions that are known only after the response.
 _ANSWERED = ("outcome", "carried_out", "changed", "fault")
 
-#: What can be matched of requests of the past alone.
+#: The conditions for past requests only.
 PAST = ("since",)
 
-#: A key within a rule, or an empty text for the whole of it, and what is wrong there.
+#: A key of a rule (or an empty text for the whole rule), and the problem.
 Mistake = tuple[str, str]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -129,7 +129,7 @@ NAME = Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)
 
 
 class BadFaults(Refused):
-    """Rules cannot be read; ``problems`` names every mistake with its place."""
+    """Fault rules are invalid. ``problems`` names every mistake with its place."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__(INVALID_PARAMETER, problems=complaint(problems))
@@ -137,13 +137,13 @@ class BadFaults(Refused):
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """Pause and counters of a rule. A rule may be sent back with its counters: they have no effect.
+    """Pause and counters of a rule. You can send a rule back with its counters.
 
     Args:
-        paused: Whether it strikes nothing for now, and keeps what it counted.
-        matched: The requests it has matched: shown, ignored.
-        applied: The requests it was applied to: shown, ignored.
-        exhausted: Whether it will not strike again: shown, ignored.
+        paused: Whether the rule does not apply for now. A paused rule keeps its counts.
+        matched: Number of requests matched. Read-only: ignored in input.
+        applied: Number of requests to which the rule was applied. Read-only: ignored in input.
+        exhausted: Whether the rule cannot apply again. Read-only: ignored in input.
     """
 
     paused: Annotated[bool, SWITCH] = False
@@ -152,19 +152,19 @@ class Kept(Struct, frozen=True, kw_only=True):
     exhausted: Annotated[bool, SWITCH] = False
 
 
-#: A match of requests to come.
+#: A match of future requests.
 _TO_COME = replace(
     MATCH, schema=lambda: object_shape([one for one in declared(Matching) if one.name not in PAST])
 )
 
 
 class Parts(Kept, frozen=True, kw_only=True):
-    """What a rule may have beside its kind and the parameters of that.
+    """The keys of a rule beside its kind and the kind's parameters.
 
     Args:
-        name: What it is called; after its kind, unless given.
-        match: Which requests it is about; all, unless given.
-        when: Which of those it strikes, and when.
+        name: The name of the rule. Default: the name of its kind.
+        match: The requests that the rule matches. Default: all.
+        when: The matches to which the rule applies, and when.
     """
 
     name: Annotated[str | None, NAME] = None
@@ -173,7 +173,7 @@ class Parts(Kept, frozen=True, kw_only=True):
 
 
 class Read(NamedTuple):
-    """A rule, and what it has counted already."""
+    """A rule with its counts so far."""
 
     rule: FaultRule
     counted: Count
@@ -186,11 +186,11 @@ def read_rules(
     place: str = "faults[{}]",
     now: datetime | None = None,
 ) -> tuple[Read, ...]:
-    """Read the rules that ``given`` describes, presets among them; names in ``taken`` are refused.
+    """Read the rules in ``given``, including presets. Names in ``taken`` are refused.
 
-    ``place`` is where each of them stands, ``now`` the instant that lengths of time are counted from. What
-    the function ``given`` returns for a rule can be read again. Without a vocabulary any word is taken for an
-    operation or an error. Raise ``BadFaults``.
+    ``place`` is the path of each rule in messages. ``now`` is the start of relative durations. The result of
+    the function ``given`` can be read again. Without a vocabulary, every operation and error counts as known.
+    Raise ``BadFaults``.
     """
     named = dict.fromkeys(taken, "a rule that is there already")
     rules: list[Read] = []
@@ -198,8 +198,8 @@ def read_rules(
     for number, item in enumerate(given):
         at = place.format(number)
         items, wrong = _expanded(item)
-        for one in items:
-            rule, mistakes = _rule(one, vocabulary, named, at, now)
+        for rule_item in items:
+            rule, mistakes = _rule(rule_item, vocabulary, named, at, now)
             rules += [rule] if rule is not None else []
             wrong += mistakes
         problems += [f"{'.'.join(filter(None, (at, key))) or 'the rule'} {words}" for key, words in wrong]
@@ -209,7 +209,7 @@ def read_rules(
 
 
 def given(rule: FaultRule) -> dict[str, Any]:
-    """Return a rule as JSON that can be read again, without its name."""
+    """Return a rule as JSON that ``read_rules`` can read, without its name."""
     when = replace(rule.when, phase=None) if rule.phase == rule.kind.phases[0] else rule.when
     return {
         "kind": rule.kind.name,
@@ -221,9 +221,10 @@ def given(rule: FaultRule) -> dict[str, Any]:
 
 
 def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rule as JSON with ``changes``: ``match`` and ``when`` part by part, all else whole.
+    """Return a rule as JSON with ``changes``.
 
-    A null removes a part. With another kind, the parameters of the old one are dropped.
+    ``match`` and ``when`` are merged part by part, and all other keys are replaced. A null removes a part. If
+    the kind changes, the parameters of the old kind are dropped.
     """
     before = {"name": rule.name, **given(rule)}
     if changes.get("kind") not in (None, rule.kind.name):
@@ -236,7 +237,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
-    """Return the rules that one item stands for, itself or a preset's, and the mistakes in that."""
+    """Return the rules of one item, which may be a preset, and its mistakes."""
     if not isinstance(item, Mapping):
         return [item], []
     if item.get("preset") is None:
@@ -258,22 +259,25 @@ def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
 
 
 def names_of(of: type) -> set[str]:
-    """Return the names of what a kind or a part of a rule declares."""
-    return {one.name for one in declared(of)}
+    """Return the names of the parameters that ``of`` declares."""
+    return {parameter.name for parameter in declared(of)}
 
 
 def _rule(
     given: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, now: datetime | None
 ) -> tuple[Read | None, list[Mistake]]:
-    """Return the rule at ``at``, if it can be read, and every mistake in it; note its name in ``named``."""
+    """Return the rule at ``at``, or None, and all mistakes in it.
+
+    Add the rule's name to ``named``.
+    """
     if not isinstance(given, Mapping):
         return None, [("", "must be an object")]
-    told = {str(key): value for key, value in given.items()}
-    word = told.pop("kind", None)
+    values = {str(key): value for key, value in given.items()}
+    word = values.pop("kind", None)
     common = names_of(Parts)
-    own = {key: told.pop(key) for key in list(told) if key not in common}
-    found, wrong = read(declared(Parts), {**told, "when": _at_instants(told.get("when"), now)})
-    parts = Parts(**by_attribute(declared(Parts), found))
+    own = {key: values.pop(key) for key in list(values) if key not in common}
+    read_parts, wrong = read(declared(Parts), {**values, "when": _at_instants(values.get("when"), now)})
+    parts = Parts(**by_attribute(declared(Parts), read_parts))
     name = parts.name or _free(word if isinstance(word, str) else "rule", named)
     mistakes = [_split(problem) for problem in wrong]
     if name in named:
@@ -297,20 +301,20 @@ def _split(problem: str) -> Mistake:
 
 
 def _free(wanted: str, named: Mapping[str, str]) -> str:
-    """Return the name ``wanted``, or with a number that makes it free."""
+    """Return ``wanted``, with a number added if the name is taken."""
     numbered = (f"{wanted}-{number}" for number in count(2))
     return next(name for name in chain([wanted], numbered) if name not in named)
 
 
 def _at_instants(when: Any, now: datetime | None) -> Any:
-    """Return ``when`` with the instants that lengths of time from ``now`` lead to."""
+    """Return ``when`` with durations from ``now`` converted to instants."""
     if not isinstance(when, Mapping) or now is None:
         return when
     return {key: _ahead(value, now) if key in ("from", "until") else value for key, value in when.items()}
 
 
 def _ahead(given: Any, now: datetime) -> Any:
-    """Return the instant that a length of time leads to; anything else as it is."""
+    """Return the instant that a duration means, or any other value unchanged."""
     try:
         return instant(WHEN.read(given), now)
     except (ValueError, OverflowError):
@@ -318,15 +322,15 @@ def _ahead(given: Any, now: datetime) -> Any:
 
 
 def _kind(word: Any, given: Mapping[str, Any]) -> tuple[FaultKind | None, list[Mistake]]:
-    """Return the kind of that name with the parameters ``given``, if it can be made, and the mistakes."""
+    """Return the kind ``word`` with parameters ``given``, or None, and the mistakes."""
     kind = KINDS.get(word) if isinstance(word, str) else None
     if kind is None:
         known = _one_of(KINDS, word)
         return None, [("kind", known if word is not None else f"is missing; it {known}")]
-    found, wrong = read((*declared(kind), *declared(Parts)), given)
+    values, wrong = read((*declared(kind), *declared(Parts)), given)
     if wrong:
         return None, [_split(problem) for problem in wrong]
-    made = kind(**by_attribute(declared(kind), found))
+    made = kind(**by_attribute(declared(kind), values))
     return made, list(made.mistakes())
 
 

@@ -1,4 +1,4 @@
-"""A rule: which requests it matches, when it strikes, and what kind of fault it is."""
+"""A rule: the requests that it matches, when it applies, and the kind of fault."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reseller_sandbox.registry.matching import Match
 from reseller_sandbox.registry.parameters import record
 from reseller_sandbox.registry.values import INSTANT, Kind, choice, number, several, whole
 
-#: An instant; lengths of time ahead have been turned into one.
+#: An instant. Durations from now are already converted.
 MOMENT = replace(
     INSTANT, says="an instant of the world's clock as ISO 8601, or a length of time ahead such as P1D"
 )
@@ -22,12 +22,12 @@ MOMENT = replace(
 #: A thousand matches a second for a year.
 MANY = 10**11
 
-#: What of a request is known when it comes in, whoever sends it and wherever it leads.
+#: The parts of a request that are known before its operation and its account.
 _ON_THE_WIRE = frozenset({"method", "path", "headers", "query"})
 
 
 class Count(Struct, frozen=True):
-    """How many requests a rule matched while in force, how many it struck, and what its kind remembers."""
+    """The counters of a rule while in force, and the memory of its kind."""
 
     matched: int = 0
     applied: int = 0
@@ -35,16 +35,16 @@ class Count(Struct, frozen=True):
 
 
 class When(Struct, frozen=True, kw_only=True):
-    """When a rule strikes among the requests that it matches, and for how long it is in force.
+    """When a rule applies to the requests that it matches, and how long.
 
     Args:
         phase: Before or after the operation takes effect.
-        nth: Which of the matches are struck, counted from 1.
-        every: Strike each match whose number is a multiple of this.
-        times: After how many strikes the rule is spent.
-        chance: The chance of each match to be struck, drawn from the world's seed.
+        nth: The matches to which the rule applies, counted from 1.
+        every: Apply the rule to each match whose number is a multiple of this.
+        times: The rule is exhausted after this many applications.
+        chance: The probability for each match, drawn from the world's seed.
         from_: The instant from which the rule is in force.
-        until: The instant from which the rule is spent.
+        until: The instant from which the rule is exhausted.
     """
 
     phase: Annotated[Phase | None, choice("before", "after")] = None
@@ -56,16 +56,16 @@ class When(Struct, frozen=True, kw_only=True):
     until: Annotated[datetime | None, MOMENT] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with the parts together: a part's key and why."""
+        """Yield each invalid combination of parts: a part's key, and why."""
         if self.from_ is not None and self.until is not None and self.until <= self.from_:
             yield "until", "must be later than from"
 
     def in_force(self, count: Count, now: datetime) -> bool:
-        """Whether the rule is in force at ``now``, with such a count."""
+        """Whether the rule is in force at ``now`` with this count."""
         return (self.from_ is None or self.from_ <= now) and not self.exhausted(count, now)
 
     def exhausted(self, count: Count, now: datetime) -> bool:
-        """Whether the rule cannot strike any more."""
+        """Whether the rule cannot apply any more."""
         return (
             (self.times is not None and count.applied >= self.times)
             or (self.nth is not None and count.matched >= max(self.nth))
@@ -73,7 +73,7 @@ class When(Struct, frozen=True, kw_only=True):
         )
 
     def strikes(self, match: int, luck: Chance) -> bool:
-        """Whether the rule strikes its match of that number."""
+        """Whether the rule applies to match number ``match``."""
         return (
             (self.nth is None or match in self.nth)
             and (self.every is None or match % self.every == 0)
@@ -85,7 +85,7 @@ WHEN_APPLIED: Kind[When] = record(When)
 
 
 class FaultRule(Struct, frozen=True):
-    """A named rule. One that is ``paused`` is kept, with what it has counted, and strikes nothing."""
+    """A named rule. A ``paused`` rule keeps its counts and does not apply."""
 
     name: str
     kind: FaultKind
@@ -95,13 +95,14 @@ class FaultRule(Struct, frozen=True):
 
     @property
     def phase(self) -> Phase:
-        """Return the phase it strikes in."""
+        """The phase in which the rule applies."""
         return self.when.phase or self.kind.phases[0]
 
     def matches(self, asked: Asked) -> bool:
-        """Whether the rule is about such a request.
+        """Whether the rule matches the request.
 
-        A request without an operation or good credentials is matched only by what was sent on the wire.
+        A request without an operation or without valid credentials can only match by method, path, headers
+        and query.
         """
         return (
             self.match(asked)

@@ -1,8 +1,7 @@
-"""Virtual time. Nothing else in the project asks what time it is.
+"""Virtual time. No other module of the project reads the machine's clock.
 
-A clock is an immutable value: a world keeps its current one beside its state,
-so that going back to an earlier moment brings the clock of that moment back.
-Instants are aware UTC datetimes in whole seconds, the resolution of the wire.
+A clock is an immutable value that a world keeps beside its state. If the world goes back to an earlier
+instant, so does its clock. Instants are aware UTC datetimes in whole seconds, as on the wire.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from functools import lru_cache, partial
 from dateutil.relativedelta import relativedelta
 from msgspec import Struct
 
-#: The instants a world may stand at: room on both sides for every term and grace period.
+#: The range of a world's clock. It leaves room on both sides for every term and grace period.
 EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
 LATEST = datetime(2900, 1, 1, tzinfo=UTC)
 
-#: The standard library's own class: who freezes time for a test puts another one in its place.
+#: The class of the standard library. Tools that freeze time for a test replace it in modules.
 _OWN = type(EARLIEST)
 
 _TICK = timedelta(seconds=1)
@@ -35,19 +34,19 @@ _ISO_MONTHS = re.compile(r"^(P[^T]*?\d)M", re.IGNORECASE)
 
 
 def real_now() -> datetime:
-    """Return what the machine's own clock says."""
+    """Return the time of the machine's clock."""
     return _plain(datetime.now(UTC))
 
 
 def _plain(found: datetime) -> datetime:
-    """Return ``found`` in UTC, in the standard library's own class even where a test has another."""
+    """Return ``found`` in UTC as a plain ``datetime``, even if a test patched it."""
     if found.tzinfo is UTC and type(found) is _OWN:
         return found
     return EARLIEST + (found - EARLIEST)
 
 
-#: Returns seconds on a counter that only grows. Whoever freezes time for a test replaces the functions of
-#: ``time`` in every module; this one stands within an object, where it is not found, and goes on.
+#: Returns seconds on a monotonic counter. Tools that freeze time for a test replace the functions of
+#: ``time`` in every module. They do not find this one, because it is inside an object.
 stopwatch: Callable[[], float] = (
     partial(time.clock_gettime, time.CLOCK_MONOTONIC)
     if hasattr(time, "clock_gettime")
@@ -56,14 +55,14 @@ stopwatch: Callable[[], float] = (
 
 
 def instance_mark() -> str:
-    """Return a mark that tells this start of a server from every other: eight letters and digits."""
+    """Return eight random letters and digits that identify this start of a server."""
     return secrets.token_hex(4)
 
 
 class WorldClock(Struct, frozen=True):
-    """A clock that stands still, or runs as far ahead of the machine's as it was set.
+    """A clock that is frozen, or runs at a fixed distance from the machine's clock.
 
-    ``instant`` is what it showed when the machine's clock showed ``anchor``.
+    It showed ``instant`` when the machine's clock showed ``anchor``.
     """
 
     instant: datetime
@@ -71,11 +70,11 @@ class WorldClock(Struct, frozen=True):
 
     @property
     def frozen(self) -> bool:
-        """Whether the clock moves only when told."""
+        """Whether the clock moves only on request."""
         return self.anchor is None
 
     def now(self) -> datetime:
-        """Return the instant it shows, in whole seconds; a running clock never shows one before its start."""
+        """Return the time in whole seconds, never earlier than the clock's start."""
         return self.instant if self.anchor is None else self._after(real_now() - self.anchor)
 
     def _after(self, elapsed: timedelta) -> datetime:
@@ -84,15 +83,18 @@ class WorldClock(Struct, frozen=True):
         return min((self.instant + elapsed).replace(microsecond=0), LATEST)
 
     def freeze(self) -> WorldClock:
-        """Return a clock that stands still at the same instant."""
+        """Return a frozen clock at the same instant."""
         return WorldClock(self.now())
 
     def run(self) -> WorldClock:
-        """Return a clock that runs from the same instant on."""
+        """Return a running clock from the same instant."""
         return WorldClock(self.now(), real_now())
 
     def caught_up(self) -> WorldClock:
-        """Return the clock as it is now: it goes on from here even if the machine's clock is put back."""
+        """Return the clock with its current time as the new start.
+
+        It then never goes back, even if the machine's clock does.
+        """
         if self.anchor is None:
             return self
         elapsed = real_now() - self.anchor
@@ -102,14 +104,14 @@ class WorldClock(Struct, frozen=True):
         return self if shown == self.instant else WorldClock(shown, self.anchor + (shown - self.instant))
 
     def at(self, instant: datetime) -> WorldClock:
-        """Return a clock at another instant, standing still or running as before."""
+        """Return a clock at another instant, frozen or running as before."""
         if self.anchor is None:
             return self if instant == self.instant else WorldClock(instant)
         return WorldClock(instant, real_now())
 
 
 def years_later(instant: datetime, years: int) -> datetime:
-    """Return the same calendar day ``years`` on; the 29th of February may become the 28th."""
+    """Return the same calendar day ``years`` later. 29 February may become the 28th."""
     try:
         return instant.replace(year=instant.year + years)
     except ValueError:
@@ -117,7 +119,7 @@ def years_later(instant: datetime, years: int) -> datetime:
 
 
 def days(count: int) -> timedelta:
-    """Return a length of ``count`` days."""
+    """Return a duration of ``count`` days."""
     return timedelta(days=count)
 
 
@@ -134,9 +136,10 @@ def wire_spaced(instant: datetime) -> str:
 
 
 def parse_iso(text: str) -> datetime:
-    """Read an ISO 8601 date or date-time as it stands; raise ValueError for anything else.
+    """Read an ISO 8601 date or date-time. Raise ValueError for any other text.
 
-    What follows a date is T or a space, and a time: a zone or anything else there would be taken for one.
+    A date must be followed by T or a space and a time, because ``fromisoformat`` would read any other
+    character there.
     """
     plain = text.strip().upper()
     if not _ISO_DATE.match(plain):
@@ -145,40 +148,40 @@ def parse_iso(text: str) -> datetime:
 
 
 def parse_instant(text: str) -> datetime:
-    """Read an ISO 8601 date or date-time; without a zone it is UTC, without a time it is midnight.
+    """Read an ISO 8601 date or date-time, by default at midnight and in UTC.
 
-    Raise ValueError for anything else, and outside the years a world may stand in.
+    Raise ValueError for any other text, and for an instant outside the supported years.
     """
     try:
-        found = parse_iso(text)
+        instant = parse_iso(text)
     except ValueError:
         raise ValueError(f"{text[:80]!r} is not an instant such as 2026-01-31T12:00:00Z") from None
-    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    if not EARLIEST <= found <= LATEST:
+    instant = instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
+    if not EARLIEST <= instant <= LATEST:
         raise ValueError(f"{text[:80]!r} is outside the years {EARLIEST.year} to {LATEST.year}")
-    return _plain(found).replace(microsecond=0)
+    return _plain(instant).replace(microsecond=0)
 
 
 def instant_given(text: str) -> datetime:
-    """Read what ``parse_instant`` reads, and ``real`` as the time of the machine's clock."""
+    """Read an instant, or ``real`` as the time of the machine's clock."""
     return real_now().replace(microsecond=0) if text == "real" else parse_instant(text)
 
 
 def parse_duration(text: str) -> relativedelta:
-    """Read a length of time: ISO 8601 (``P30D``, ``P1Y``, ``PT90M``), short (``90m``, ``1d12h``), or seconds.
+    """Read a duration as ISO 8601, in the short form, or in seconds.
 
-    Raise ValueError for anything else.
+    Examples: ``P30D``, ``P1Y``, ``PT90M``, ``90m``, ``1d12h``, ``3600``. Raise ValueError for any other text.
     """
     plain = _ISO_MONTHS.sub(r"\1MO", text.strip()).upper()
-    found = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
-    amounts = {unit: int(count) for unit, count in found.groupdict().items() if count} if found else {}
+    match = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
+    amounts = {unit: int(count) for unit, count in match.groupdict().items() if count} if match else {}
     if not amounts or any(count > 10**11 for count in amounts.values()):
         raise ValueError(f"{text[:80]!r} is not a length of time such as P30D, 90m or 3600")
     return relativedelta(**amounts)  # type: ignore[arg-type]
 
 
 def duration_text(length: relativedelta) -> str:
-    """Return a length of time in ISO 8601, as short as it can be: ``P30D``, ``PT1H30M``."""
+    """Return a duration in the shortest ISO 8601 form: ``P30D``, ``PT1H30M``."""
     days = _parts((length.years, "Y"), (length.months, "M"), (length.days, "D"))
     hours = _parts((length.hours, "H"), (length.minutes, "M"), (length.seconds, "S"))
     return f"P{days}T{hours}" if hours else f"P{days}" if days else "PT0S"
@@ -191,7 +194,7 @@ def _parts(*parts: tuple[int, str]) -> str:
 def later(instant: datetime, length: relativedelta | timedelta) -> datetime:
     """Return ``instant`` plus ``length``, in whole seconds.
 
-    Raise ValueError past the last year a world may stand in.
+    Raise ValueError if the result is after the last supported year.
     """
     try:
         moved = instant + length

@@ -1,4 +1,4 @@
-"""Contacts: what a good one looks like, and how a name comes by its four."""
+"""Contacts: validation, and the assignment of a domain's four contacts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from reseller_sandbox.registry.text_checks import there_are
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
-#: The fields of a contact to be made, or the handle of one that is there.
+#: The fields of a new contact, or the handle of an existing one.
 Wanted = Mapping[str, str] | str
 
 
 def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
-    """Refuse with ``invalid_contact`` on the first bad field, under the names the caller uses."""
+    """Refuse with ``invalid_contact`` for the first invalid field.
+
+    The refusal uses the field names of the request.
+    """
     for role in ROLES:
         given = wanted.get(role)
         problem = None if given is None or isinstance(given, str) else problem_with(Card(**given))
@@ -34,12 +37,12 @@ def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
 
 
 def roles_required(assumed: Assumptions) -> tuple[str, ...]:
-    """Return the roles that a new name must be given contacts for."""
+    """Return the roles for which a new domain requires contacts."""
     return {"none": (), "registrant": ROLES[:1], "all": ROLES}[assumed.contacts_required]
 
 
 def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
-    """Refuse with ``contacts_required`` when a contact that the assumptions ask for is missing."""
+    """Refuse with ``contacts_required`` if a required contact is missing."""
     missing = [wire_names[role] for role in roles_required(draft.assumed) if role not in given]
     if missing:
         raise Refused(refusals.CONTACTS_REQUIRED, missing=", ".join(missing))
@@ -48,10 +51,10 @@ def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping
 def assign(
     draft: Draft, account: Account, wanted: Mapping[str, Wanted], current: RoleHandles | None = None
 ) -> RoleHandles:
-    """Return the four handles of a name: those wanted, else the ``current`` ones, else the account's own.
+    """Return the four handles of a domain.
 
-    Contacts that say the same become one. Refuse with ``contact_not_found`` for a handle
-    that is not this account's.
+    For each role, this is the contact in ``wanted``, or else in ``current``, or else the account's own. Equal
+    new contacts become one. Refuse with ``contact_not_found`` for a handle that is not in this account.
     """
     made: dict[Card, str] = {}
     handles: dict[str, str] = {}
@@ -68,7 +71,10 @@ def assign(
 
 
 def completed(draft: Draft, fields: Mapping[str, str], held: str | None) -> Card:
-    """Return the card that ``fields`` make; what they leave out may stay as the contact ``held`` has it."""
+    """Return contact details made from ``fields``.
+
+    Depending on the assumptions, omitted fields keep their values from the contact ``held``.
+    """
     card = Card()
     if held is not None and len(fields) < len(CARD_FIELDS) and draft.assumed.contacts_left_out == "kept":
         card = draft.state.contacts[held].card
@@ -76,7 +82,7 @@ def completed(draft: Draft, fields: Mapping[str, str], held: str | None) -> Card
 
 
 def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT) -> Contact:
-    """Return the account's contact under ``handle``; refuse with ``contact_not_found``."""
+    """Return the account's contact by handle. Refuse with ``contact_not_found``."""
     contact = draft.state.contacts.get(handle)
     if contact is None or contact.account != account.client_id:
         raise Refused(refusals.CONTACT_NOT_FOUND, field=field, handle=handle)
@@ -84,14 +90,14 @@ def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT)
 
 
 def create(draft: Draft, account: Account, card: Card) -> Contact:
-    """Make a contact of ``account`` under a handle that is not in use."""
+    """Create a contact of ``account`` under a new handle."""
     while (handle := f"C{draft.next('contact'):06d}") in draft.state.contacts:
         pass
     return draft.put(Contact(handle=handle, account=account.client_id, card=card))
 
 
 def parse_handle(text: str) -> str:
-    """Return ``text`` when it can be a contact's handle; refuse with ``invalid_handle``."""
+    """Return ``text`` if it is a valid handle. Refuse with ``invalid_handle``."""
     if not _HANDLE.fullmatch(text):
         problem = "it has 1 to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
         raise Refused(refusals.INVALID_HANDLE, handle=text[:80], problem=problem)
@@ -99,7 +105,7 @@ def parse_handle(text: str) -> str:
 
 
 def is_free(draft: Draft, handle: str) -> bool:
-    """Whether a contact could be made under ``handle``; no two accounts of a registry share one."""
+    """Whether ``handle`` is free. Handles are unique in the whole registry."""
     return handle not in draft.state.contacts
 
 
@@ -111,10 +117,10 @@ def add(
     extra: Mapping[str, object],
     customer_id: int | None = None,
 ) -> Contact:
-    """Make a contact under a handle of the caller's choice.
+    """Create a contact under a handle that the client chose.
 
-    Refuse, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``,
-    ``customer_not_found``, ``handle_taken``.
+    Refuse, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``, ``customer_not_found``,
+    ``handle_taken``.
     """
     kept = _extra(draft, extra, strict=True)
     require_good(draft, card)
@@ -130,7 +136,7 @@ def add(
 
 
 def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
-    """Change the fields of a contact that are named; extra parameters that nobody knows are passed over.
+    """Change fields of a contact. Unknown extra parameters are ignored.
 
     Refuse with ``invalid_extra`` and ``invalid_contact``.
     """
@@ -141,7 +147,10 @@ def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapp
 
 
 def remove(draft: Draft, contact: Contact) -> None:
-    """Delete a contact; refuse with ``contact_linked`` while a name or the account relies on it."""
+    """Delete a contact.
+
+    Refuse with ``contact_linked`` while a domain or the account uses it.
+    """
     linked = draft.state.linked.beginning(("contact", contact.handle))
     number = next((number for *_, number in linked), None)
     if number is not None:
@@ -156,7 +165,7 @@ def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[
     """Return the extra parameters that the registry knows, as sorted pairs."""
     if not given:
         return ()
-    _ = draft.assumed.extra_contact_params  # read, so that the answer names it: it rests on that
+    _ = draft.assumed.extra_contact_params  # read it, so that the response names this assumption
     known = dict(draft.state.contact_params)
     if strict:
         for name in sorted(given):

@@ -1,4 +1,4 @@
-"""The reseller API as data: operations, and the words that a match may use."""
+"""The reseller API as data: its operations, and the words that conditions may use."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from reseller_sandbox.registry.values import Mistake, Within
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ApiOperation:
-    """One operation, as its row declares it.
+    """One operation of the API.
 
-    ``errors`` are those documented for it, by the names that faults know them by, each with the rules that
-    become it. ``refuses`` are its rules in the order of the checks, ``shows_status`` is whether it only reads
-    and its answer has the status of an order.
+    ``errors`` maps the name of each documented error to the rules that produce it. ``refuses`` holds the
+    operation's rules in the order of its checks. ``shows_status`` is true if the operation only reads and its
+    response contains the status of an order.
     """
 
     id: str
@@ -33,7 +33,7 @@ class ApiOperation:
 
     @property
     def interface(self) -> str:
-        """The interface's name, which its id begins with."""
+        """The interface's name: the first part of the operation's id."""
         return self.id.partition(".")[0]
 
 
@@ -41,9 +41,10 @@ Contract = tuple[ApiOperation, ...]
 
 
 class Vocabulary:
-    """The ids of ``operations``, and the names of each interface's ``errors``: asked for when a word is used.
+    """The ids of operations and the names of errors, computed on first use.
 
-    An interface is called as the ids of its operations begin.
+    ``errors`` maps an interface to its errors. The name of an interface is the first part of its operations'
+    ids.
     """
 
     def __init__(
@@ -54,16 +55,19 @@ class Vocabulary:
 
     @cached_property
     def operations(self) -> frozenset[str]:
-        """The ids of operations."""
+        """The ids of all operations."""
         return frozenset(self._operations())
 
     @cached_property
     def errors(self) -> Mapping[str, frozenset[str]]:
-        """The names of each interface's errors."""
+        """The names of errors, by interface."""
         return self._errors()
 
     def interfaces(self, globs: Iterable[Glob]) -> list[str]:
-        """Return the interfaces that have an operation like one of ``globs``; all of them without any."""
+        """Return the interfaces with an operation that matches one of ``globs``.
+
+        Without globs, return all interfaces.
+        """
         globs = tuple(globs)
         matched = {
             operation.partition(".")[0]
@@ -74,7 +78,10 @@ class Vocabulary:
 
 
 def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]:
-    """Say which operations and errors in ``match`` do not exist; without a vocabulary all are taken to."""
+    """Yield operations and errors in ``match`` that do not exist, with a message.
+
+    Without a vocabulary, every word counts as known.
+    """
     if words is None:
         return
     for glob in match.operation or ():
@@ -91,7 +98,7 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]
 
 
 def read_match(given: Any, words: Vocabulary | None) -> Match:
-    """Return the match that is written so; raise ``Within``, naming every mistake."""
+    """Return ``given`` as a match. Raise ``Within``, which names every mistake."""
     match = MATCH.read(given)
     wrong = [Mistake((part,), problem) for part, problem in unknown(match, words)]
     if wrong:

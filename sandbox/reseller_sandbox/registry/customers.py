@@ -1,4 +1,4 @@
-"""Customers of an account, and the cards (names, addresses, mails) that customers and contacts have."""
+"""Customers of an account, and contact details of customers and contacts."""
 
 from __future__ import annotations
 
@@ -23,25 +23,28 @@ _PHONE = re.compile(r"\+?[0-9]{1,4}\.[0-9][0-9 ()-]{2,19}")
 _ANY_PHONE = re.compile(r"\+?[0-9(][0-9 .()/-]{2,30}")
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 
-#: What is asked of a field that is not empty: a pattern, and the words for a refusal.
+#: The pattern of each field that is not empty, and the words of its refusal.
 _PATTERNS = {
     "country": (_COUNTRY, "is not a two-letter country code"),
     **dict.fromkeys(("phone", "fax"), (_PHONE, "is not of the form <country code>.<number>")),
     "mail": (_MAIL, "is not an e-mail address"),
 }
 
-#: The same where a telephone number may be written in any usual way.
+#: The same patterns, with any usual form of telephone number.
 _LOOSE_PATTERNS = _PATTERNS | dict.fromkeys(("phone", "fax"), (_ANY_PHONE, "is not a telephone number"))
 
 
 def pattern_of(field: str, *, any_phone: bool = False) -> str:
-    """Return the pattern of a field, which may also be empty; an empty pattern where any text will do."""
+    """Return the pattern of a field, which may also be empty.
+
+    The pattern is empty if any text is valid.
+    """
     pattern, _ = (_LOOSE_PATTERNS if any_phone else _PATTERNS).get(field, (None, ""))
     return "" if pattern is None else f"^({pattern.pattern})?$"
 
 
 def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
-    """Return the first bad field of ``card`` as (field, value, what is wrong), or None."""
+    """Return the first invalid field of ``card`` as (field, value, problem), or None."""
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
     for field in CARD_FIELDS:
         value: str = getattr(card, field)
@@ -55,7 +58,10 @@ def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str]
 
 
 def require_good(draft: Draft, card: Card) -> None:
-    """Refuse with ``invalid_contact`` on the first bad field; ``v2.phone`` says what a number looks like."""
+    """Refuse with ``invalid_contact`` for the first invalid field.
+
+    The assumption ``v2.phone`` decides the form of telephone numbers.
+    """
     phones = bool(card.phone or card.fax)
     problem = problem_with(card, any_phone=phones and draft.assumed.phone_form == "any")
     if problem is not None:
@@ -64,25 +70,25 @@ def require_good(draft: Draft, card: Card) -> None:
 
 
 def tidy(card: Card) -> Card:
-    """Return the card as the registry keeps it."""
+    """Return the contact details in canonical form."""
     return replace(card, country=card.country.upper())
 
 
-#: What a customer has beside a card.
+#: The fields of a customer beside the contact details.
 OWN_FIELDS = tuple(defaults(Customer))
 
 _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
 def parse_id(given: str) -> int:
-    """Read a customer's id from its digits; refuse with ``invalid_customer_id``."""
+    """Read a customer id from digits. Refuse with ``invalid_customer_id``."""
     if not given.isascii() or not given.isdigit():
         raise Refused(refusals.INVALID_CUSTOMER_ID, given=given[:40], field=Term.CUSTOMER)
     return whole(given)
 
 
 def own(state: State, account: Account, number: int) -> Customer:
-    """Return the account's customer under an id; refuse with ``customer_not_found``."""
+    """Return the account's customer by id. Refuse with ``customer_not_found``."""
     customer = state.customers.get(number)
     if customer is None or customer.account != account.client_id:
         raise Refused(refusals.CUSTOMER_NOT_FOUND, customer=number, field=Term.CUSTOMER)
@@ -90,7 +96,7 @@ def own(state: State, account: Account, number: int) -> Customer:
 
 
 def by_mail(state: State, account: Account, mail: str) -> Customer:
-    """Return the account's customer with this mail; refuse with ``customer_not_found``."""
+    """Return the account's customer by mail. Refuse with ``customer_not_found``."""
     number = state.customer_by_mail.get((account.client_id, mail.lower()))
     if number is None:
         raise Refused(refusals.CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field=Term.MAIL)
@@ -98,9 +104,9 @@ def by_mail(state: State, account: Account, mail: str) -> Customer:
 
 
 def create(draft: Draft, account: Account, given: Mapping[str, str]) -> Customer:
-    """Make a customer of ``account``; refuse with ``invalid_contact`` and ``mail_taken``.
+    """Create a customer of ``account``.
 
-    ``given`` holds fields of a card and of ``OWN_FIELDS``.
+    ``given`` holds contact details and ``OWN_FIELDS``. Refuse with ``invalid_contact`` and ``mail_taken``.
     """
     blank = Customer(customer_id=0, account=account.client_id, card=Card())
     customer = _changed(draft, account, blank, given)
@@ -110,7 +116,7 @@ def create(draft: Draft, account: Account, given: Mapping[str, str]) -> Customer
 
 
 def edit(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
-    """Change the fields of a customer that are named; refuse as ``create`` does."""
+    """Change fields of a customer. Refuse as ``create`` does."""
     return draft.put(_changed(draft, account, customer, given))
 
 
@@ -134,7 +140,10 @@ def active_orders(draft: Draft, customer: Customer) -> list[Order]:
 
 
 def delete(draft: Draft, customer: Customer) -> None:
-    """Delete a customer, and unlink its contacts and lapsed names; refuse with ``customer_has_orders``."""
+    """Delete a customer, and unlink its contacts and deleted domains.
+
+    Refuse with ``customer_has_orders`` while the customer has active orders.
+    """
     active = active_orders(draft, customer)
     if active:
         names = ", ".join(to_unicode(order.name) for order in active[:5])

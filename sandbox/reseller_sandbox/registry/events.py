@@ -1,4 +1,4 @@
-"""What time and the rest of the world have done, as it is reported."""
+"""Events of the registry, as the sandbox reports them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from reseller_sandbox.registry.state import Draft
 
 
 class RegistryEvent(NamedTuple):
-    """One event that has happened: when, what, to which name, zone or account, and whom it concerned.
+    """An event that has occurred, with its subject: a domain, zone or account.
 
-    ``charged`` is what ``account`` paid for it (below zero: what it got back), ``balance`` what it
-    has left. ``note`` says why something that was to happen did not. ``stage`` is that of its order before.
+    ``charged`` is the amount that ``account`` paid (negative for a refund), and ``balance`` its balance after
+    the event. ``note`` says why an expected event did not occur. ``stage`` is the earlier stage of the order.
     """
 
     at: datetime
@@ -32,7 +32,7 @@ class RegistryEvent(NamedTuple):
 def concerning(
     draft: Draft, event: str, of: Order | Account, charged: Decimal = NOTHING, note: str = ""
 ) -> RegistryEvent:
-    """Return what has just happened in ``draft`` to an order or an account, with the balance that it left."""
+    """Return an event in ``draft`` about an order or account, with the new balance."""
     order, account, stage = (
         (of.id, of.account, of.stage) if isinstance(of, Order) else (None, of.client_id, None)
     )

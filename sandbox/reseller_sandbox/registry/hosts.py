@@ -1,4 +1,4 @@
-"""Hosts: name servers below a name of the registry, with the glue addresses that lead to them."""
+"""Hosts: name servers below a registered domain, with their glue addresses."""
 
 from __future__ import annotations
 
@@ -24,30 +24,33 @@ _VERSIONS = {"v4": 4, "v6": 6}
 
 
 class TypedAddress(NamedTuple):
-    """An address as a caller writes it, with the type it is said to have: ``v4`` or ``v6``."""
+    """An address as the client writes it, with its declared type ``v4`` or ``v6``."""
 
     type: str
     ip: str
 
 
 def parse_addresses(draft: Draft, texts: Sequence[str]) -> tuple[str, ...]:
-    """Return IPv4 and IPv6 addresses in their canonical spelling; refuse with ``invalid_ip``."""
+    """Return IPv4 and IPv6 addresses in canonical form. Refuse with ``invalid_ip``."""
     if not texts:
         raise Refused(INVALID_IP, ip=[], problem="is empty: at least one is needed", version=4)
     if len(texts) > MOST_ADDRESSES:
         raise bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}")
-    found: list[str] = []
+    addresses: list[str] = []
     for text in texts:
         address = parse_address(text)
-        if address in found:
+        if address in addresses:
             raise bad_address(text, "is there twice")
         require_allowed(draft, address)
-        found.append(address)
-    return tuple(found)
+        addresses.append(address)
+    return tuple(addresses)
 
 
 def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
-    """Return addresses in their canonical spelling; refuse with ``unknown_ip_type``, then ``invalid_ip``."""
+    """Return typed addresses in canonical form.
+
+    Refuse with ``unknown_ip_type``, then ``invalid_ip``.
+    """
     for address in given:
         if address.type not in _VERSIONS:
             raise Refused(UNKNOWN_IP_TYPE, type=address.type[:60])
@@ -55,9 +58,9 @@ def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
 
 
 def parse_address(text: str, version: int | None = None) -> str:
-    """Return one address in its canonical spelling, of either version or of the one given.
+    """Return one address in canonical form, of ``version`` if it is given.
 
-    Refuse with ``invalid_ip`` what is no address, and what no name server can be reached under.
+    Refuse with ``invalid_ip`` if the text is not an IP address, or if no name server can have this address.
     """
     try:
         address = ipaddress.ip_address(text)
@@ -72,25 +75,28 @@ def parse_address(text: str, version: int | None = None) -> str:
         problem = f"is {kind} address, under which nobody can reach a name server"
         raise bad_address(text, problem, version)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
-        return f"::ffff:{address.ipv4_mapped}"  # as every version of Python should write it
+        return f"::ffff:{address.ipv4_mapped}"  # because versions of Python write it differently
     return str(address)
 
 
 def require_allowed(draft: Draft, address: str) -> None:
-    """Refuse with ``invalid_ip`` an address of a private network if the assumptions say so."""
+    """Refuse private addresses with ``invalid_ip`` if the assumptions say so."""
     private = _meant(ipaddress.ip_address(address)).is_private
     if private and draft.assumed.private_glue == "refused":
         raise bad_address(address, "is for private networks or documentation alone")
 
 
 def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
-    """Return the refusal of an address; its fact ``version`` is the one it should have, or seems to have."""
+    """Return the refusal of an address.
+
+    Its fact ``version`` is the expected IP version, or the version that the text seems to have.
+    """
     meant = version or (6 if ":" in text else 4)
     return Refused(INVALID_IP, ip=text[:60], problem=problem, version=meant)
 
 
 def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the address that packets go to: an IPv4 address may be wrapped in an IPv6 one."""
+    """Return the address that packets go to: the IPv4 address of a mapped IPv6 one."""
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
@@ -112,9 +118,9 @@ MOST_NAMESERVERS = 13
 def parse_nameservers(
     draft: Draft, account: int, servers: Sequence[str], domain: str, present: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Return ``servers`` of the account's ``domain`` as the registry keeps them.
+    """Return the names of ``servers`` for ``domain`` in canonical form.
 
-    Those that are ``present`` already need no glue record to stay. Refuse with ``invalid_nameserver``.
+    Name servers that are ``present`` already need no glue record. Refuse with ``invalid_nameserver``.
     """
     if len(servers) > MOST_NAMESERVERS:
         raise Refused(
@@ -122,23 +128,23 @@ def parse_nameservers(
             server=servers[MOST_NAMESERVERS],
             problem=f"is one more than {MOST_NAMESERVERS}",
         )
-    found: list[str] = []
+    parsed: list[str] = []
     for server in servers:
         name = parse_nameserver(server)
-        if name in found:
+        if name in parsed:
             raise Refused(refusals.INVALID_NAMESERVER, server=server, problem="is there twice")
         parent = None if name in present else _glueless_below(draft.state, account, name, domain)
         if parent and draft.assumed.own_glue == "required":
             problem = f"lies below {names.to_unicode(parent)} and needs a glue record first"
             raise Refused(refusals.INVALID_NAMESERVER, server=server, problem=problem)
-        found.append(name)
-    return tuple(found)
+        parsed.append(name)
+    return tuple(parsed)
 
 
 def _glueless_below(state: State, account: int, server: str, domain: str) -> str | None:
-    """Return the name below which ``server`` needs a glue record and has none, or None.
+    """Return the domain that lacks a required glue record for ``server``, or None.
 
-    Such a name is ``domain``, another of the account's, or one of the zones here that nobody holds.
+    This is ``domain``, another domain of the account, or a free domain in a zone of the service.
     """
     if server in state.hosts:
         return None
@@ -151,7 +157,10 @@ def _glueless_below(state: State, account: int, server: str, domain: str) -> str
 
 
 def parse_nameserver(text: str) -> str:
-    """Return the name of one server as the registry keeps it; refuse with ``invalid_nameserver``."""
+    """Return the name of a server in canonical form.
+
+    Refuse with ``invalid_nameserver``.
+    """
     try:
         return names.normalise(text)
     except names.BadName as problem:
@@ -161,9 +170,9 @@ def parse_nameserver(text: str) -> str:
 
 
 def parse_host(domain: str, text: str) -> str:
-    """Return the full host name for ``text``: one label, or with a dot in it the whole name.
+    """Return the full host name for ``text``: one label, or a whole name with a dot.
 
-    Refuse with ``invalid_hostname`` when it is malformed, lies elsewhere or is ``domain`` itself.
+    Refuse with ``invalid_hostname`` if it is malformed, not below ``domain``, or ``domain`` itself.
     """
     try:
         whole = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
@@ -178,12 +187,12 @@ def parse_host(domain: str, text: str) -> str:
 
 
 def of_domain(state: State, domain: str) -> list[Host]:
-    """Return the hosts below ``domain``, by name."""
+    """Return the hosts below ``domain``, sorted by name."""
     return [state.hosts[name] for _, name in state.hosts_of_domain.beginning((domain,))]
 
 
 def require_support(draft: Draft, order: Order, action: Action) -> None:
-    """Refuse unless the order's zone keeps hosts and its stage allows ``action``."""
+    """Refuse unless the order's zone supports hosts and its stage allows ``action``."""
     zone = draft.state.zones[order.zone]
     if not zone.hosts:
         raise Refused(refusals.HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
@@ -191,7 +200,10 @@ def require_support(draft: Draft, order: Order, action: Action) -> None:
 
 
 def get(draft: Draft, order: Order, text: str) -> Host:
-    """Return the host ``text`` below the order's name; refuse with ``host_not_found``."""
+    """Return the host ``text`` below the order's domain.
+
+    Refuse with ``host_not_found``.
+    """
     name = parse_host(order.name, text)
     host = draft.state.hosts.get(name)
     if host is None or host.domain != order.name:
@@ -200,7 +212,7 @@ def get(draft: Draft, order: Order, text: str) -> Host:
 
 
 def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
-    """Make a host below the order's name."""
+    """Create a host below the order's domain."""
     name = parse_host(order.name, text)
     addresses = parse_addresses(draft, ips)
     if name in draft.state.hosts:
@@ -209,7 +221,7 @@ def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
 
 
 def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
-    """Give a host other addresses."""
+    """Replace the addresses of a host."""
     host = get(draft, order, text)
     return draft.put(replace(host, ips=parse_addresses(draft, ips)))
 
@@ -217,7 +229,7 @@ def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
 def change(
     draft: Draft, order: Order, text: str, add: Sequence[TypedAddress], remove: Sequence[TypedAddress]
 ) -> Host:
-    """Take addresses from a host and give it others; one must stay.
+    """Remove addresses from a host and add others. At least one must remain.
 
     Refuse with ``host_not_found``, ``unknown_ip_type`` and ``invalid_ip``.
     """
@@ -240,7 +252,7 @@ def change(
 
 
 def delete(draft: Draft, order: Order, text: str) -> Host:
-    """Delete a host; refuse with ``host_in_use`` while a name is delegated to it."""
+    """Delete a host. Refuse with ``host_in_use`` while a domain is delegated to it."""
     host = get(draft, order, text)
     require_unused(draft.state, host, besides=None)
     draft.remove(host)
@@ -248,7 +260,10 @@ def delete(draft: Draft, order: Order, text: str) -> Host:
 
 
 def require_unused(state: State, host: Host, besides: Order | None) -> None:
-    """Refuse with ``host_in_use`` while an order other than ``besides`` is delegated to ``host``."""
+    """Refuse with ``host_in_use`` while a domain is delegated to ``host``.
+
+    The domain of order ``besides`` does not count.
+    """
     linked = state.linked.beginning(("nameserver", host.name))
     users = [
         names.to_unicode(state.orders[number].name)

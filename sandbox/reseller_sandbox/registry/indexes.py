@@ -1,4 +1,4 @@
-"""How the records of each kind are kept: in which table, under which key, and in which indexes."""
+"""Tables of records, with the key and the indexes of each kind of record."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from reseller_sandbox.registry.model import (
     Zone,
 )
 
-#: An entry of the calendar: when, what kind of thing, and which one.
+#: An entry of the calendar: the instant, the kind of event, and the key of its record.
 Due = tuple[datetime, str, Any]
 Dues = tuple[Due, ...]
 
-#: The promotions that a zone may have: the names of its fields, and of their ends in the calendar.
+#: The fields of a zone that hold promotions. Their ends have the same names in the calendar.
 PROMOTIONS = ("registration_promotion", "renewal_promotion")
 
 #: Entries of sorted indexes, as (index, key), and of maps, as (map, key, value).
@@ -34,17 +34,17 @@ Values = tuple[tuple[str, Any, Any], ...]
 
 
 def nothing(_: Any) -> tuple[()]:
-    """Return what a record is found by that is in no index."""
+    """Return no index entries."""
     return ()
 
 
 class Table(NamedTuple):
-    """How records of one kind are kept.
+    """The table of one kind of record.
 
-    ``due`` gives a record's entries in the calendar, ``listed`` those in other sorted indexes, ``looked_up``
-    those in maps. Each is a function of the record alone, so that an index cannot fall out of step with its
-    table. What ``listed`` and ``looked_up`` give follows from what ``found_by`` gives alone: where that stays
-    as it is, they do too.
+    ``due`` returns the calendar entries of a record, ``listed`` its entries in other sorted indexes, and
+    ``looked_up`` its entries in maps. Each is a function of the record alone, so an index always agrees with
+    its table. ``listed`` and ``looked_up`` depend only on the result of ``found_by``. While this result stays
+    the same, so do they.
     """
 
     name: str
@@ -82,7 +82,7 @@ def _contact_listed(contact: Contact) -> Keys:
 
 def _zone_due(zone: Zone) -> Dues:
     promotions = ((event, getattr(zone, event)) for event in PROMOTIONS)
-    return tuple((one.until, event, zone.name) for event, one in promotions if one is not None)
+    return tuple((promo.until, event, zone.name) for event, promo in promotions if promo is not None)
 
 
 def _order_found_by(order: Order) -> tuple[Any, ...]:
@@ -125,7 +125,7 @@ def _scheduled_listed(scheduled: ScheduledAction) -> Keys:
     return (("waiting", (scheduled.id,)),) if scheduled.at is None and scheduled.applied is None else ()
 
 
-#: Each kind of record, and how it is kept.
+#: The table of each kind of record.
 TABLES: Mapping[type, Table] = {
     Account: Table(
         "accounts",
@@ -161,7 +161,7 @@ TABLES: Mapping[type, Table] = {
     ),
 }
 
-#: The kind of record that each kind of entry of the calendar is about.
+#: The kind of record that each kind of calendar entry refers to.
 HOLDERS: Mapping[str, type] = {
     "order": Order,
     "retry": Order,

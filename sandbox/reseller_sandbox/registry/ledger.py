@@ -1,6 +1,6 @@
-"""Money: every charge and refund moves a balance and leaves an entry that says why.
+"""The ledger: each charge and refund changes a balance and adds an entry.
 
-At any moment an account's balance is its opening balance plus the sum of its entries.
+An account's balance is always its opening balance plus the sum of its entries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CAUSE = re.compile(r"(r[0-9]{1,18})(?::duplicate)?")
 
 
 def can_pay(account: Account, amount: Decimal) -> bool:
-    """Whether the balance covers ``amount``. Other registrars pay elsewhere."""
+    """Whether the balance covers ``amount``. Other registrars can always pay."""
     return account.client_id == OUTSIDE or account.balance >= amount
 
 
@@ -37,7 +37,10 @@ def require_funds(account: Account, amount: Decimal) -> None:
 
 
 def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years: int = 0) -> tuple[int, ...]:
-    """Take ``amount`` from the order's account; return the ids of the entries made (none when it is free)."""
+    """Charge ``amount`` to the order's account. Return the ids of the new entries.
+
+    Return no ids if the amount is 0.
+    """
     account = draft.state.accounts[order.account]
     require_funds(account, amount)
     if not amount or account.client_id == OUTSIDE:
@@ -46,7 +49,7 @@ def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years:
 
 
 def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """Give back what ``entries`` took; return the sum."""
+    """Refund ``entries`` and return the sum."""
     total = money.NOTHING
     for number in entries:
         taken = draft.state.ledger[number]
@@ -57,12 +60,12 @@ def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
 
 
 def adjust(draft: Draft, account: Account, amount: Decimal) -> LedgerEntry:
-    """Move the balance by ``amount`` for a reason outside the registry, such as a top-up."""
+    """Change the balance for a reason outside the registry, such as a top-up."""
     return _enter(draft, account, amount, Purpose.ADJUSTMENT)
 
 
 def total(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """Return what ``entries`` cost together."""
+    """Return the total cost of ``entries``."""
     return -sum((draft.state.ledger[number].amount for number in entries), money.NOTHING)
 
 
@@ -83,12 +86,18 @@ def _enter(draft: Draft, account: Account, amount: Decimal, purpose: Purpose, **
 
 
 def latest_request(state: State) -> int:
-    """Return the number of the latest request that the ledger names, so that no later one takes its name."""
+    """Return the number of the latest request in the ledger.
+
+    Later requests get higher numbers, so that no two requests share a name.
+    """
     named = (request_of(entry.cause) for entry in state.ledger.values())
     return max((int(name[1:]) for name in named if name), default=0)
 
 
 def request_of(cause: str) -> str | None:
-    """Return the request that a movement of money comes from; the repetition of a duplicate counts as it."""
-    found = _CAUSE.fullmatch(cause)
-    return found[1] if found else None
+    """Return the request that caused a ledger entry, or None.
+
+    The repetition of a duplicated request counts as the request itself.
+    """
+    match = _CAUSE.fullmatch(cause)
+    return match[1] if match else None

@@ -1,7 +1,7 @@
-"""The life of a name: which action is possible at which stage, and what time does by itself.
+"""The life cycle of a domain: possible actions by stage, and timed transitions.
 
-``MOVES`` is the only place that says what an order's stage allows, for both generations, unless a fixture
-has it otherwise; ``TIMED`` the only one that says how an order moves on when nobody acts, and at what cost.
+``MOVES`` defines the actions of each stage for both generations. A fixture can override the actions of a
+stage. ``TIMED`` defines the transitions that the clock makes, and their cost.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from reseller_sandbox.registry.state import Draft, State, pending_transfer
 
 
 class Move(Struct, frozen=True):
-    """One row: ``action`` is possible at ``stages`` and leads to ``target`` (None: the stage stays).
+    """A row of the table: ``action`` is possible at ``stages``, leads to ``target``.
 
-    ``in_grace`` is where it leads within the add grace period, ``counterpart`` where it leads the order
-    on third parties of a transfer. ``while_leaving`` says whether it is possible while a transfer to
-    another registrar is pending; ``forbidden_by`` is the flag that rules it out.
+    If ``target`` is None, the stage stays. ``in_grace`` is the target within the add grace period.
+    ``counterpart`` is the target of the other order of a transfer. ``while_leaving`` is true if the action is
+    possible while a transfer to another registrar is pending. ``forbidden_by`` is the flag that forbids the
+    action.
     """
 
     action: Action
@@ -42,7 +43,7 @@ class Move(Struct, frozen=True):
 _LIVE = (Stage.ACTIVE,)
 _KEPT = (Stage.ACTIVE, Stage.OVERDUE)
 
-#: The stages of the orders that there are.
+#: The stages of existing orders.
 STAGES = tuple(stage for stage in Stage if stage is not Stage.RELEASED)
 
 MOVES: tuple[Move, ...] = (
@@ -78,7 +79,7 @@ MOVES: tuple[Move, ...] = (
 )
 
 
-#: The actions that make an order, each with its first stage.
+#: The actions that create an order, each with its first stage.
 _BEGINNINGS = {
     "registration": Stage.ACTIVE,
     "registration, with v2.order_processing": Stage.REQUESTED,
@@ -92,10 +93,10 @@ End = Callable[[datetime, datetime, Policy, timedelta], datetime]
 
 
 class Period(Struct, frozen=True):
-    """A time that ends: ``words`` for people, and when it ends.
+    """The end of a stage, with a description in ``words``.
 
-    That follows from when an order came to its stage and when it expires, from its zone's policy, and from
-    how long processing takes.
+    ``end`` computes the end from the start of the stage, the order's expiry, the zone's policy and the
+    processing time.
     """
 
     words: str
@@ -112,13 +113,13 @@ DAY = Period("each day, where lifecycle.autorenew.tries is daily", lambda since,
 
 
 class TimedTransition(Struct, frozen=True):
-    """One row of what time does: when ``period`` ends, an order at ``stage`` goes to ``target``.
+    """A timed transition: when ``period`` ends, ``stage`` becomes ``target``.
 
-    Of the rows of a stage whose period ends first, the first one that nothing hinders takes place. One with
-    ``years`` is a renewal for so many, at its price, for names that renew themselves; the money or the
-    registry may hinder it. ``ends_transfer`` is the mark of one that ends a pending transfer of the name.
-    ``tried_again`` is what the failure is called of a renewal that is tried each time its period has passed,
-    until another row takes the order on.
+    If several transitions of a stage end at the same instant, the first one that is not blocked applies. A
+    transition with ``years`` is an automatic renewal for so many years at its price. The balance or the
+    registry can block it. ``ends_transfer`` is true if it ends a pending transfer of the domain. With
+    ``tried_again``, it is tried each time that its period has passed, until another transition applies.
+    ``tried_again`` is then the event name of a failed attempt.
     """
 
     stage: Stage
@@ -153,17 +154,17 @@ _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
 def timed_transitions(stage: Stage) -> Sequence[TimedTransition]:
-    """Return the rows that lead on from ``stage``, without a trial that is repeated."""
+    """Return the transitions from ``stage``, without repeated attempts."""
     return _PASSAGES[stage]
 
 
 def trial(stage: Stage) -> TimedTransition | None:
-    """Return the row that is tried again and again at ``stage``."""
+    """Return the transition that is attempted repeatedly at ``stage``."""
     return _TRIALS.get(stage)
 
 
 def completion(requested: datetime, policy: Policy) -> datetime:
-    """Return when a transfer that was ``requested`` then completes by itself."""
+    """Return the instant at which a transfer from ``requested`` completes by default."""
     return min(
         row.period.end(requested, requested, policy, timedelta()) for row in timed_transitions(Stage.ARRIVING)
     )
@@ -172,9 +173,9 @@ def completion(requested: datetime, policy: Policy) -> datetime:
 def due(
     stage: Stage, since: datetime, expires: datetime, policy: Policy, processing: timedelta
 ) -> datetime | None:
-    """Return when time alone will move on an order that has been at ``stage`` ``since`` then.
+    """Return the instant at which the clock ends ``stage``, which began at ``since``.
 
-    A transfer's end belongs to the transfer, not to its order.
+    Return None for a transfer's order, because the transfer itself has the end.
     """
     if stage is Stage.ARRIVING:
         return None
@@ -184,7 +185,7 @@ def due(
 
 
 def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
-    """Return the rows whose period ends first for ``order``, in the order in which they are tried."""
+    """Return the transitions of ``order`` whose period ends first, in order."""
     rows = timed_transitions(order.stage)
     if all(row.period is rows[0].period for row in rows):
         return rows
@@ -194,7 +195,7 @@ def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
 
 
 def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
-    """Return when ``order``, if something is tried again at its stage, tries it for the next time."""
+    """Return the next attempt of a repeated transition of ``order``, or None."""
     row = trial(order.stage) if order.autorenew else None
     if row is None or assumed.autorenew_tries == "once":
         return None
@@ -208,10 +209,10 @@ def _processing(draft: Draft, stage: Stage) -> timedelta:
 
 
 def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
-    """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; return it.
+    """Write ``order`` at ``stage`` as of now, and return it.
 
-    One whose term is over by now, whatever has been paid, becomes overdue in place of active.
-    ``more`` are other fields that change with that, none of which says how long it stays there.
+    The stage may stay the same, with new dates. If the order's term is over, it becomes overdue instead of
+    active. ``more`` are other fields to change. None of them may affect the length of the stage.
     """
     if stage is Stage.ACTIVE and order.expires <= draft.now:
         stage = Stage.OVERDUE
@@ -224,7 +225,7 @@ def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
 
 
 def permits(state: State, stage: Stage, action: Action) -> bool:
-    """Whether ``action`` is possible at ``stage``: as a fixture has it, else as ``MOVES`` does."""
+    """Whether ``action`` is possible at ``stage``, by the fixture or by ``MOVES``."""
     for overridden, actions in state.permits:
         if overridden is stage:
             return action in actions
@@ -232,7 +233,10 @@ def permits(state: State, stage: Stage, action: Action) -> bool:
 
 
 class Edge(NamedTuple):
-    """A way from one stage to another by request, in ``words``; None is before an order, and after it."""
+    """A transition by request between two stages.
+
+    None stands for no order: before its creation, or after its end.
+    """
 
     before: Stage | None
     after: Stage | None
@@ -240,7 +244,7 @@ class Edge(NamedTuple):
 
 
 def edges(state: State) -> Iterator[Edge]:
-    """Yield every way in which requests change a stage, as ``state`` permits it."""
+    """Yield every transition by request that ``state`` permits."""
     for action, stage in _BEGINNINGS.items():
         yield Edge(None, stage, action)
     for move in MOVES:
@@ -268,9 +272,10 @@ def leaving(state: State, order: Order) -> bool:
 
 
 def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -> Move:
-    """Return the row for ``action``; refuse with ``wrong_state``, ``transfer_pending``, ``locked``, in order.
+    """Return the row for ``action``, or refuse.
 
-    ``locks=False`` leaves the flag to the caller, for an action that the flag forbids only in part.
+    Refuse, in this order: ``wrong_state``, ``transfer_pending``, ``locked``. With ``locks=False``, the caller
+    checks the flag, because the flag forbids the action only in part.
     """
     move = _BY_ACTION[action]
     name = to_unicode(order.name)
@@ -285,9 +290,9 @@ def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -
 
 
 def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: bool = False) -> None:
-    """Refuse with ``locked`` when a flag of ``order`` forbids ``action``.
+    """Refuse with ``locked`` if a flag of ``order`` forbids ``action``.
 
-    The update lock forbids what ``v3.update_lock.covers`` says, and a new ``registrant`` in any case.
+    The update lock forbids the actions in ``v3.update_lock.covers``, and a new ``registrant`` in any case.
     """
     flag = _BY_ACTION[action].forbidden_by
     if flag is None or flag not in order.flags:
@@ -299,7 +304,7 @@ def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: 
         )
 
 
-#: What takes a flag off, and what sets it.
+#: The actions that clear and set each flag.
 SWITCHES: Mapping[Flag, tuple[Action, Action]] = {
     Flag.HOLD: (Action.RELEASE_HOLD, Action.HOLD),
     Flag.TRANSFER_PROHIBITED: (Action.UNLOCK_TRANSFER, Action.LOCK_TRANSFER),

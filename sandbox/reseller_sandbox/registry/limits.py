@@ -1,4 +1,4 @@
-"""How much a server's worlds may hold."""
+"""Limits on the worlds of a server."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _Count = Annotated[int, whole(0, MOST)]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The bounds of one server.
+    """The limits of one server.
 
     Args:
-        max_worlds: How many worlds there may be, the default one included.
-        world_idle: Worlds unused for so many seconds are dropped; 0 keeps them.
-        journal: How many requests a world keeps, to be read and rewound to.
-        journal_body: How many bytes it keeps of each body.
-        max_branches: How many left-behind futures a world keeps.
-        max_events: How many events a world remembers beside its requests.
-        max_snapshots: How many snapshots a world takes.
-        max_faults: How many rules of faults a world takes.
+        max_worlds: Maximum number of worlds, including the default one.
+        world_idle: Delete worlds that are unused for this many seconds. 0 keeps them.
+        journal: Number of requests that a world keeps to read and rewind to.
+        journal_body: Number of bytes kept of each body.
+        max_branches: Number of abandoned branches that a world keeps.
+        max_events: Number of events that a world keeps beside its requests.
+        max_snapshots: Maximum number of snapshots in a world.
+        max_faults: Maximum number of fault rules in a world.
     """
 
     max_worlds: Annotated[int, whole(1, MOST)] = 1000
@@ -36,6 +36,6 @@ class Limits:
     max_faults: _Count = 1000
 
     def require_room_for_faults(self, count: int) -> None:
-        """Refuse with ``too_many_faults`` so many rules."""
+        """Refuse with ``too_many_faults`` if ``count`` rules exceed the limit."""
         if count > self.max_faults:
             raise Refused(TOO_MANY_FAULTS, count=count, limit=self.max_faults, setting="--max-faults")

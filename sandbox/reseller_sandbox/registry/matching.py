@@ -1,4 +1,4 @@
-"""Which requests are meant: one language for faults, journal, verification, scheduled actions and advice."""
+"""Conditions on requests, for faults, journal, assertions, schedules and advice."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from reseller_sandbox.registry.text_checks import plain as as_letters
 from reseller_sandbox.registry.text_checks import require_whole_letters
 from reseller_sandbox.registry.values import ANYTHING, SWITCH, Kind, several
 
-#: The most items of an object.
+#: The maximum number of keys of an object.
 _KEYS = 50
 
 _GLOBS = 100
 _LONGEST_WORD = 100
 
-#: How many digits the number of a request has at most.
+#: The maximum number of digits in the number of a request.
 _DIGITS = 18
 
 
 def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, ...]]:
-    """Return the kind of globs, each as ``spelt`` writes it."""
+    """Return a kind that accepts globs, each normalised by ``spelt``."""
 
     def read(given: Any) -> Glob:
         if isinstance(given, Glob):
@@ -41,13 +41,13 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
 
 
 def name_spelt(glob: str) -> str:
-    """Return a glob of names as people write the names it means."""
+    """Return a glob for domain names in Unicode and lower case."""
     name = well_formed(glob)
     return glob.lower() if name is None else to_unicode(name)
 
 
 def _outcome(given: Any) -> str:
-    """Read the word; ``vocabulary.unknown`` sees whether there is such an error."""
+    """Return the outcome word unchecked: ``contract.unknown`` checks that it exists."""
     if isinstance(given, str) and 0 < len(given) <= _LONGEST_WORD:
         require_whole_letters(given)
         return given
@@ -68,10 +68,10 @@ def _since(given: Any) -> datetime | int:
 
 
 def _is_read(given: Any, key: type, value: Any = object) -> bool:
-    """Whether ``given`` is what has been read of an object: pairs of a key and a value."""
+    """Whether ``given`` is already read: pairs of a ``key`` and a ``value``."""
     return isinstance(given, tuple) and all(
-        isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], key) and isinstance(one[1], value)
-        for one in given
+        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], key) and isinstance(pair[1], value)
+        for pair in given
     )
 
 
@@ -90,7 +90,7 @@ def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
 
 
 def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
-    """Read the paths; globs within the values are made here, once."""
+    """Read the paths, and compile globs within the values once."""
     if _is_read(given, Path):
         return tuple(given)
     if (
@@ -103,19 +103,19 @@ def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
 
 
 def plain(wanted: Any) -> Any:
-    """Return what a body is to hold as JSON: globs as their texts."""
+    """Return the expected body as JSON, with globs as their texts."""
     if isinstance(wanted, Glob):
         return wanted.text
     if isinstance(wanted, Mapping):
         return {key: plain(value) for key, value in wanted.items()}
-    return [plain(one) for one in wanted] if isinstance(wanted, list | tuple) else wanted
+    return [plain(item) for item in wanted] if isinstance(wanted, list | tuple) else wanted
 
 
 def _globbed(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _globbed(one) for key, one in value.items()}
+        return {key: _globbed(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_globbed(one) for one in value]
+        return [_globbed(item) for item in value]
     return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
 
 
@@ -142,10 +142,10 @@ GLOBS_BY_PATH = Kind(
 )
 
 
-#: What stands for the operation of a request that no operation takes.
+#: The operation id of a request that matches no operation.
 NO_OPERATION = "-"
 
-#: The outcomes that are no error's name: the operation's own good answer, any error, no answer of its own.
+#: The outcomes that are not names of errors: success, any error, and a fault in place of the answer.
 OK, REFUSED, FAULT = "ok", "refused", "fault"
 OUTCOMES = (OK, REFUSED, FAULT)
 
@@ -153,7 +153,10 @@ _MISSING = object()
 
 
 class Request(Protocol):
-    """A request as a match looks at it; ``outcome`` and what follows are known once it is answered."""
+    """A request as conditions see it.
+
+    ``status`` and all later properties are known only after the response.
+    """
 
     @property
     def operation(self) -> str:
@@ -161,11 +164,11 @@ class Request(Protocol):
 
     @property
     def account(self) -> str | None:
-        """The name of the account that asks."""
+        """The name of the client's account."""
 
     @property
     def domains(self) -> Sequence[str]:
-        """The names it is about, as the registry keeps them."""
+        """The domain names in the request, in ASCII form."""
 
     @property
     def method(self) -> str:
@@ -185,39 +188,39 @@ class Request(Protocol):
 
     @property
     def json(self) -> Any:
-        """The JSON body, or None where there is none."""
+        """The JSON body, or None if the request has none."""
 
     @property
     def at(self) -> datetime:
-        """The instant at which it came."""
+        """The instant of the request."""
 
     @property
     def number(self) -> int:
-        """The number in its name; 0 where it has none yet."""
+        """The number in the request's name, or 0 if it has no name yet."""
 
     @property
     def status(self) -> int:
-        """The HTTP status of its answer."""
+        """The HTTP status of the response."""
 
     @property
     def outcome(self) -> str:
-        """What the client was told: ``ok``, an error's name, or ``fault``."""
+        """The outcome for the client: ``ok``, an error's name, or ``fault``."""
 
     @property
     def carried_out(self) -> bool:
-        """Whether the operation was done."""
+        """Whether the operation was carried out."""
 
     @property
     def changed(self) -> bool:
-        """Whether it has changed anything."""
+        """Whether the request changed the state."""
 
     @property
     def fault_names(self) -> Sequence[str]:
-        """The names of the faults that struck it."""
+        """The names of the faults applied to the request."""
 
 
 class Miss(NamedTuple):
-    """One thing about a request that is not as it was expected to be."""
+    """One difference between a request and the expected request."""
 
     what: str
     expected: Any
@@ -232,22 +235,22 @@ _Globs = str | Sequence[str]
 
 
 class Matching(TypedDict, total=False):
-    """Which requests match, as clients say it: those that every part fits.
+    """Conditions on a request. A request matches if it satisfies all of them.
 
     Args:
         operation: The operation's id.
-        domain: A name that the request is about, in either of its forms.
-        account: The name of the account that asks.
+        domain: A domain name in the request, in ASCII or Unicode.
+        account: The name of the client's account.
         method: The HTTP method.
         path: The path, without the query.
-        headers: What the request's headers say.
-        query: What the request's query says.
-        body: What stands in the request's JSON body, among other things.
-        outcome: What the client was told; ok is what was carried out and answered so.
-        carried_out: Whether the operation was done.
-        changed: Whether the request has changed anything.
-        fault: The name of a fault that struck it.
-        since: When it came at the earliest, or after which request.
+        headers: Headers of the request.
+        query: Query parameters of the request.
+        body: Values in the request's JSON body. The body may have more values.
+        outcome: The outcome for the client. ok means carried out and answered without an error.
+        carried_out: Whether the operation was carried out.
+        changed: Whether the request changed the state.
+        fault: The name of a fault applied to the request.
+        since: The earliest instant of the request, or an earlier request.
     """
 
     operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew")]
@@ -266,7 +269,10 @@ class Matching(TypedDict, total=False):
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """Which requests match, as ``MATCH`` reads it: those that every part fits; None leaves a thing open."""
+    """Conditions on a request, as ``MATCH`` reads them.
+
+    A request matches if it satisfies all conditions. None means no condition.
+    """
 
     operation: tuple[Glob, ...] | None = None
     domain: tuple[Glob, ...] | None = None
@@ -284,11 +290,11 @@ class Match(Struct, frozen=True, kw_only=True):
 
     @property
     def parts(self) -> frozenset[str]:
-        """The names of the parts that are not left open."""
+        """The names of the conditions that are set."""
         return frozenset(name for name in self.__struct_fields__ if getattr(self, name) is not None)
 
     def __call__(self, request: Request) -> bool:
-        """Whether ``request`` is one of them."""
+        """Whether ``request`` satisfies all conditions."""
         # Test first, without ``misses``, the parts that most requests miss: a world may have 1,000 rules.
         if self.operation is not None and not any_matches(self.operation, request.operation):
             return False
@@ -299,7 +305,7 @@ class Match(Struct, frozen=True, kw_only=True):
         return next(self.misses(request), None) is None
 
     def misses(self, request: Request) -> Iterator[Miss]:
-        """Say what keeps ``request`` from being one of them."""
+        """Yield each condition that ``request`` does not satisfy."""
         for what, globs, actual in (
             ("operation", self.operation, request.operation),
             ("method", self.method, request.method.upper() if self.method else ""),
@@ -325,7 +331,7 @@ class Match(Struct, frozen=True, kw_only=True):
             yield from _held(path, wanted, request.json)
 
     def _came_to(self, request: Request) -> Iterator[Miss]:
-        if self.outcome is not None and not any(_is(request, one) for one in self.outcome):
+        if self.outcome is not None and not any(_is(request, outcome) for outcome in self.outcome):
             yield Miss("outcome", " or ".join(self.outcome), request.outcome)
         if self.carried_out not in (None, request.carried_out):
             yield Miss("carried_out", self.carried_out, request.carried_out)
@@ -340,7 +346,7 @@ MATCH: Kind[Match] = record(Matching, Match)
 
 
 def is_status(outcome: str) -> bool:
-    """Whether an outcome is a status: ``404``, or ``4xx``."""
+    """Whether ``outcome`` is an HTTP status such as ``404`` or ``4xx``."""
     return len(outcome) == 3 and outcome[0] in "12345" and (outcome[1:] == "xx" or outcome[1:].isdecimal())
 
 
@@ -371,8 +377,8 @@ def _named(what: str, glob: Glob | None, found: Sequence[str]) -> Iterator[Miss]
 
 
 def _held(path: Path, wanted: Any, body: Any) -> Iterator[Miss]:
-    """Say what differs at ``path`` from what is wanted; of several values there, one has to be as wanted."""
-    misses = [list(_differences(f"body.{path.text}", wanted, found)) for found in path.find(body)]
+    """Yield the differences at ``path``. One matching value there is enough."""
+    misses = [list(_differences(f"body.{path.text}", wanted, actual)) for actual in path.find(body)]
     if not misses:
         yield Miss(f"body.{path.text}", plain(wanted), None)
     elif all(misses):
@@ -380,14 +386,17 @@ def _held(path: Path, wanted: Any, body: Any) -> Iterator[Miss]:
 
 
 def _differences(path: str, wanted: Any, actual: Any) -> Iterator[Miss]:
-    """Say where ``actual`` differs from what is wanted: objects may have more keys, lists not more items."""
+    """Yield where ``actual`` differs from ``wanted``.
+
+    Objects may have more keys than expected, but lists must have the same length.
+    """
     if isinstance(wanted, Mapping) and isinstance(actual, Mapping):
         for key in wanted:
-            found = actual.get(key, _MISSING)
-            if found is _MISSING:
+            present = actual.get(key, _MISSING)
+            if present is _MISSING:
                 yield Miss(f"{path}.{key}", plain(wanted[key]), None)
             else:
-                yield from _differences(f"{path}.{key}", wanted[key], found)
+                yield from _differences(f"{path}.{key}", wanted[key], present)
     elif isinstance(wanted, list) and isinstance(actual, list) and len(wanted) == len(actual):
         for number, (one, other) in enumerate(zip(wanted, actual, strict=True)):
             yield from _differences(f"{path}[{number}]", one, other)

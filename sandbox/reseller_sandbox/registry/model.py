@@ -1,7 +1,7 @@
-"""The records of the registry. Each is immutable; a change is a new record in a new state.
+"""Records of the registry. Records are immutable, so a change makes a new record.
 
-Names are kept in their ASCII form (``xn--…``), money as ``Decimal``
-in the account's currency, instants as aware UTC datetimes in whole seconds.
+Domain names are in ASCII form (``xn--…``), money is a ``Decimal`` in the account's currency, and instants
+are aware UTC datetimes in whole seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reseller_sandbox.registry.money import NOTHING
 
 
 class Action(StrEnum):
-    """What a holder may ask for a name; the value reads on after "where"."""
+    """An action that a registrant can request. The value continues a sentence."""
 
     RENEW = "renewal"
     RESTORE = "restore"
@@ -45,28 +45,28 @@ class Action(StrEnum):
 
     @property
     def key(self) -> str:
-        """What fixtures call it."""
+        """The name of the action in fixtures."""
         return self.name.lower()
 
 
-#: The actions that change nothing.
+#: The actions that only read.
 LOOKS = frozenset({Action.CHECK_HOST, Action.READ_HOSTS, Action.READ_AUTH_CODE})
 
 
-#: The world that a server begins with.
+#: The name of the world that every server has.
 DEFAULT = "default"
 
-#: The account that stands for every other registrar. It has no credentials and pays nothing.
+#: The account of all other registrars. It has no credentials and pays nothing.
 OUTSIDE = 0
 
-#: How far ahead a name can be paid for, in years.
+#: The longest term of a domain from now, in years.
 LONGEST_TERM = 10
 
 ROLES = ("registrant", "admin", "tech", "billing")
 
 
 class Stage(StrEnum):
-    """Where an order is in its life."""
+    """The stage of an order in its life cycle."""
 
     REQUESTED = "requested"
     PROCESSING = "processing"
@@ -79,7 +79,10 @@ class Stage(StrEnum):
 
 
 class Flag(StrEnum):
-    """What is switched on for a name, under its EPP name: by the holder, or, server_…, by the registry."""
+    """A flag of a domain, by its EPP name.
+
+    The registry sets flags that begin with ``server_``, the registrant sets the others.
+    """
 
     HOLD = "client_hold"
     TRANSFER_PROHIBITED = "client_transfer_prohibited"
@@ -89,12 +92,12 @@ class Flag(StrEnum):
     SERVER_HOLD = "server_hold"
 
 
-#: The flags that take a name out of the DNS.
+#: The flags that remove a domain from the DNS.
 HOLDS = frozenset({Flag.HOLD, Flag.SERVER_HOLD})
 
 
 class TransferStatus(StrEnum):
-    """How a transfer stands, under its EPP name."""
+    """The status of a transfer, by its EPP name."""
 
     PENDING = "pending"
     CLIENT_APPROVED = "clientApproved"
@@ -105,7 +108,7 @@ class TransferStatus(StrEnum):
 
 
 class Purpose(StrEnum):
-    """What a ledger entry was for."""
+    """The purpose of a ledger entry."""
 
     REGISTRATION = "registration"
     RENEWAL = "renewal"
@@ -117,7 +120,7 @@ class Purpose(StrEnum):
 
 
 class Card(Struct, frozen=True, kw_only=True):
-    """Who somebody is and where to reach them: what contacts and customers have in common."""
+    """Contact details: the fields that contacts and customers share."""
 
     name: str = ""
     company: str = ""
@@ -132,9 +135,9 @@ class Card(Struct, frozen=True, kw_only=True):
 
 
 class Account(Struct, frozen=True, kw_only=True):
-    """A reseller's account: its credentials, its money and what it falls back on.
+    """A reseller's account: credentials, balance and defaults for new orders.
 
-    ``revoked`` names the credentials that do not work any more: ``key``, ``token``, sorted.
+    ``revoked`` holds the sorted names of the credentials that no longer work: ``key``, ``token``.
     """
 
     client_id: int
@@ -163,7 +166,7 @@ class Customer(Struct, frozen=True, kw_only=True):
 
 
 class Contact(Struct, frozen=True, kw_only=True):
-    """A contact under its handle. ``extra`` holds additional parameters as sorted pairs."""
+    """A contact with its handle. ``extra`` holds other parameters as sorted pairs."""
 
     handle: str
     account: int
@@ -173,7 +176,7 @@ class Contact(Struct, frozen=True, kw_only=True):
 
 
 class RoleHandles(Struct, frozen=True, kw_only=True):
-    """The handles of a name's four contacts."""
+    """The handles of a domain's four contacts."""
 
     registrant: str
     admin: str
@@ -186,7 +189,7 @@ class RoleHandles(Struct, frozen=True, kw_only=True):
 
 
 class Promotion(Struct, frozen=True, kw_only=True):
-    """A lower yearly price, until an instant."""
+    """A lower yearly price until an instant."""
 
     price: Decimal
     until: datetime
@@ -201,9 +204,10 @@ class Premium(Struct, frozen=True, kw_only=True):
 
 
 class Prices(Struct, frozen=True, kw_only=True):
-    """A zone's prices: per year for registration, renewal and privacy, per act for the others.
+    """The prices of a zone.
 
-    Without a price for privacy, the zone offers none.
+    Registration, renewal and privacy are charged per year, the others per action. A zone without a privacy
+    price does not offer privacy.
     """
 
     registration: Decimal
@@ -215,7 +219,7 @@ class Prices(Struct, frozen=True, kw_only=True):
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """The lengths, in days, that decide when a name of a zone moves on."""
+    """The periods of a zone's life cycle, in days."""
 
     add_grace: int = 5
     overdue: int = 30
@@ -226,10 +230,10 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 class Zone(Struct, frozen=True, kw_only=True):
-    """A zone that names are registered in.
+    """A zone in which domains are registered.
 
-    ``license`` is the pattern that a licence number must match, or empty where none is asked for.
-    ``premium`` and ``reserved`` hold first labels in ASCII form, sorted.
+    ``license`` is the pattern of licence numbers, or empty if the zone requires none. ``premium`` and
+    ``reserved`` hold sorted first labels in ASCII form.
     """
 
     name: str
@@ -250,12 +254,12 @@ class Zone(Struct, frozen=True, kw_only=True):
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """An account's holding of a name, from the request to the release.
+    """An account's order for a domain, from the request to the release.
 
-    ``created`` is when the name was first registered, ``since`` when it entered its
-    stage, ``due`` when time alone will move it on. ``registration`` holds the
-    ledger entries of its registration, ``renewals`` those of renewals within the add grace period,
-    ``arrived`` is when it came here by a transfer, ``retry`` when an overdue one tries to renew itself again.
+    ``created`` is the instant of the domain's first registration. ``since`` is the start of the current
+    stage, and ``due`` is its end if nobody acts. ``registration`` holds ids of ledger entries of the
+    registration, and ``renewals`` those of renewals within the add grace period. ``arrived`` is the
+    instant at which a transfer brought the domain. ``retry`` is the next attempt to renew an overdue order.
     """
 
     id: int
@@ -283,7 +287,7 @@ class Order(Struct, frozen=True, kw_only=True):
 
 
 class Host(Struct, frozen=True, kw_only=True):
-    """A name server below a name of the registry, with its glue addresses."""
+    """A name server below a registered domain, with its glue addresses."""
 
     name: str
     domain: str
@@ -291,7 +295,7 @@ class Host(Struct, frozen=True, kw_only=True):
 
 
 class Transfer(Struct, frozen=True, kw_only=True):
-    """The latest transfer of a name, from the order that holds it to the one that wants it."""
+    """The latest transfer of a domain, from the losing to the gaining order."""
 
     name: str
     status: TransferStatus
@@ -305,15 +309,15 @@ class Transfer(Struct, frozen=True, kw_only=True):
 
     @property
     def pending(self) -> bool:
-        """Whether it is still undecided."""
+        """Whether the transfer is pending."""
         return self.status is TransferStatus.PENDING
 
 
 class LedgerEntry(Struct, frozen=True, kw_only=True):
-    """One movement of money. ``amount`` is negative for a charge and positive for a refund.
+    """One change of a balance: negative for a charge, positive for a refund.
 
-    ``cause`` names the request or the timed event that made it, ``operation`` what that was;
-    ``refunds`` is the entry it gives back.
+    ``cause`` names the request or timed event, and ``operation`` its operation. ``refunds`` is the id of the
+    entry that this entry gives back.
     """
 
     id: int
@@ -330,10 +334,10 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
 
 
 class ScheduledAction(Struct, frozen=True, kw_only=True):
-    """Something that the rest of the world will do: ``at`` an instant, or ``after`` a request.
+    """An action of a third party ``at`` an instant or ``after`` a request.
 
-    ``given`` is what the action is told, as sorted pairs. ``applied`` is when it was done, or when
-    it came to nothing: ``refused`` says why.
+    ``given`` holds the action's arguments as sorted pairs. ``applied`` is the instant at which the sandbox
+    carried the action out or refused it. ``refused`` is the message of that refusal.
     """
 
     id: int

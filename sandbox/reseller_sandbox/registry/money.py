@@ -1,39 +1,39 @@
-"""Money: how finely an amount is kept, read and written. Every door takes and shows it by these rules.
+"""Money: the precision, reading and writing of amounts in all interfaces.
 
-An amount is a ``Decimal`` in the account's currency with at most ``FINEST`` fraction digits, which
-none of the registry's sums and products makes finer.
+An amount is a ``Decimal`` in the account's currency with at most ``FINEST`` fraction digits. The registry's
+sums and products never need more digits.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-#: How many fraction digits an amount has at most, and is always written with where an answer asks for all.
+#: The maximum number of fraction digits. ``write_in_full`` always writes so many.
 FINEST = 6
 
-#: How many fraction digits an amount is written with at least.
+#: The minimum number of fraction digits of a written amount.
 USUAL = 2
 
-#: No money, and what any sum of money begins with: so no amount that is shown has fewer digits than usual.
+#: Zero, and the start of every sum, so that sums have at least ``USUAL`` fraction digits.
 NOTHING = Decimal("0.00")
 
-#: What a price, and a change of a balance, stays below: so that a JSON number holds all of its digits.
+#: Prices and changes of a balance stay below this, so that a JSON number holds all of their digits.
 MOST = 10**9
 
-#: What a balance, and an entry of the ledger, stays below.
+#: Balances and ledger entries stay below this.
 MOST_KEPT = 10**15
 
 _LONGEST = 100
 
-#: How a price is usually written as a string, in JSON Schema; ``read_price`` takes an exponent as well.
+#: JSON Schema of a price as a string. ``read_price`` also accepts an exponent.
 PRICE = {"pattern": rf"^[0-9]+(\.[0-9]{{1,{FINEST}}}0*)?$", "maxLength": _LONGEST}
 
 
 def read(given: object, most: int | None = MOST) -> Decimal:
-    """Return the amount that a number or a text in decimal digits stands for.
+    """Return the amount that a number or a decimal text stands for.
 
-    Raise ValueError for anything else, for a finer amount and, where ``most`` is given, for one that is not
-    below it; the message reads on after the name of what was given.
+    Raise ValueError for any other value, for too many fraction digits, and for an amount of ``most`` or more.
+    The message continues after the name of the value.
     """
     amount = _number(given)
     if most is not None and abs(amount) >= most:
@@ -44,7 +44,7 @@ def read(given: object, most: int | None = MOST) -> Decimal:
 
 
 def read_price(given: object, most: int | None = MOST) -> Decimal:
-    """Return what ``read`` does, and refuse amounts below zero."""
+    """Return the amount as ``read`` does. Raise ValueError if it is negative."""
     amount = read(given, most)
     if amount < 0:
         raise ValueError("must not be below zero")
@@ -64,12 +64,12 @@ def _number(given: object) -> Decimal:
 
 
 def write(amount: Decimal) -> str:
-    """Return ``amount`` in digits: two after the point, or as many more as it has."""
+    """Return ``amount`` as decimal digits, with at least two fraction digits."""
     return f"{amount:.{max(USUAL, len(_fraction(amount)))}f}"
 
 
 def write_in_full(amount: Decimal) -> str:
-    """Return ``amount`` with all the digits that are kept."""
+    """Return ``amount`` with all ``FINEST`` fraction digits."""
     return f"{amount:.{FINEST}f}"
 
 

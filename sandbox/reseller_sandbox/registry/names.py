@@ -1,8 +1,7 @@
-"""Domain and host names: one spelling for each, and a clear word about the malformed.
+"""Domain and host names: one canonical form, and errors for malformed names.
 
-Inside the registry a name is in lower case, in its ASCII form and without a
-trailing dot. Internationalised names go through the ``idna`` library
-(IDNA 2008 with the UTS 46 mapping), which is loaded when the first one comes.
+Inside the registry, a name is in lower case, in ASCII form and without a trailing dot. Internationalised
+names go through the ``idna`` library (IDNA 2008 with the UTS 46 mapping), which is loaded on first use.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ _LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
 class BadName(ValueError):
-    """Text that is not a name; the message says why, and reads on after the text itself."""
+    """A text is not a name. The message says why and continues after the text."""
 
 
 @lru_cache(maxsize=4096)
 def normalise(text: str) -> str:
-    """Return ``text`` as the registry keeps names: ``xn--espaa-rta.com`` for ``España.com.``.
+    """Return ``text`` in canonical form: ``xn--espaa-rta.com`` for ``España.com.``.
 
-    Raise ``BadName`` unless it has two labels or more, each well formed.
+    Raise ``BadName`` unless it has two or more well-formed labels.
     """
     if len(text) > LONGEST * 4:
         raise BadName(f"it has {len(text)} characters, and a name has at most {LONGEST}")
@@ -47,7 +46,7 @@ def normalise(text: str) -> str:
 
 
 def well_formed(text: str) -> str | None:
-    """Return ``text`` as the registry keeps names; None for what is no name."""
+    """Return ``text`` in canonical form, or None if it is not a name."""
     try:
         return normalise(text)
     except BadName:
@@ -77,7 +76,7 @@ def _through_idna(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def to_unicode(name: str) -> str:
-    """Return the name as people read it: ``españa.com`` for ``xn--espaa-rta.com``."""
+    """Return the name in Unicode: ``españa.com`` for ``xn--espaa-rta.com``."""
     if "xn--" not in name:
         return name
     import idna
@@ -94,20 +93,23 @@ def below(name: str, parent: str) -> bool:
 
 
 def dotted(text: str) -> bool:
-    """Whether ``text`` has a dot in it, or another character that IDNA reads as a dot."""
+    """Whether ``text`` holds a dot, or a character that IDNA reads as a dot."""
     return _DOTS.search(text) is not None
 
 
 def suffixes(name: str) -> list[str]:
-    """Return what could be the name's zone, the longest first: ``com.ua``, ``ua`` for ``example.com.ua``."""
+    """Return the possible zones of a name, the longest first.
+
+    For ``example.com.ua``, these are ``com.ua`` and ``ua``.
+    """
     labels = name.split(".")
     return [".".join(labels[at:]) for at in range(1, len(labels))]
 
 
 def written(name: str, form: str, asked: str | None = None) -> str:
-    """Return a name as answers write it: in the ``form`` ``unicode`` or ``ascii``, or ``as_asked``.
+    """Return a name in the form of responses: ``unicode``, ``ascii`` or ``as_asked``.
 
-    ``asked`` is how the request wrote it; None stands for an answer that nobody asked for by name.
+    ``asked`` is the name as the request wrote it, or None if the request did not name it.
     """
     if "xn--" not in name:
         return name

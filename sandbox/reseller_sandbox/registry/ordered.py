@@ -1,8 +1,7 @@
-"""A persistent sorted set: pages of an account's orders, the calendar of due events.
+"""A persistent sorted set, for pages of orders and the calendar of due events.
 
-A B+-tree whose nodes are never changed: adding or removing a key copies the
-path to it and shares the rest, so that an older set stays what it was and a
-snapshot of a million keys is one reference.
+The set is a B+-tree whose nodes never change. Adding or removing a key copies the path to it and shares all
+other nodes. Older sets therefore stay valid, and a snapshot of a million keys is one reference.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ _WIDEST = 32
 _NARROWEST = _WIDEST // 4
 _FILLED = _WIDEST * 3 // 4
 
-#: The most changes that wait to be put into the tree together. Without waiting, a registration takes 20 %
+#: The maximum number of waiting changes. Without waiting, a registration takes 20 %
 #: longer among 20,000 names, and an event of the clock 40 %.
 _WAITING = 1024
 
-#: The changes that wait: those before the latest, the latest one's key, and whether that is to be added.
+#: Waiting changes: the earlier changes, the key of the latest one, and whether it is added.
 _Waiting = tuple[Any, Any, bool]
 
-#: Stands for the smallest key where that has been removed: the next one is found in the tree.
+#: Stands for the smallest key after its removal. The tree then has the next smallest one.
 _UNKNOWN = object()
 
 
-#: The tree, what waits and how much that is, and the smallest key of both together.
+#: The tree, the waiting changes and their number, and the smallest key of the set.
 _Held = tuple[Any, _Waiting | None, int, Any]
 
 
@@ -103,7 +102,7 @@ class _Branch:
 
 
 class _Changes:
-    """Keys to add (True) and to take away (False), and the same keys sorted."""
+    """Keys to add (True) and to remove (False), and the same keys sorted."""
 
     __slots__ = ("adds", "keys")
 
@@ -111,12 +110,12 @@ class _Changes:
         self.adds: dict[Any, bool] = {}
         while waiting is not None:
             waiting, key, added = waiting
-            self.adds.setdefault(key, added)  # the latest one counts
+            self.adds.setdefault(key, added)  # the latest change wins
         self.keys = sorted(self.adds)
 
 
 def _cut(kind: Any, parts: Sequence[Any]) -> list[Any]:
-    """Return nodes of one ``kind`` that hold ``parts``, as many as keep each narrow enough."""
+    """Return nodes of type ``kind`` that hold ``parts``, none wider than ``_WIDEST``."""
     if len(parts) <= _WIDEST:
         return [kind(parts)] if parts else []
     width = -(-len(parts) // -(-len(parts) // _FILLED))
@@ -124,7 +123,10 @@ def _cut(kind: Any, parts: Sequence[Any]) -> list[Any]:
 
 
 def _joined(nodes: list[Any]) -> list[Any]:
-    """Return ``nodes`` with each thin one joined to a neighbour, so that the tree stays shallow."""
+    """Return ``nodes`` with each narrow one joined to a neighbour.
+
+    Otherwise the tree would grow deeper than necessary.
+    """
     joined: list[Any] = []
     for node in nodes:
         if joined and min(len(node.parts), len(joined[-1].parts)) < _NARROWEST:
@@ -135,7 +137,7 @@ def _joined(nodes: list[Any]) -> list[Any]:
 
 
 def _rooted(nodes: list[Any]) -> Any:
-    """Return the one node over ``nodes``, which are of one level."""
+    """Return the root node over ``nodes``, which are on one level."""
     while len(nodes) > 1:
         nodes = _cut(_Branch, nodes)
     root = nodes[0] if nodes else _Leaf(())
@@ -145,29 +147,29 @@ def _rooted(nodes: list[Any]) -> Any:
 
 
 def _held(keys: Sequence[Any]) -> _Held:
-    """Return what a set of keys in order holds."""
+    """Return the contents of a set with ``keys``, which are sorted."""
     root = _rooted(_cut(_Leaf, keys))
     return root, None, 0, root.first
 
 
 class Ordered(Generic[Key]):
-    """An immutable sorted set of tuples; each change makes a new set.
+    """An immutable sorted set of tuples. Each change makes a new set.
 
-    Changes wait beside the tree until somebody asks for the order or there are many of them: put into the
-    tree together they cost a fraction of what they cost one by one.
+    Changes wait beside the tree until a caller needs the order, or until many are waiting. Applying them
+    together costs a fraction of applying them one by one.
     """
 
     __slots__ = ("_held",)
 
     def __init__(self, keys: Iterable[Key] = ()) -> None:
-        # Keys come in runs, which sorting makes use of, and a set would lose.
+        # Do not deduplicate with a set: that loses the sorted runs which make ``sorted`` fast.
         ordered = sorted(keys)
         unique = [key for key, before in zip(ordered, [None, *ordered], strict=False) if key != before]
         self._held: _Held = _held(unique)
 
     @classmethod
     def of_sorted(cls, keys: Sequence[Key]) -> Ordered[Key]:
-        """Return the set of keys that are in order, and none of them twice; raise ValueError otherwise."""
+        """Return the set of ``keys``. Raise ValueError unless sorted and unique."""
         if not all(map(lt, keys, islice(keys, 1, None))):
             raise ValueError("keys that are not in order")
         made: Ordered[Key] = cls.__new__(cls)
@@ -188,7 +190,7 @@ class Ordered(Generic[Key]):
         return made
 
     def _tree(self) -> Any:
-        """Return the tree with all that waited in it. The set is the same before and after."""
+        """Apply the waiting changes and return the tree. The set's value does not change."""
         root, waiting, _, _ = self._held
         if waiting is not None:
             changes = _Changes(waiting)
@@ -197,34 +199,34 @@ class Ordered(Generic[Key]):
         return root
 
     def add(self, key: Key) -> Ordered[Key]:
-        """Return the set with ``key`` in it."""
+        """Return the set with ``key``."""
         return self._with(key, added=True)
 
     def remove(self, key: Key) -> Ordered[Key]:
-        """Return the set without ``key``, which need not be in it."""
+        """Return the set without ``key``, which may be absent."""
         return self._with(key, added=False)
 
     def rank(self, key: tuple[Any, ...]) -> int:
-        """Return how many keys are smaller than ``key``, which need not be in the set."""
+        """Return the number of keys smaller than ``key``, which may be absent."""
         return int(self._tree().rank(key))
 
     def walk(self, start: int = 0) -> Iterator[Key]:
-        """Return the keys in order, from the one at offset ``start``."""
+        """Return an iterator over the keys in order, from offset ``start``."""
         return iter(self._tree().walk(start))
 
     def count(self, prefix: tuple[Any, ...]) -> int:
-        """Return how many keys begin with ``prefix``, whose last part is a whole number."""
+        """Return the number of keys with ``prefix``, whose last part is an integer."""
         return self.rank((*prefix[:-1], prefix[-1] + 1)) - self.rank(prefix)
 
     def first(self) -> Key | None:
-        """Return the smallest key, or None when the set is empty."""
-        found: Key | None = self._held[3]
-        if found is _UNKNOWN:
-            found = self._tree().first
-        return found
+        """Return the smallest key, or None if the set is empty."""
+        smallest: Key | None = self._held[3]
+        if smallest is _UNKNOWN:
+            smallest = self._tree().first
+        return smallest
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Key]:
-        """Yield the keys that begin with ``prefix``, in order, from the ``start``-th of them."""
+        """Yield the keys with ``prefix`` in order, skipping the first ``start`` of them."""
         width = len(prefix)
         for key in self.walk(self.rank(prefix) + start):
             if key[:width] != prefix:

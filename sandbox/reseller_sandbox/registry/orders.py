@@ -1,4 +1,4 @@
-"""Orders: to find, change, restore and delete a name, and to agree on what it costs."""
+"""Orders: find, change, restore and delete domains, and check agreed prices."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12
 CODE_LENGTHS = (4, 64)
 
-#: In place of a price that the caller has agreed to: whatever it costs.
+#: Stands for an agreed price: the client accepts any price.
 WHATEVER: Final = "whatever it costs"
 Agreed = Decimal | Literal["whatever it costs"] | None
 
 
 class Purchase(Struct, frozen=True, kw_only=True):
-    """What an account asks for in ordering ``name``, by registration or by transfer.
+    """The request of an account to order ``name``, by registration or transfer.
 
-    ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's words for
-    them; ``cost`` is the price that the caller has agreed to. Without ``nameservers`` a transfer keeps those
-    that are there, and a registration takes the account's own.
+    ``contacts`` maps roles to contact details or handles. ``wire_names`` maps roles and fields to their names
+    in the request. ``cost`` is the price that the client agreed to. Without ``nameservers``, a transfer keeps
+    the present ones, and a registration takes the account's own.
     """
 
     name: str
@@ -49,24 +49,27 @@ class Purchase(Struct, frozen=True, kw_only=True):
 
 
 class Cost(NamedTuple):
-    """What years of a name cost: ``price`` for the name, which is what a caller agrees to, and protection."""
+    """The cost of a term: ``price`` for the domain, and ``protection`` for privacy.
+
+    Clients agree to ``price`` only.
+    """
 
     price: Decimal
     protection: Decimal
 
     @property
     def total(self) -> Decimal:
-        """What is charged."""
+        """The amount to charge."""
         return self.price + self.protection
 
     def charge(self, draft: Draft, order: Order, purpose: Purpose, years: int) -> tuple[int, ...]:
-        """Take it from the order's account; return the ids of the entries made."""
+        """Charge the order's account. Return the ids of the ledger entries."""
         paid = ledger.charge(draft, order, self.price, purpose, years)
         return paid + ledger.charge(draft, order, self.protection, Purpose.PRIVACY, years)
 
 
 class Placed(NamedTuple):
-    """An order after an operation that may have cost something, and what it cost."""
+    """An order after an operation, and the amount that the account paid."""
 
     order: Order
     paid: Decimal
@@ -78,7 +81,10 @@ def new_code(draft: Draft) -> str:
 
 
 def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> Order:
-    """Return an order for ``wanted`` as it begins, not written yet; ``more`` are the fields beside."""
+    """Return a new order for ``wanted``, not written yet.
+
+    ``more`` are additional fields of the order.
+    """
     return Order(
         id=draft.next("order"),
         account=account.client_id,
@@ -93,17 +99,17 @@ def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> 
 
 
 def drawn_at(seed: str, number: int) -> str:
-    """Return the authorization code number ``number``, from 1, that a state with such a seed gives out."""
+    """Return authorization code number ``number`` (from 1) of a state with ``seed``."""
     return drawn_code(f"{seed}/auth_code/{number}", _CODE_LETTERS, CODE_LENGTH)
 
 
 def require_cost(
     draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal, *, always: bool = False
 ) -> None:
-    """Refuse where the caller has agreed to another price than that of all the years.
+    """Refuse if the client agreed to a price other than that of all years.
 
-    For a premium name an agreed price is required if ``always`` or the assumptions say so; for an ordinary
-    one it counts only if the assumptions say so.
+    For a premium name, the client must agree to a price if ``always`` or the assumptions say so. For an
+    ordinary name, an agreed price counts only if the assumptions say so.
     """
     if isinstance(given, str):  # WHATEVER
         if premium and draft.assumed.premium_names == "refused":
@@ -120,9 +126,9 @@ def require_cost(
 
 
 def own(state: State, account: Account, name: str) -> Order:
-    """Return the account's order for ``name``; refuse with ``domain_not_found``.
+    """Return the account's order for ``name``. Refuse with ``domain_not_found``.
 
-    The refusal's fact ``elsewhere`` says whether another account holds the name.
+    The refusal's fact ``elsewhere`` is true if another account holds the name.
     """
     order = own_order(state, account.client_id, name)
     if order is None:
@@ -131,7 +137,10 @@ def own(state: State, account: Account, name: str) -> Order:
 
 
 def own_by_id(state: State, account: Account, number: str) -> Order:
-    """Return the account's order under an id in digits; refuse with ``domain_not_found``."""
+    """Return the account's order by its id in digits.
+
+    Refuse with ``domain_not_found``.
+    """
     order = state.orders.get(whole(number))
     if order is None or order.account != account.client_id:
         raise Refused(refusals.DOMAIN_NOT_FOUND, name=f"The order {number[:20]}")
@@ -139,13 +148,13 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
 
 
 def zone_and_premium(state: State, order: Order) -> tuple[Zone, Premium | None]:
-    """Return the order's zone, and the prices of its name there where it is a premium one."""
+    """Return the order's zone, and its premium prices or None."""
     zone = state.zones[order.zone]
     return zone, zones.premium_prices(zone, order.name)
 
 
 def restore(draft: Draft, order: Order) -> Placed:
-    """Bring a deleted name back from redemption; an expired one gets a year with it."""
+    """Restore a deleted domain from redemption. Renew an expired one for a year."""
     move = require(draft, order, Action.RESTORE)
     zone, special = zone_and_premium(draft.state, order)
     zones.require_in_service(zone)
@@ -158,10 +167,11 @@ def restore(draft: Draft, order: Order) -> Placed:
 
 
 def delete(draft: Draft, order: Order) -> Decimal:
-    """Delete a name: into redemption, or at once and refunded inside the add grace period.
+    """Delete a domain and return the refund.
 
-    Return what was refunded. Refuse, beside the order's stage, with ``host_in_use`` while
-    another name is delegated to a host below this one.
+    Within the add grace period, the domain is released at once and refunded. Otherwise, it goes to
+    redemption. Refuse with ``host_in_use`` while another domain is delegated to a host below this one. The
+    order's stage can also forbid the action.
     """
     move = require(draft, order, Action.DELETE)
     for host in hosts.of_domain(draft.state, order.name):
@@ -180,7 +190,7 @@ def delete(draft: Draft, order: Order) -> Decimal:
 
 
 def release(draft: Draft, order: Order) -> None:
-    """Let a name go: the order, its hosts and the memory of its transfers."""
+    """Remove the order of a domain, its hosts and its latest transfer."""
     for host in hosts.of_domain(draft.state, order.name):
         draft.remove(host)
     transfer = draft.state.transfers.get(order.name)
@@ -190,7 +200,7 @@ def release(draft: Draft, order: Order) -> None:
 
 
 def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order:
-    """Delegate a name to other servers, at least one."""
+    """Replace the name servers of a domain with one or more others."""
     require(draft, order, Action.SET_NAMESERVERS)
     if not servers:
         raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
@@ -201,9 +211,9 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
 def set_contacts(
     draft: Draft, order: Order, wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]
 ) -> Order:
-    """Give a name other contacts; a new registrant costs the zone's owner-change price.
+    """Change the contacts of a domain. Roles that are not in ``wanted`` stay.
 
-    Roles that are not in ``wanted`` stay. Refuse with ``locked``, ``invalid_contact``,
+    A new registrant costs the zone's owner-change price. Refuse with ``locked``, ``invalid_contact``,
     ``contact_not_found`` and ``insufficient_funds``.
     """
     account = draft.state.accounts[order.account]
@@ -217,7 +227,10 @@ def set_contacts(
 
 
 def changeable_contacts(draft: Draft, order: Order, wanted: Mapping[str, Wanted]) -> dict[str, Wanted]:
-    """Return those of ``wanted`` that the order does not have yet; refuse where it may not get them."""
+    """Return the contacts in ``wanted`` that differ from the order's contacts.
+
+    Refuse if the order cannot get these contacts.
+    """
     require(draft, order, Action.SET_CONTACTS, locks=False)
     changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
     require_unlocked(draft, order, Action.SET_CONTACTS, registrant="registrant" in changed)
@@ -232,7 +245,10 @@ def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
 
 
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
-    """Switch a flag; one that is so already stays so, unless the assumptions refuse that."""
+    """Set or clear a flag.
+
+    If the flag already has that value, the assumptions can refuse the action.
+    """
     require(draft, order, action)
     if action is Action.RELEASE_HOLD:
         require_releasable(draft, order)
@@ -242,13 +258,16 @@ def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -
 
 
 def require_releasable(draft: Draft, order: Order) -> None:
-    """Refuse with ``held_by_registry`` to end a holder's own hold while the registry holds the name, too."""
+    """Refuse with ``held_by_registry`` while the registry holds the domain, too.
+
+    The registrant then cannot end its own hold.
+    """
     if Flag.SERVER_HOLD in order.flags and draft.assumed.registry_hold == "refused":
         raise Refused(refusals.HELD_BY_REGISTRY, name=to_unicode(order.name))
 
 
 def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
-    """Switch automatic renewal at expiry."""
+    """Switch auto-renewal on or off."""
     require(draft, order, Action.SET_AUTORENEW)
     if order.autorenew is on:
         return _unchanged(draft, order, Action.SET_AUTORENEW)
@@ -257,7 +276,7 @@ def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
 
 
 def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
-    """Give a name another authorization code; refuse with ``invalid_auth_code``."""
+    """Set the authorization code of a domain. Refuse with ``invalid_auth_code``."""
     require(draft, order, Action.SET_AUTH_CODE)
     shortest, longest = CODE_LENGTHS
     if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
@@ -266,7 +285,7 @@ def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
 
 
 def readable_code(draft: Draft, order: Order) -> Order:
-    """Return the order, when its stage lets its holder read the authorization code."""
+    """Return the order. Refuse if its stage forbids reading the authorization code."""
     require(draft, order, Action.READ_AUTH_CODE)
     return order
 
@@ -278,7 +297,7 @@ def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
 
 
 class Edit(Struct, frozen=True, kw_only=True):
-    """What is to change: flags to set or take off, handles by role, name servers to add and to take away."""
+    """Changes of an order: flags, contacts by role, name servers to add and remove."""
 
     flags: Mapping[Flag, bool] = field(default_factory=dict)
     contacts: Mapping[str, str] = field(default_factory=dict)
@@ -287,7 +306,7 @@ class Edit(Struct, frozen=True, kw_only=True):
 
 
 def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
-    """Carry out ``wanted``; a new registrant costs the zone's owner-change price.
+    """Apply ``wanted``. A new registrant costs the zone's owner-change price.
 
     Refuse, in this order: ``wrong_state``, ``locked``, ``held_by_registry``, ``transfer_pending``,
     ``invalid_nameserver``, ``contact_not_found``, ``insufficient_funds``.
@@ -311,7 +330,7 @@ def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
 
 
 def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:
-    """Return the order's name servers without those of ``wanted.remove``, then those of ``wanted.add``."""
+    """Return the order's name servers without the removed ones, then the added ones."""
     servers = list(order.nameservers)
     for text in wanted.remove:
         server = hosts.parse_nameserver(text)

@@ -1,7 +1,7 @@
-"""What annotations declare: the parameters of a function, the keys of an object, the parts of a record.
+"""Parameters that annotations declare: of a function, of an object or of a record.
 
-Each has a kind of ``core.values``, and may have words that say what it is. What can be told, through every
-door, follows from that.
+Each parameter has a kind from ``registry.values``, and may have a description. All interfaces follow from
+these declarations.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from reseller_sandbox.registry.values import MOST_MISTAKES, Kind, Mistake, Withi
 
 
 class Quiet(Struct, frozen=True):
-    """A record whose values are long or secret: its repr is its type alone."""
+    """A record with long or secret values. Its repr shows only its type."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
 
 def field_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the fields of a record, a dataclass or a named tuple, or of their type."""
+    """Return the field names of a record, dataclass or named tuple, or of its type."""
     for attribute in ("__struct_fields__", "_fields"):
         if hasattr(kind, attribute):
             return tuple(getattr(kind, attribute))
@@ -45,7 +45,7 @@ def is_record(value: Any) -> bool:
 
 
 def defaults(kind: Any) -> dict[str, Any]:
-    """Return the default of each field that has a constant one, by the names of the fields."""
+    """Return the constant defaults of the fields of ``kind``, by field name."""
     if not hasattr(kind, "__struct_fields__"):
         return {field.name: field.default for field in fields(kind) if field.default is not MISSING}
     pairs = zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False)
@@ -57,40 +57,39 @@ _ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
 
 
 def docstring(of: Any) -> str:
-    """Return the docstring of a function, a class or a module without its indentation, or an empty text.
+    """Return the docstring without its indentation, or an empty text.
 
-    Python 3.13 takes the indentation away by itself, and ``python -OO`` the docstrings; then it is read
-    from the source.
+    ``python -OO`` removes docstrings, so the function then reads the docstring from the source.
     """
     of = inspect.unwrap(of)
     if not (inspect.isclass(of) or inspect.isroutine(of) or inspect.ismodule(of)):
         of = type(of)
     text: str | None = of.__doc__
-    if sys.flags.optimize > 1 and (text is None or inspect.isclass(of)):  # dataclasses make one up
+    if sys.flags.optimize > 1 and (text is None or inspect.isclass(of)):  # dataclasses generate a docstring
         text = _in_source(of) or text
     return inspect.cleandoc(text or "")
 
 
 def without_arguments(of: Any) -> str:
-    """Return the docstring of a function or a class without the part about what it is told."""
+    """Return the docstring without its ``Args:`` section."""
     return _ARGUMENTS.sub("", docstring(of)).strip()
 
 
 def documented_parameters(of: Any) -> Mapping[str, str]:
-    """Return what the docstring of a function or a class says of each thing that it is told."""
-    found = _ARGUMENTS.search(docstring(of) + "\n")
-    pairs = _ARGUMENT.findall(found[1]) if found else []
+    """Return the descriptions in the docstring's ``Args:`` section, by parameter."""
+    section = _ARGUMENTS.search(docstring(of) + "\n")
+    pairs = _ARGUMENT.findall(section[1]) if section else []
     return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
 
 
 def _in_source(of: Any) -> str | None:
     try:
         tree = ast.parse(dedent(inspect.getsource(of)))
-        found = tree if inspect.ismodule(of) else tree.body[0]
+        node = tree if inspect.ismodule(of) else tree.body[0]
     except (OSError, TypeError, SyntaxError):
         return None
-    assert isinstance(found, ast.FunctionDef | ast.ClassDef | ast.Module)
-    return ast.get_docstring(found)
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module)
+    return ast.get_docstring(node)
 
 
 def unmarked(words: str) -> str:
@@ -100,15 +99,15 @@ def unmarked(words: str) -> str:
 
 _FEW = 16
 
-#: Where a parameter stands: in the path, as an argument of a command, or under its name alone.
+#: The position of a parameter: in the path, as a positional argument of a command, or under its name.
 Place = Literal["segment", "argument", "option"]
 
 
 class Parameter(Struct, frozen=True):
-    """One thing that an action, a resource or a record is told, or may be told.
+    """A parameter of an action, a resource or a record.
 
-    ``default`` is what stands for nothing. ``words`` say what it is, where its annotation does, or the
-    docstring of its record.
+    ``default`` is its value if it is not given. ``words`` describe it: they come from its annotation, or from
+    the docstring of its record.
     """
 
     name: str
@@ -120,7 +119,7 @@ class Parameter(Struct, frozen=True):
 
     @property
     def attribute(self) -> str:
-        """Return its name as Python can write it: ``from_``."""
+        """The name as a Python identifier: ``from_`` for ``from``."""
         return f"{self.name}_" if iskeyword(self.name) else self.name
 
 
@@ -130,12 +129,16 @@ def kind_of(annotated: Any) -> Kind[Any]:
 
 
 def words_of(annotated: Any) -> str:
-    """Return what an annotation says of its parameter, or nothing."""
+    """Return the description in an annotation, or an empty text."""
     return next((part for part in _metadata(annotated) if isinstance(part, str)), "")
 
 
 def _metadata(annotated: Any) -> Iterator[Any]:
-    return (part for one in (annotated, *get_args(annotated)) for part in getattr(one, "__metadata__", ()))
+    return (
+        part
+        for annotation in (annotated, *get_args(annotated))
+        for part in getattr(annotation, "__metadata__", ())
+    )
 
 
 _PLACES: Mapping[Any, Place] = {
@@ -146,16 +149,20 @@ _PLACES: Mapping[Any, Place] = {
 
 
 class Group(Struct, frozen=True):
-    """Declares the parameters of a function's keywords, ``**rule: Annotated[Any, Group(…)]``."""
+    """The parameters of a function's keywords, as an annotation.
+
+    Example: ``**rule: Annotated[Any, Group(…)]``.
+    """
 
     known: Callable[[], Sequence[Parameter]]
 
 
 def declared(of: Any) -> tuple[Parameter, ...]:
-    """Return what ``of`` declares: a function after its first parameter, a TypedDict, or a dataclass.
+    """Return the parameters that ``of`` declares.
 
-    Some parameters of a function may stand in a TypedDict, ``**match: Unpack[Matching]``.
-    A dataclass has its own fields before those that it inherits. A final underscore is no part of a name.
+    ``of`` is a function (its first parameter is skipped), a TypedDict or a dataclass. A function may take
+    some of its parameters from a TypedDict: ``**match: Unpack[Matching]``. A dataclass lists its own fields
+    before inherited ones. A trailing underscore is not part of a name.
     """
     return _declared(of)
 
@@ -167,19 +174,21 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
         return _keys(documented_parameters(of), hints)
     if is_record(of):
         return _fields(of, hints)
-    found: list[Parameter] = []
-    for name, one in list(inspect.signature(of).parameters.items())[1:]:
+    parameters: list[Parameter] = []
+    for name, parameter in list(inspect.signature(of).parameters.items())[1:]:
         hint = hints[name]
-        if one.kind is not inspect.Parameter.VAR_KEYWORD:
-            required = one.default is inspect.Parameter.empty
-            default = None if required else one.default
-            found.append(
-                Parameter(_key(name), kind_of(hint), required, _PLACES[one.kind], default, words_of(hint))
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            required = parameter.default is inspect.Parameter.empty
+            default = None if required else parameter.default
+            parameters.append(
+                Parameter(
+                    _key(name), kind_of(hint), required, _PLACES[parameter.kind], default, words_of(hint)
+                )
             )
         else:
             group = next((part for part in _metadata(hint) if isinstance(part, Group)), None)
-            found += group.known() if group else declared(*get_args(hint))  # of Unpack
-    return tuple(found)
+            parameters += group.known() if group else declared(*get_args(hint))  # of Unpack
+    return tuple(parameters)
 
 
 def _key(name: str) -> str:
@@ -187,13 +196,13 @@ def _key(name: str) -> str:
 
 
 def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    found = []
+    parameters = []
     for name, hint in hints.items():
         required = get_origin(hint) is Required
         annotated = get_args(hint)[0] if required else hint
         words = words_of(annotated) or about.get(_key(name), "")
-        found.append(Parameter(_key(name), kind_of(annotated), required, words=words))
-    return tuple(found)
+        parameters.append(Parameter(_key(name), kind_of(annotated), required, words=words))
+    return tuple(parameters)
 
 
 def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
@@ -206,39 +215,43 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
             words = words_of(hints[name]) or about.get(_key(name), "")
             kind, default = kind_of(hints[name]), default_values.get(name)
             own.append(Parameter(_key(name), kind, name not in default_values, default=default, words=words))
-    return (*own, *(one for base in bases for one in declared(base)))
+    return (*own, *(parameter for base in bases for parameter in declared(base)))
 
 
 def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``given`` as ``known`` declares it; None stands for nothing given.
+    """Return the values in ``given`` as ``known`` declares them.
 
-    Refuse with ``invalid_parameter``, naming every mistake.
+    None counts as missing. Refuse with ``invalid_parameter``, naming every mistake.
     """
-    found, wrong = read(known, given)
+    values, wrong = read(known, given)
     if wrong:
         raise refused(wrong)
-    return found
+    return values
 
 
 def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
-    """Return what can be read of ``given``, and every mistake in it."""
-    named = {one.name: one for one in known}
+    """Return the values that can be read from ``given``, and all mistakes."""
+    named = {parameter.name: parameter for parameter in known}
     wrong = _strange(named, given)
-    told = {name: plain(value) for name, value in given.items() if value is not None and name in named}
-    wrong += [Mistake((one.name,), "is missing") for one in known if one.required and one.name not in told]
-    found = {}
-    for name, value in told.items():
+    values = {name: plain(value) for name, value in given.items() if value is not None and name in named}
+    wrong += [
+        Mistake((parameter.name,), "is missing")
+        for parameter in known
+        if parameter.required and parameter.name not in values
+    ]
+    read_values = {}
+    for name, value in values.items():
         try:
-            found[name] = named[name].kind.read(value)
+            read_values[name] = named[name].kind.read(value)
         except ValueError as problem:
             wrong += mistakes(name, value, problem)
             if isinstance(problem, Within) and problem.valid is not None:
-                found[name] = problem.valid
-    return found, wrong
+                read_values[name] = problem.valid
+    return read_values, wrong
 
 
 def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[Mistake]:
-    """Return a complaint about each name that is not known: with the nearest, or once with those that are."""
+    """Return a mistake for each unknown name, with a suggestion or all known names."""
     listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
     wrong: list[Mistake] = []
     for name in given:
@@ -250,15 +263,19 @@ def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[M
 
 
 def refused(problems: Sequence[str], place: str = "") -> Refused:
-    """Return the refusal with ``invalid_parameter`` that names every mistake, each with its place."""
+    """Return a refusal with ``invalid_parameter`` that names every mistake.
+
+    ``place`` is the path of the object that contains the mistakes.
+    """
     placed = [f"{place}.{problem}" if place else problem for problem in problems]
     return Refused(INVALID_PARAMETER, problems=complaint(placed))
 
 
 def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
-    """Return the kind of objects that a TypedDict or a dataclass describes, or what is ``made`` of its parts.
+    """Return a kind that accepts the objects that ``of`` describes.
 
-    What is as it is by default is not written.
+    ``of`` is a TypedDict or a dataclass. ``made`` builds the value from its parts. Values that equal their
+    default are not written.
     """
     make: Any = made or (of if is_record(of) else None)
 
@@ -266,10 +283,10 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
         if isinstance(make, type) and isinstance(given, make):
             return given
         known = declared(of)
-        found, wrong = read(known, mapping(given))
+        values, wrong = read(known, mapping(given))
         if wrong:
             raise Within(wrong)
-        return found if make is None else make(**by_attribute(known, found))
+        return values if make is None else make(**by_attribute(known, values))
 
     return Kind(
         lambda: object_shape(declared(of)),
@@ -280,15 +297,20 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
 
 
 def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
-    """Return what ``value``, an object or a record, has of ``known`` as JSON, but for its defaults."""
-    told = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
-    parts = ((one, told(one.name if isinstance(value, Mapping) else one.attribute)) for one in known)
-    return {one.name: one.kind.write(part) for one, part in parts if part != one.default}
+    """Return the parts of ``value`` as JSON, without those that equal their default."""
+    get = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
+    parts = (
+        (parameter, get(parameter.name if isinstance(value, Mapping) else parameter.attribute))
+        for parameter in known
+    )
+    return {
+        parameter.name: parameter.kind.write(part) for parameter, part in parts if part != parameter.default
+    }
 
 
 def by_attribute(known: Sequence[Parameter], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was ``found`` of ``known``, as Python can name it."""
-    return {one.attribute: found[one.name] for one in known if one.name in found}
+    """Return the values in ``found``, under their Python identifiers."""
+    return {parameter.attribute: found[parameter.name] for parameter in known if parameter.name in found}
 
 
 def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:
@@ -296,8 +318,12 @@ def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:
     return {
         "type": "object",
         "properties": {
-            one.name: {**one.kind.shape, **({"description": one.words} if one.words else {})} for one in known
+            parameter.name: {
+                **parameter.kind.shape,
+                **({"description": parameter.words} if parameter.words else {}),
+            }
+            for parameter in known
         },
-        "required": [one.name for one in known if one.required],
+        "required": [parameter.name for parameter in known if parameter.required],
         "additionalProperties": False,
     }

@@ -1,7 +1,7 @@
-"""Patterns: regular expressions of a fixture, globs, and paths into a JSON value.
+"""Patterns: regular expressions of fixtures, globs, and paths into JSON values.
 
-A slow pattern would hold up every world of the server: regular expressions are matched in linear time, and a
-glob takes at most as many steps as its length times that of the text.
+A slow pattern would delay every world of the server. Regular expressions are therefore matched in linear
+time, and a glob takes at most its length times the text's length in steps.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from msgspec import Struct
 from reseller_sandbox.registry.text_checks import has_control, require_whole_letters
 from reseller_sandbox.registry.values import Kind
 
-#: The longest pattern, the longest text that one can match, and how far a pattern may unfold.
+#: Limits: the length of a pattern, the length of a matched text, and the size of a compiled pattern.
 _LONGEST = 1000
 _LONGEST_TEXT = 1000
 _LARGEST = 5000
 
 
 class BadPattern(ValueError):
-    """A text is no regular expression that can be used; the message says why."""
+    """A text is not a usable regular expression. The message says why."""
 
 
 def compiled(pattern: str) -> Any:
-    """Return ``pattern`` ready for use; raise ``BadPattern``."""
-    import re2  # loaded for those whose fixture has patterns
+    """Return ``pattern`` compiled. Raise ``BadPattern``."""
+    import re2  # import lazily, because few fixtures have patterns
 
     if not 0 < len(pattern) <= _LONGEST:
         raise BadPattern(f"a pattern has 1 to {_LONGEST} characters")
     options: Any = re2.Options()
     options.log_errors = False
     try:
-        found = re2.compile(pattern, options)
+        program = re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0]
         raise BadPattern(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
     except UnicodeEncodeError:
         raise BadPattern("it holds half a character") from None
-    if found.programsize > _LARGEST:
+    if program.programsize > _LARGEST:
         raise BadPattern("it repeats too much")
-    return found
+    return program
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the whole of ``text`` is like ``pattern``, which compiles.
+    """Whether ``pattern``, which must be valid, matches the whole of ``text``.
 
-    A very long text never is, nor is one that holds a control character.
+    A text that is very long or holds a control character never matches.
     """
     if len(text) > _LONGEST_TEXT or has_control(text):
         return False
@@ -59,15 +59,15 @@ def matches(pattern: str, text: str) -> bool:
         return False
 
 
-#: The longest glob there is.
+#: The maximum length of a glob.
 LONGEST_GLOB = 1000
 
 
 class Glob(Struct, frozen=True):
-    """A pattern of a whole text: ``*`` stands for any letters or none, ``?`` for one letter.
+    """A pattern for a whole text: ``*`` matches any characters, ``?`` matches one.
 
-    Raise ValueError, whose message begins with a verb, for a pattern that is empty, too long, or holds
-    half a character.
+    Raise ValueError for a pattern that is empty, too long, or holds a lone surrogate. The message begins with
+    a verb.
     """
 
     text: str
@@ -78,12 +78,12 @@ class Glob(Struct, frozen=True):
         require_whole_letters(self.text)
 
     def matches(self, text: str) -> bool:
-        """Whether the whole of ``text`` matches."""
-        return fnmatchcase(text, self.text.replace("[", "[[]"))  # a bracket is an ordinary letter here
+        """Whether the pattern matches the whole of ``text``."""
+        return fnmatchcase(text, self.text.replace("[", "[[]"))  # escape, because globs have no sets
 
 
 def any_matches(globs: Iterable[Glob], text: str) -> bool:
-    """Whether ``text`` is like one of ``globs``."""
+    """Whether one of ``globs`` matches ``text``."""
     for glob in globs:  # noqa: SIM110 - ``any`` of a generator takes three times as long
         if glob.matches(text):
             return True
@@ -93,42 +93,45 @@ def any_matches(globs: Iterable[Glob], text: str) -> bool:
 _STEP = re.compile(r"\[(\d{1,6}|\*)\]|(?:^|\.)([^.\[\]]+)")
 _ALL = "*"
 
-#: The longest path there is; each of its steps is one call deep.
+#: The maximum length of a path. Each of its steps is a nested call.
 LONGEST_PATH = 200
 
-#: What an edit returns to have its value taken out.
+#: An edit returns this to remove the value.
 DROPPED: Any = object()
 
 
 class Path(Struct, frozen=True):
-    """A way into a JSON value: keys, places in arrays, and ``[*]`` for every place."""
+    """A path into a JSON value: keys, array indexes, and ``[*]`` for every index."""
 
     text: str
     steps: tuple[str | int, ...]
 
     @classmethod
     def parse(cls, text: str) -> Path:
-        """Read a path; raise ValueError."""
+        """Read a path. Raise ValueError if it is invalid."""
         require_whole_letters(text)
         steps: list[str | int] = []
         at = 0 if 0 < len(text) <= LONGEST_PATH else len(text)
         while at < len(text):
-            found = _STEP.match(text, at)
-            if found is None:
+            step = _STEP.match(text, at)
+            if step is None:
                 raise ValueError("must be a path such as domain.expireDate or results[0].status")
-            place, key = found.groups()
+            place, key = step.groups()
             steps.append(key if key is not None else place if place == _ALL else int(place))
-            at = found.end()
+            at = step.end()
         if not steps:
             raise ValueError(f"must be a path such as domain.expireDate, of up to {LONGEST_PATH} characters")
         return cls(text, tuple(steps))
 
     def find(self, value: Any) -> Iterator[Any]:
-        """Yield what stands there in ``value``: nothing, one thing, or several."""
+        """Yield the values at this path in ``value``: none, one or several."""
         return _find(value, self.steps)
 
     def change(self, value: Any, edit: Callable[[Any], Any]) -> tuple[Any, bool]:
-        """Return a copy of ``value`` with what stands there edited, and whether anything stood there."""
+        """Return a copy of ``value`` with the values at this path edited.
+
+        The second item is true if there was a value at this path.
+        """
         return _change(value, self.steps, edit)
 
 
@@ -149,7 +152,7 @@ PATH = Kind(
 
 
 def _at(value: Any, step: str | int) -> list[Any]:
-    """Return the keys or places of ``value`` that a step leads to."""
+    """Return the keys or indexes of ``value`` that a step refers to."""
     if isinstance(value, dict):
         return [step] if step in value else []
     if isinstance(value, list):
@@ -171,7 +174,7 @@ def _change(value: Any, steps: tuple[str | int, ...], edit: Callable[[Any], Any]
     if not steps:
         return edit(value), True
     copy, changed = value, False
-    for at in reversed(_at(value, steps[0])):  # From behind, so that what is dropped moves nothing.
+    for at in reversed(_at(value, steps[0])):  # Go backwards, because removing an item shifts those after it.
         new, found = _change(value[at], steps[1:], edit)
         if found:
             copy = copy if changed else value.copy()

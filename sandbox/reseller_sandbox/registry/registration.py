@@ -1,4 +1,4 @@
-"""Registration: whether a name is free and what it costs, and what it takes to get it."""
+"""Registration: the availability and price of a domain, and its order."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from reseller_sandbox.registry.state import Draft
 
 
 class Registration(Purchase, frozen=True, kw_only=True):
-    """What an account asks for in registering a name.
+    """The request of an account to register a domain.
 
-    ``requirements`` holds what the registry asks for beside, under the names that follow
-    ``requirements_path`` in the request.
+    ``requirements`` holds the additional values that the registry requires. Their paths in the request begin
+    with ``requirements_path``.
     """
 
     requirements: Mapping[str, str] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Registration(Purchase, frozen=True, kw_only=True):
 
 
 class Availability(NamedTuple):
-    """Whether ``name`` can be registered: ``taken``, ``reserved``, or neither, and at what prices."""
+    """The availability and prices of ``name``. It is free if not taken or reserved."""
 
     name: str
     zone: Zone
@@ -43,7 +43,7 @@ class Availability(NamedTuple):
 
 
 def availability(draft: Draft, name: str) -> Availability:
-    """Return what there is to say of ``name`` before registering it; refuse as ``zone_of`` does."""
+    """Return the availability and price of ``name``. Refuse as ``zone_of`` does."""
     zone = zones.zone_of(draft.state, name)
     premium = zones.premium_prices(zone, name)
     return Availability(
@@ -62,13 +62,13 @@ def _is_reserved(draft: Draft, zone: Zone, name: str) -> bool:
 
 
 def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
-    """Register a name.
+    """Register a domain.
 
     Refuse, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
     ``period_too_long``, ``privacy_not_offered``, ``contacts_required``, ``invalid_contact``,
     ``contact_not_found``, ``customer_not_found``, ``invalid_nameserver``, ``license_required``,
-    ``invalid_license``, ``name_taken``, ``name_reserved``, ``premium_cost_required``,
-    ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
+    ``invalid_license``, ``name_taken``, ``name_reserved``, ``premium_cost_required``, ``premium_not_taken``,
+    ``price_mismatch``, ``insufficient_funds``.
     """
     zone = zones.zone_of(draft.state, wanted.name)
     premium = zones.premium_prices(zone, wanted.name)
@@ -114,9 +114,10 @@ def new_order(
     contacts: RoleHandles | None = None,
     **more: Any,
 ) -> Order:
-    """Return an order for ``wanted`` as it begins, not written yet; without ``contacts`` with the account's.
+    """Return a new order for ``wanted``, not written yet.
 
-    ``more`` are the fields beside.
+    Without ``contacts``, it has the account's contact in all roles. ``more`` are additional fields of the
+    order.
     """
     return orders.new_order(
         draft,
@@ -134,7 +135,7 @@ def new_order(
 
 
 def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
-    """Return the licence number, where the zone asks for one; elsewhere it is ignored."""
+    """Return the licence number, or an empty text if the zone requires none."""
     if not zone.license:
         return ""
     field = wanted.requirements_path + draft.assumed.license

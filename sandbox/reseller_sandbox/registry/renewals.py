@@ -1,4 +1,4 @@
-"""Renewals, by request and by the clock: what one costs, and what can prevent it."""
+"""Renewals, by request and by the clock: their cost and their obstacles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ah
 
 
 def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
-    """Return what renewing ``order`` costs now, by request or by the clock."""
+    """Return the cost of renewing ``order`` now."""
     zone, special = zone_and_premium(draft.state, order)
     protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
     protection = zones.privacy_price(zone, years, draft.assumed, wanted=bool(protected))
@@ -34,13 +34,12 @@ def renew(
     expected: date | None = None,
     end: date | None = None,
 ) -> Placed:
-    """Add ``years`` to a name's term.
+    """Add ``years`` to a domain's term.
 
-    ``expected`` is the day on which the caller takes it to end now, ``end`` the day on which it is to end.
-
-    Refuse as ``require`` does, then with ``zone_out_of_service``,
-    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``end_mismatch``,
-    ``premium_cost_required``, ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
+    ``expected`` is the current end of the term as the client knows it, and ``end`` the new end that the
+    client expects. Refuse as ``require`` does, then with ``zone_out_of_service``, ``expiry_mismatch``,
+    ``period_too_short``, ``period_too_long``, ``end_mismatch``, ``premium_cost_required``,
+    ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
     move = require(draft, order, Action.RENEW)
     zone, special = zone_and_premium(draft.state, order)
@@ -60,7 +59,10 @@ def renew(
 
 
 def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed:
-    """Add ``years`` to the term of a name that nothing hinders from renewing itself; it goes to ``stage``."""
+    """Renew a domain automatically for ``years`` and enter ``stage``.
+
+    The caller has checked with ``blocked_by`` that the renewal is possible.
+    """
     return _carried_out(draft, order, years, cost(draft, order, years), stage)
 
 
@@ -73,7 +75,7 @@ def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Sta
 
 
 def blocked_by(draft: Draft, order: Order, years: int) -> str:
-    """Return why a name that is to renew itself for ``years`` cannot, or nothing."""
+    """Return why an automatic renewal for ``years`` is not possible, or an empty text."""
     account = draft.state.accounts[order.account]
     if Flag.RENEW_PROHIBITED in order.flags:
         return f"{Flag.RENEW_PROHIBITED} is set"
@@ -89,15 +91,16 @@ def blocked_by(draft: Draft, order: Order, years: int) -> str:
 
 
 def years_left(draft: Draft, order: Order) -> int:
-    """Return how many years can be added before the name is paid for as far ahead as it may be."""
+    """Return the number of years that can be added before the longest term is reached."""
     furthest = years_later(draft.now, LONGEST_TERM)
     return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
 
 
 def require_period(draft: Draft, order: Order, years: int, always: int = 0) -> None:
-    """Refuse with ``period_too_short`` or ``period_too_long`` years that cannot be added to a name's term.
+    """Refuse years that cannot be added to a domain's term.
 
-    So many as ``always`` can be, however far ahead the name is paid for.
+    The refusals are ``period_too_short`` and ``period_too_long``. Up to ``always`` years are allowed in any
+    case, even beyond the longest term.
     """
     longest = draft.state.zones[order.zone].max_years
     limit = max(always, min(longest, years_left(draft, order)))

@@ -1,4 +1,4 @@
-"""Plans: what the rest of the world will do at an instant, or between two requests of a client."""
+"""Scheduled actions of third parties, at an instant or after a request."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from reseller_sandbox.registry.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDU
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.third_parties import HOPELESS, instant_ahead
 
-#: What a scheduled action is about, for people: the first of these that its action is told.
+#: The parameters that name the subject of a scheduled action. The first one present counts.
 _SUBJECTS = ("domain", "zone", "account")
 
 
 def make(
     draft: Draft, action: str, given: Mapping[str, Any], *, at: str | None = None, after: Match | None = None
 ) -> ScheduledAction:
-    """Plan an action ``at`` an instant or a length of time ahead, or ``after`` the next such request.
+    """Schedule an action ``at`` an instant or ``after`` a request.
 
-    ``given`` is what ``simulate.parameters`` read. Refuse with ``invalid_parameter`` when
-    the instant is past, and as the action does where waiting would not help.
+    ``at`` can be a duration from now. ``given`` holds the arguments that ``third_parties.parameters`` read.
+    Refuse with ``invalid_parameter`` if the instant is past. Also raise the action's refusals that waiting
+    cannot resolve.
     """
     if (at is None) is (after is None):
         raise Refused(INVALID_PARAMETER, problems="a scheduled action has either at or after")
@@ -51,16 +52,16 @@ def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
 
 
 def _ahead(draft: Draft, at: str) -> datetime:
-    found = instant_ahead(draft.now, "at", at)
-    if found < draft.now:
+    instant = instant_ahead(draft.now, "at", at)
+    if instant < draft.now:
         raise Refused(
             INVALID_PARAMETER, problems=f"at is {at}, and the clock shows {wire(draft.now)} already"
         )
-    return found
+    return instant
 
 
 def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
-    """Do what was planned, or note why it came to nothing."""
+    """Carry out a scheduled action, or record why it was refused."""
     refused = ""
     try:
         events = draft.attempt(
@@ -76,20 +77,20 @@ def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
 
 
 def subject(scheduled: ScheduledAction) -> str:
-    """Return the name, zone or account that a scheduled action is about."""
+    """Return the domain, zone or account of a scheduled action."""
     given = dict(scheduled.given)
     return str(next(given[name] for name in _SUBJECTS if name in given))
 
 
-#: What a match may say of what came of a request.
+#: The conditions of a match on the result of a request.
 _RESULTS = frozenset({"outcome", "carried_out", "changed", "fault"})
 
 
 def awaited(match: Match) -> Match:
-    """Return what a scheduled action waits for: where ``match`` says nothing of results, a request that is
-    carried out.
+    """Return the condition on which a scheduled action waits.
 
-    Refuse with ``invalid_parameter`` where only requests of the past could be meant.
+    If ``match`` has no condition on results, the request must also be carried out. Refuse with
+    ``invalid_parameter`` if ``match`` is only for past requests.
     """
     if match.since is not None:
         raise Refused(INVALID_PARAMETER, problems="after.since is for requests of the past")
@@ -97,7 +98,7 @@ def awaited(match: Match) -> Match:
 
 
 def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:
-    """Yield the scheduled actions that wait for a request like this one, which has been answered."""
+    """Yield the scheduled actions that wait for ``request``, which has been answered."""
     for (number,) in state.waiting:
         scheduled = state.scheduled[number]
         if scheduled.after is not None and scheduled.after(request):
@@ -105,7 +106,10 @@ def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:
 
 
 def find(state: State, number: int) -> ScheduledAction:
-    """Return the scheduled action of that id; refuse with ``unknown_scheduled_action``."""
+    """Return the scheduled action with that id.
+
+    Refuse with ``unknown_scheduled_action``.
+    """
     scheduled = state.scheduled.get(number)
     if scheduled is None:
         raise Refused(UNKNOWN_SCHEDULED_ACTION, scheduled=number)

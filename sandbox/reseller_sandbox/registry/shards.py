@@ -1,7 +1,7 @@
-"""Shards: servers side by side, each with worlds of its own that carry its name.
+"""Shards: servers side by side, each with its own worlds.
 
-The names of worlds and the credentials that a shard makes begin with its name and a hyphen, so a router in
-front of several shards needs to know no world.
+World names and credentials that a shard creates begin with the shard's name and a hyphen. A router in front
+of several shards therefore needs no list of worlds.
 """
 
 from __future__ import annotations
@@ -10,46 +10,50 @@ import re
 
 from msgspec import Struct
 
-#: What a shard may be called: letters, and a number.
+#: Pattern of a shard's name: letters, then a number.
 NAME = r"[a-z]{1,8}[0-9]{1,4}"
 
 _MADE = re.compile(rf"({NAME})-")
 
 
 class Shard(Struct, frozen=True):
-    """One of several servers, by its name. A server without a name is alone.
+    """One of several servers, by name. A server without a name has no other shards.
 
-    ``instance`` marks one start of the server, so that no later start makes the same credentials again.
+    ``instance`` identifies one start of the server, so that a later start does not create the same
+    credentials.
     """
 
     name: str = ""
     instance: str = ""
 
     def named(self, what: str) -> str:
-        """Return a name that a user has chosen, after the name of the shard."""
+        """Return a name that the user chose, prefixed with the shard's name."""
         return what if not self.name or self.owns(what) else f"{self.name}-{what}"
 
     def unique(self, what: str) -> str:
-        """Return a name or a credential that this start of the shard makes, and no other start."""
+        """Return a name or credential that only this start of the shard creates."""
         return f"{self.name}-{self.instance}-{what}" if self.name else what
 
     def bare(self, named: str) -> str:
-        """Return a name without the shard's own before it."""
+        """Return a name without the prefix of this shard."""
         return named.removeprefix(f"{self.name}-") if self.name else named
 
     def owns(self, made: str) -> bool:
-        """Whether something carries this shard's name."""
+        """Whether ``made`` begins with this shard's name."""
         return bool(self.name) and made.startswith(f"{self.name}-")
 
     def elsewhere(self, made: str) -> str:
-        """Return in words which other shard something is of, or why this one does not have it any more."""
-        found = _MADE.match(made) if self.name else None
-        if found is None or found[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
+        """Return a phrase about the shard that created ``made``, or an empty text.
+
+        If this shard created it, the phrase says why it no longer has it.
+        """
+        match = _MADE.match(made) if self.name else None
+        if match is None or match[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
             return ""
-        if found[1] == self.name:
+        if match[1] == self.name:
             return f"it is of this shard, {self.name}, which has started anew since or has dropped its world"
-        return f"it is of the shard {found[1]}, and this is the shard {self.name}"
+        return f"it is of the shard {match[1]}, and this is the shard {self.name}"
 
 
-#: A server beside which there is no other.
+#: A single server, without shards.
 ALONE = Shard()

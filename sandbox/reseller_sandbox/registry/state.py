@@ -1,4 +1,4 @@
-"""State, the whole registry as one immutable value; Draft, a transaction over it; lookups."""
+"""The state of the registry as an immutable value, transactions, and lookups."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def _set() -> Any:
 
 
 class State(Struct, frozen=True):
-    """Everything the registry knows at one moment.
+    """The state of the registry at one instant.
 
-    Tables hold records under their keys; the rest are indexes that follow from the records.
-    Iterate tables in sorted order: the order of a hash map means nothing.
+    Tables hold records by key. All other fields are indexes derived from the records. Iterate tables in
+    sorted order, because a hash map has no defined order.
     """
 
     seed: str = "sandbox"
     #: The extra parameters that contacts may carry, each with the pattern of its values.
     contact_params: tuple[tuple[str, str], ...] = ()
-    #: The stages at which other actions are possible than usual, each with those that are.
+    #: The stages whose possible actions differ from the default, each with its actions.
     permits: tuple[tuple[Stage, tuple[Action, ...]], ...] = ()
     accounts: HashTrieMap[int, Account] = _map()
     customers: HashTrieMap[int, Customer] = _map()
@@ -87,21 +87,21 @@ class State(Struct, frozen=True):
         return getattr(self, TABLES[kind].name).get(key)
 
     def is_due(self, due: Due) -> bool:
-        """Whether ``due`` is in the calendar, as the record that it is about has it."""
+        """Whether ``due`` is still an entry of the record that it refers to."""
         _, event, key = due
         kind = HOLDERS[event]
         record = self.find(kind, key)
         return record is not None and due in TABLES[kind].due(record)
 
     def put(self, record: Record) -> State:
-        """Return the state with ``record`` in its table, in place of the one under the same key."""
+        """Return the state with ``record`` added, or replaced under the same key."""
         return changed(self, (), (record,))
 
 
 class _Making:
-    """A state in the making: a copy of ``base`` that is written to until somebody takes it away.
+    """A mutable copy of ``base``. It copies the state on the first write.
 
-    ``due`` is given each entry that a record written to it has in the calendar.
+    ``due`` collects the calendar entries of every record written.
     """
 
     __slots__ = ("_copied", "due", "state")
@@ -112,18 +112,18 @@ class _Making:
         self._copied = False
 
     def made(self) -> State:
-        """Return the state for good: what is written from now on is written to another copy."""
+        """Return the state. Later writes go to another copy."""
         self._copied = False
         return self.state
 
     def write(self, part: str, value: Any) -> None:
-        """Put ``value`` in place of a table or an index."""
+        """Replace a table or an index with ``value``."""
         if not self._copied:
             self.state, self._copied = replace(self.state), True
         force_setattr(self.state, part, value)
 
     def put(self, record: Record) -> Any:
-        """Write ``record``; return the one whose place it takes, or None."""
+        """Write ``record``. Return the record that it replaces, or None."""
         table = TABLES[type(record)]
         key, records = table.key(record), getattr(self.state, table.name)
         before = records.get(key)
@@ -132,7 +132,6 @@ class _Making:
         return before
 
     def remove(self, record: Record) -> None:
-        """Take ``record`` out."""
         table = TABLES[type(record)]
         self.write(table.name, getattr(self.state, table.name).remove(table.key(record)))
         self._reindex(table, record, None)
@@ -142,7 +141,7 @@ class _Making:
         new: list[tuple[str, Any]] = []
         if table.due is not nothing:
             due = _of(table.due, after)
-            self.due += due  # the same entry again where one stage ends as soon as it begins
+            self.due += due  # may repeat an entry, if a stage ends at the instant at which it begins
             old += [("calendar", entry) for entry in _of(table.due, before)]
             new += [("calendar", entry) for entry in due]
         if before is None or after is None or table.found_by(before) != table.found_by(after):
@@ -161,9 +160,9 @@ class _Making:
     def _look_up(self, old: Iterable[Any], new: Iterable[Any]) -> None:
         for entry in old:
             name, key, value = entry
-            found = getattr(self.state, name)
-            if entry not in new and found.get(key) == value:
-                self.write(name, found.remove(key))
+            index = getattr(self.state, name)
+            if entry not in new and index.get(key) == value:
+                self.write(name, index.remove(key))
         for entry in new:
             if entry not in old:
                 name, key, value = entry
@@ -175,7 +174,7 @@ def _of(entries: Callable[[Any], tuple[T, ...]], record: Any) -> tuple[T, ...]:
 
 
 class Change(NamedTuple):
-    """What became of one record: ``before`` is None for a new one, ``after`` for a removed one."""
+    """A change of one record: ``before`` is None if new, ``after`` if removed."""
 
     table: str
     key: Any
@@ -184,11 +183,10 @@ class Change(NamedTuple):
 
 
 class Draft:
-    """A transaction: it collects changes on a state of its own, which its owner commits or drops.
+    """A transaction. It collects changes that its owner commits or discards.
 
-    ``now`` is the instant at which everything in it happens, ``assumed`` what the contract's
-    silences are taken to mean. The ledger will name ``cause``, the request or event that it serves, and
-    ``operation``, what that does.
+    ``now`` is the instant of the transaction, and ``assumed`` holds the assumptions in force. Ledger entries
+    name ``cause``, the request or event, and ``operation``, its operation.
     """
 
     __slots__ = ("_changes", "_making", "assumed", "base", "cause", "now", "operation")
@@ -206,26 +204,29 @@ class Draft:
 
     @property
     def state(self) -> State:
-        """The registry as the draft has it by now, for reading: it changes with what the draft writes."""
+        """The current state of the transaction, for reading only.
+
+        Later writes of the draft change this object.
+        """
         return self._making.state
 
     def made(self) -> State:
-        """Return the registry as the draft has it, to keep: what the draft writes later is not in it."""
+        """Return the current state of the transaction. Later writes do not change it."""
         return self._making.made()
 
     def go_on(self, now: datetime, cause: str) -> None:
-        """Begin another transaction, at another instant and for another cause, on what this one has made."""
+        """Begin another transaction on the result of this one."""
         self.now, self.cause = now, cause
         self._changes = {}
         self._making.due = []
 
     def put(self, record: R) -> R:
-        """Write ``record``, new or in place of its earlier self, and return it."""
+        """Add ``record``, or replace the record under the same key. Return ``record``."""
         self._note(record, self._making.put(record), record)
         return record
 
     def remove(self, record: Record) -> None:
-        """Take ``record`` out."""
+        """Remove ``record``."""
         self._note(record, record, None)
         self._making.remove(record)
 
@@ -236,7 +237,7 @@ class Draft:
         self._changes[at] = Change(*at, earlier.before if earlier else before, after)
 
     def attempt(self, work: Callable[[Draft], T]) -> T:
-        """Return what ``work`` returns; where it refuses, take back what it wrote and raise its refusal."""
+        """Return the result of ``work``. If ``work`` refuses, undo its writes."""
         making, changes = _Making(self.made()), dict(self._changes)
         making.due = list(self._making.due)
         try:
@@ -253,21 +254,24 @@ class Draft:
         return number
 
     def next_code(self, counter: str, alphabet: str, length: int) -> str:
-        """Return a code that looks random and follows from the state's seed and the counter alone."""
+        """Return a random-looking code derived from the state's seed and the counter."""
         return drawn_code(f"{self.base.seed}/{counter}/{self.next(counter)}", alphabet, length)
 
     @property
     def made_due(self) -> list[Due]:
-        """The entries in the calendar of what the draft has written; some may have left it again."""
+        """The calendar entries of all written records.
+
+        Later writes may have removed some of these entries from the calendar.
+        """
         return self._making.due
 
     def changes(self) -> list[Change]:
-        """Return what the draft changed, in the order of the first touch."""
+        """Return the changes of the draft, in the order of the first write."""
         return [change for change in self._changes.values() if change.before != change.after]
 
 
 def drawn_code(source: str, alphabet: str, length: int) -> str:
-    """Return a code that looks random and follows from ``source`` alone."""
+    """Return a random-looking code derived from ``source`` alone."""
     number = int.from_bytes(hashlib.sha256(source.encode()).digest()) % len(alphabet) ** length
     letters = []
     for _ in range(length):
@@ -277,7 +281,10 @@ def drawn_code(source: str, alphabet: str, length: int) -> str:
 
 
 def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> State:
-    """Return ``state`` without the records ``gone``, and with ``new`` ones, some in place of others."""
+    """Return ``state`` without the records ``gone`` and with the records ``new``.
+
+    A new record replaces the record under the same key.
+    """
     making = _Making(state)
     for record in gone:
         making.remove(record)
@@ -287,26 +294,26 @@ def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> Stat
 
 
 def replaced(state: State, accounts: Sequence[Account]) -> State:
-    """Return ``state`` with ``accounts`` in place of those with the same numbers.
+    """Return ``state`` with ``accounts`` in place of those with the same ids.
 
-    Where they are half of all or more, every index of accounts is made anew, in one go.
+    For half of all accounts or more, the function rebuilds every index of accounts at once.
     """
     if 2 * len(accounts) < len(state.accounts):
         return filled(state, accounts)
-    every = state.accounts.update({one.client_id: one for one in accounts})
+    every = state.accounts.update({account.client_id: account for account in accounts})
     maps: dict[str, dict[Any, Any]] = {"account_by_key": {}, "account_by_token": {}}
     for account in every.values():
         for name, key, value in TABLES[Account].looked_up(account):
             maps[name][key] = value
-    return replace(state, accounts=every, **{name: HashTrieMap(found) for name, found in maps.items()})
+    return replace(state, accounts=every, **{name: HashTrieMap(entries) for name, entries in maps.items()})
 
 
-#: So many records are put one by one: to fill many in at once, every index is made anew.
+#: Below this count, add records one by one: adding many at once rebuilds every index.
 _FEW = 16
 
 
 def filled(state: State, records: Iterable[Record]) -> State:
-    """Return ``state`` with ``records`` put into it, as ``State.put`` does one by one, in one go."""
+    """Return ``state`` with ``records`` added, faster than with ``State.put``."""
     every = list(records)
     if len(every) < _FEW:
         return changed(state, (), every)
@@ -322,42 +329,42 @@ def filled(state: State, records: Iterable[Record]) -> State:
             maps[index][key] = value
     new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
     if len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
-        return changed(state, (), every)  # one takes the place of another, and of its index entries
-    parts: dict[str, Any] = {index: updated(getattr(state, index), found) for index, found in maps.items()}
-    parts |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}
+        return changed(state, (), every)  # because a replaced record needs its index entries removed
+    parts: dict[str, Any] = {index: updated(getattr(state, index), values) for index, values in maps.items()}
+    parts |= {index: Ordered([*getattr(state, index), *keys]) for index, keys in sets.items()}
     return replace(state, **parts)
 
 
 def own_accounts(state: State) -> list[Account]:
-    """Return the accounts by their numbers, without that of the other registrars."""
+    """Return the accounts by id, without the account of other registrars."""
     return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
 
 
 def account_named(state: State, name: str | None) -> Account | None:
-    """Return the account of that name, if there is one."""
+    """Return the account with ``name``, or None."""
     accounts = (state.accounts[number] for number in sorted(state.accounts))
-    return next((one for one in accounts if one.name == name), None)
+    return next((account for account in accounts if account.name == name), None)
 
 
 def held_order(state: State, name: str) -> Order | None:
-    """Return the order of whoever holds a name, if anybody does."""
+    """Return the order that holds the domain ``name``, or None."""
     number = state.holding_order.get(name)
     return state.orders[number] if number is not None else None
 
 
 def own_order(state: State, client_id: int, name: str) -> Order | None:
-    """Return an account's order for a name, if it has one; it may wait for a transfer."""
+    """Return an account's order for ``name``, or None. Its transfer may be pending."""
     number = state.own_order.get((client_id, name))
     return state.orders[number] if number is not None else None
 
 
 def order_met(state: State, account: Account | None, name: str) -> Order | None:
-    """Return the account's own order for a name where it has one, else that of whoever holds it."""
+    """Return the account's own order for ``name``, or the order that holds it."""
     own = own_order(state, account.client_id, name) if account is not None else None
     return own or held_order(state, name)
 
 
 def pending_transfer(state: State, name: str) -> Transfer | None:
-    """Return the transfer of a name that goes on, if one does."""
+    """Return the pending transfer of ``name``, or None."""
     transfer = state.transfers.get(name)
     return transfer if transfer is not None and transfer.pending else None

@@ -1,7 +1,7 @@
 """Loops over large tables that let other threads run in between.
 
-One call into C, such as ``sorted`` of a table of 100,000 records, holds up every thread until it ends. A
-loop in Python gives way after each step.
+One call into C, such as ``sorted`` of 100,000 records, blocks every thread until it ends. A loop in Python
+yields to other threads after each step.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from rpds import HashTrieMap
 Key = TypeVar("Key")
 Item = TypeVar("Item")
 
-#: How many keys are sorted in one call.
+#: The number of keys sorted in one call.
 _SLICE = 4096
 
-#: How many characters of a string, and how many items of a list, are read or written in one call.
+#: The number of characters of a string, and of list items, read or written in one call.
 LONG, _FEW = 1 << 18, 16
 
 
 def stepwise(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield ``items``, which a function in C may consume without holding up other threads."""
-    for one in items:  # noqa: UP028 - ``yield from`` does not give way
-        yield one
+    """Yield ``items``, so that a consumer in C does not block other threads."""
+    for item in items:  # noqa: UP028 - ``yield from`` does not let other threads run
+        yield item
 
 
 def keys_in_order(table: Iterable[Any]) -> Iterator[Any]:
@@ -36,14 +36,20 @@ def keys_in_order(table: Iterable[Any]) -> Iterator[Any]:
 
 
 def empty(sections: dict[Any, Any]) -> None:
-    """Remove the entries of each of ``sections``: freed together, 100,000 of them hold up every thread."""
+    """Remove all entries of ``sections``, one by one.
+
+    Freeing 100,000 entries at once blocks every thread.
+    """
     for section in sections.values():
         while isinstance(section, dict) and section:
             section.popitem()
 
 
 def json_pieces(value: Any, text: Callable[[Any], str]) -> Iterator[str]:
-    """Yield in pieces what ``text`` makes of ``value``: compact JSON, whose objects have strings for keys."""
+    """Yield the compact JSON of ``value`` in pieces. ``text`` encodes each part.
+
+    Objects must have string keys.
+    """
     if type(value) is dict and value:
         for number, (key, part) in enumerate(value.items()):
             yield f"{',' if number else '{'}{text(key)}:"
@@ -63,7 +69,7 @@ def json_pieces(value: Any, text: Callable[[Any], str]) -> Iterator[str]:
 
 
 def updated(table: HashTrieMap[Key, Item], entries: Mapping[Key, Item]) -> HashTrieMap[Key, Item]:
-    """Return ``table`` with ``entries`` in it."""
+    """Return ``table`` with ``entries`` added."""
     rest = iter(entries.items())
     while some := dict(islice(rest, _SLICE)):
         table = table.update(some)
@@ -77,14 +83,17 @@ def in_order(table: HashTrieMap[Key, Item] | dict[Key, Item]) -> Iterator[tuple[
 
 
 class TextSource:
-    """A text as a file. Each ``read`` is a call into Python, in which the parser lets other threads run."""
+    """A text as a file.
+
+    Each ``read`` is a call into Python, so the parser lets other threads run.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
 
     def read(self, size: int) -> str:
-        """Return the next ``size`` characters, fewer at the end."""
-        found = self._text[self._at : self._at + size]
+        """Return the next ``size`` characters, or fewer at the end."""
+        piece = self._text[self._at : self._at + size]
         self._at += size
-        return found
+        return piece

@@ -1,7 +1,7 @@
-"""Third parties: what strangers, other registrars, registries and the service's own staff do.
+"""Third parties: other registrars, registries and the staff of the service.
 
-Each action is a function over a draft. Its keyword parameters are all that it can be told: the
-control interface, the fixtures and the scheduled actions for later follow from its signature.
+Each action is a function over a draft. The control interface, fixtures and scheduled actions derive their
+parameters from its signature.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def set_prices(
     privacy: Amount | None = None,
     owner_change: Amount | None = None,
 ) -> RegistryEvent:
-    """Let a zone's registry change its prices; those left out stay.
+    """Change the prices of a zone. Omitted prices stay.
 
     Args:
-        registration: The price of a year's registration.
-        renewal: The price of a year's renewal.
+        registration: The price of registration per year.
+        renewal: The price of renewal per year.
         transfer: The price of a transfer.
         restore: The price of a restore.
-        privacy: The price of a year's privacy.
+        privacy: The price of privacy per year.
         owner_change: The price of a change of owner.
     """
     given = {
@@ -91,8 +91,8 @@ def set_prices(
     changed = {name: AMOUNT(price) for name, price in given.items() if price is not None}
     if not changed:
         raise Refused(INVALID_PARAMETER, problems=f"set_prices takes at least one of {', '.join(given)}")
-    found = _zone(draft.state, zone)
-    return _changed(draft, "set_prices", replace(found, prices=replace(found.prices, **changed)))
+    zone_record = _zone(draft.state, zone)
+    return _changed(draft, "set_prices", replace(zone_record, prices=replace(zone_record.prices, **changed)))
 
 
 def set_promotion(
@@ -100,20 +100,20 @@ def set_promotion(
 ) -> RegistryEvent:
     """Lower a zone's yearly price for registration or renewal until an instant.
 
-    Without ``price`` and ``until`` the promotion that is on ends.
+    Without ``price`` and ``until``, end the current promotion.
 
     Args:
-        of: Which of its prices.
-        price: The lower price of a year.
-        until: When it ends: an instant, or a length of time from when it begins.
+        of: Which price to lower.
+        price: The lower price per year.
+        until: When the promotion ends: an instant, or a duration from its start.
     """
     if (price is None) is not (until is None):
         raise Refused(INVALID_PARAMETER, problems="price and until go together")
-    found = _zone(draft.state, zone)
+    zone_record = _zone(draft.state, zone)
     promotion: Any = None
     if price is not None and until is not None:
         promotion = Promotion(price=AMOUNT(price), until=_ahead(draft, until))
-    return _changed(draft, "set_promotion", replace(found, **{f"{of}_promotion": promotion}))
+    return _changed(draft, "set_promotion", replace(zone_record, **{f"{of}_promotion": promotion}))
 
 
 def set_premium(
@@ -124,12 +124,12 @@ def set_premium(
     renewal: Amount | None = None,
     transfer: Amount | None = None,
 ) -> RegistryEvent:
-    """Let a registry make a name a premium one with its own prices; without any, it is an ordinary one again.
+    """Make a domain premium with its own prices. Without prices, make it ordinary.
 
     Args:
-        registration: Its price for a year's registration.
-        renewal: Its price for a year's renewal; as for registration where it is left out.
-        transfer: Its price for a transfer; as for registration where it is left out.
+        registration: The price of registration per year.
+        renewal: The price of renewal per year. Default: the price of registration.
+        transfer: The price of a transfer. Default: the price of registration.
     """
     zone = zones.zone_of(draft.state, domain)
     label = zones.label_of(domain, zone)
@@ -147,10 +147,10 @@ def set_premium(
 
 
 def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> RegistryEvent:
-    """Let a zone's registry go out of service, or come back.
+    """Take a zone out of service, or put it back into service.
 
     Args:
-        in_service: Whether it can be reached.
+        in_service: Whether the zone is in service.
     """
     return _changed(draft, "set_service", replace(_zone(draft.state, zone), in_service=in_service))
 
@@ -161,41 +161,44 @@ def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> RegistryEven
 def adjust_balance(
     draft: Draft, account: Text, *, by: Change | None = None, to: Change | None = None
 ) -> RegistryEvent:
-    """Move an account's balance by an amount, or to one.
+    """Change an account's balance by an amount, or set it to an amount.
 
     Args:
-        by: By how much: below zero takes money away.
-        to: The balance to have then.
+        by: The amount to add. A negative amount is subtracted.
+        to: The new balance.
     """
     if (by is None) is (to is None):
         raise Refused(INVALID_PARAMETER, problems="adjust_balance takes either by or to")
-    found = account_called(draft.state, account)
-    amount = CHANGE(by) if by is not None else CHANGE(to) - found.balance
+    account_record = account_called(draft.state, account)
+    amount = CHANGE(by) if by is not None else CHANGE(to) - account_record.balance
     if amount:
-        ledger.adjust(draft, found, amount)
-    return concerning(draft, "adjust_balance", found, charged=-amount)
+        ledger.adjust(draft, account_record, amount)
+    return concerning(draft, "adjust_balance", account_record, charged=-amount)
 
 
 def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> RegistryEvent:
-    """Let an account's API key, its v2.0 token, or both, stop working.
+    """Revoke an account's API key, its v2.0 token, or both.
 
     Args:
-        which: Which of them.
+        which: Which credentials to revoke.
     """
     return _revoked(draft, "revoke_credentials", account, lambda revoked: revoked | _credentials(which))
 
 
 def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> RegistryEvent:
-    """Let an account's credentials work again.
+    """Restore an account's revoked credentials.
 
     Args:
-        which: Which of them.
+        which: Which credentials to restore.
     """
     return _revoked(draft, "restore_credentials", account, lambda revoked: revoked - _credentials(which))
 
 
 def account_called(state: State, word: str) -> Account:
-    """Return the account of that name or client id; refuse with ``unknown_account``."""
+    """Return the account with that name or client id.
+
+    Refuse with ``unknown_account``.
+    """
     accounts = own_accounts(state)
     for account in accounts:
         if word in (account.name, str(account.client_id)):
@@ -223,7 +226,10 @@ def _zone(state: State, name: str) -> ZoneRecord:
 
 
 def instant_ahead(now: datetime, name: str, given: Any) -> datetime:
-    """Return the instant that a parameter of the kind ``When`` means; refuse with ``invalid_parameter``."""
+    """Return the instant that a ``When`` parameter means.
+
+    Refuse with ``invalid_parameter``.
+    """
     try:
         return instant(WHEN(given), now)
     except ValueError as problem:
@@ -244,7 +250,7 @@ def _changed(draft: Draft, event: str, zone: ZoneRecord) -> RegistryEvent:
 
 Action = Callable[..., RegistryEvent]
 
-#: Refusals that waiting does not mend: an action that meets one is not even planned.
+#: Refusals that waiting does not resolve. An action that raises one cannot be scheduled.
 HOPELESS = frozenset(
     {rule for rule in refusals.RULES.values() if rule.category is Category.INVALID}
     | {UNKNOWN_ACCOUNT, UNKNOWN_ZONE}
@@ -263,11 +269,11 @@ def register(
     autorenew: Switch = True,
     auth_code: Text | None = None,
 ) -> RegistryEvent:
-    """Let a stranger register a name with another registrar.
+    """Register a domain at another registrar, as a third party.
 
     Args:
-        years: For how long; the zone's shortest term where it is left out.
-        locked: Whether it is locked against transfer.
+        years: The term in years. Default: the zone's shortest term.
+        locked: Whether the domain is locked against transfer.
         autorenew: Whether it renews itself.
         auth_code: The code that a transfer will ask for.
     """
@@ -275,10 +281,10 @@ def register(
     zones.require_in_service(zone)
     years = years or zone.min_years
     zones.require_period(domain, years, zone.min_years, zone.max_years)
-    found = registration.availability(draft, domain)
-    if found.taken:
+    available = registration.availability(draft, domain)
+    if available.taken:
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
-    if found.reserved:
+    if available.reserved:
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
     wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
     order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
@@ -287,32 +293,38 @@ def register(
 
 
 def hold(draft: Draft, domain: Name) -> RegistryEvent:
-    """Let the registry take a name out of the DNS; its holder cannot undo that."""
+    """Set the registry's hold (``server_hold``), which the registrant cannot end.
+
+    The hold removes the domain from the DNS.
+    """
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags | {Flag.SERVER_HOLD}))
     return concerning(draft, "hold", order)
 
 
 def release_hold(draft: Draft, domain: Name) -> RegistryEvent:
-    """Let the registry put a name back into the DNS; a hold of the holder's own stays."""
+    """Remove the registry's hold (``server_hold``) from a domain.
+
+    A hold that the registrant set remains.
+    """
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags - {Flag.SERVER_HOLD}))
     return concerning(draft, "release_hold", order)
 
 
 def drop(draft: Draft, domain: Name) -> RegistryEvent:
-    """Let a name's holder, here or elsewhere, delete it.
+    """Delete a domain for its registrant, at any registrar.
 
-    It goes to redemption or, within the add grace period, is released and refunded.
+    The domain goes to redemption. Within the add grace period, it is released and refunded.
     """
     order = _held(draft.state, domain)
     return concerning(draft, "drop", order, charged=-orders.delete(draft, order))
 
 
 def release(draft: Draft, domain: Name) -> RegistryEvent:
-    """Let the registry take a name from its holder; anybody can register it at once.
+    """Release a domain at once, so that anyone can register it.
 
-    A pending transfer ends, and the account that asked for it is refunded.
+    A pending transfer ends, and the account that requested the transfer is refunded.
     """
     order = _held(draft.state, domain)
     transfers.fail_pending(draft, domain)
@@ -324,10 +336,12 @@ def release(draft: Draft, domain: Name) -> RegistryEvent:
 
 
 def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> RegistryEvent:
-    """Let another registrar, which knows the code, ask for a name that an account here holds.
+    """Request a transfer of an account's domain to another registrar.
+
+    The other registrar knows the authorization code.
 
     Args:
-        force: Whether to pass over the transfer lock and the name's age.
+        force: Whether to ignore the transfer lock and the domain's age.
     """
     zone = zones.zone_of(draft.state, domain)
     held = _held(draft.state, domain)
@@ -340,14 +354,17 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Re
 
 
 def approve_transfer(draft: Draft, domain: Name) -> RegistryEvent:
-    """Let the registrar that an account here wants a name from approve that, at once."""
+    """Approve a transfer to an account here at once, as the losing registrar."""
     transfer = _coming_in(draft.state, domain)
     transfers.complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
     return concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
 
 
 def reject_transfer(draft: Draft, domain: Name) -> RegistryEvent:
-    """Let the registrar that an account here wants a name from reject it; the account is refunded."""
+    """Reject a transfer to an account here, as the losing registrar.
+
+    The account is refunded.
+    """
     transfer = _coming_in(draft.state, domain)
     order = draft.state.orders[transfer.gaining_order]
     back = ledger.total(draft, transfer.charges)
@@ -356,7 +373,7 @@ def reject_transfer(draft: Draft, domain: Name) -> RegistryEvent:
 
 
 def cancel_transfer(draft: Draft, domain: Name) -> RegistryEvent:
-    """Let the registrar that has asked for an account's name cancel the transfer."""
+    """Cancel a transfer of an account's domain, as the gaining registrar."""
     transfer = pending_transfer(draft.state, domain)
     if transfer is None or transfer.gaining != OUTSIDE:
         raise Refused(refusals.NO_TRANSFER_OUT, name=to_unicode(domain))
@@ -365,7 +382,10 @@ def cancel_transfer(draft: Draft, domain: Name) -> RegistryEvent:
 
 
 def complete_transfer(draft: Draft, domain: Name) -> RegistryEvent:
-    """Let the registry complete a pending transfer early, in or out."""
+    """Complete a pending transfer early, as the registry.
+
+    The transfer can be to or from an account here.
+    """
     zones.zone_of(draft.state, domain)
     transfer = pending_transfer(draft.state, domain)
     if transfer is None:
@@ -400,12 +420,15 @@ ACTIONS: Mapping[str, Action] = {
 
 
 def parameters(action: str) -> tuple[Parameter, ...]:
-    """Return the parameters of the action of that name."""
+    """Return the parameters of ``action``."""
     return declared(ACTIONS[action])
 
 
 def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> RegistryEvent:
-    """Carry out an action now. ``given`` is what its ``parameters`` read; refuse as the action does."""
+    """Carry out an action now, with arguments that its ``parameters`` read.
+
+    Raise the refusals of the action.
+    """
     return ACTIONS[action](draft, **given)
 
 

@@ -1,4 +1,4 @@
-"""What time does: each event that comes due, carried out at its own instant."""
+"""Timed events: each due event is carried out at its own instant."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from reseller_sandbox.registry.third_parties import ACTIONS
 
 __all__ = ["Due", "RegistryEvent", "about", "due_by", "fire", "names", "next_due"]
 
-#: What may happen beside the passages of an order's life.
+#: The names of events that are not transitions of an order.
 TRANSFER_CANCELLED = "transfer cancelled"
 PROMOTION_ENDS = {term: f"{term.replace('_', ' ')} ends" for term in PROMOTIONS}
 
 
 def names() -> tuple[str, ...]:
-    """Return the name of every event that time can bring about, the scheduled actions' among them."""
+    """Return the names of all timed events, including scheduled actions."""
     timed_transitions = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
     planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
     return tuple(dict.fromkeys([*timed_transitions, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
 
 
 def next_due(state: State) -> Due | None:
-    """Return the event that comes first, as (instant, kind, key), or None when time changes nothing."""
+    """Return the next due event as (instant, kind, key), or None."""
     return state.calendar.first()
 
 
 def due_by(state: State, instant: datetime) -> list[Due]:
-    """Return the events that come by ``instant`` unless something changes, in order."""
+    """Return the events due by ``instant`` in the current state, in order."""
     return list(takewhile(lambda due: due[0] <= instant, state.calendar))
 
 
 def about(state: State, name: str) -> list[Due]:
-    """Return the events that are due for a name, in order."""
+    """Return the due events of a domain, in order."""
     numbers = [state.own_order.get((account, name)) for account in state.accounts]
     records: list[Record] = [state.orders[number] for number in numbers if number is not None]
     records += [
@@ -55,7 +55,10 @@ def about(state: State, name: str) -> list[Due]:
 
 
 def fire(draft: Draft, due: Due) -> list[RegistryEvent]:
-    """Carry out ``due`` in ``draft``, which stands at its instant; return what that was, in order."""
+    """Carry out ``due`` in ``draft`` and return the resulting events, in order.
+
+    The draft's ``now`` must be the instant of ``due``.
+    """
     _, kind, key = due
     return _KINDS[kind](draft, key)
 
@@ -77,7 +80,7 @@ def _blocked_by(draft: Draft, order: Order, row: TimedTransition) -> str:
 
 
 def _pass(draft: Draft, order: Order, row: TimedTransition, note: str = "") -> list[RegistryEvent]:
-    """Carry out a row that nothing hinders."""
+    """Carry out a transition that is not blocked."""
     ended = _end_transfer(draft, order) if row.ends_transfer else []
     charged = NOTHING
     if row.years:

@@ -1,4 +1,8 @@
-"""Transfers between the registrars of a name: one asks with the code, the other may answer, time decides."""
+"""Transfers of a domain from one registrar to another.
+
+The gaining registrar requests the transfer with the code, and the losing one can approve or reject it.
+Otherwise it completes when its time is over.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +34,9 @@ from reseller_sandbox.registry.state import Draft, State, held_order, pending_tr
 
 
 class Wish(orders.Purchase, frozen=True, kw_only=True):
-    """What a registrar asks for in wanting a name that another one holds.
+    """The request of a registrar for a domain that another registrar holds.
 
-    ``forced`` passes over the transfer lock and the name's age.
+    If ``forced`` is true, the transfer lock and the domain's age are ignored.
     """
 
     code: str
@@ -40,7 +44,7 @@ class Wish(orders.Purchase, frozen=True, kw_only=True):
 
 
 def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
-    """Ask for a name that another registrar holds: a pending order, paid at once.
+    """Request a transfer from another registrar. The order is pending, paid at once.
 
     Refuse, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
     ``privacy_not_offered``, ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``,
@@ -118,20 +122,23 @@ def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish
 
 
 def settled_since(order: Order, assumed: Assumptions) -> datetime:
-    """Return when the days began that a name has to stay with its registrar."""
+    """Return the start of the days during which a domain cannot be transferred."""
     if order.arrived is None or assumed.transfer_lock_from == "creation":
         return order.created
     return order.arrived
 
 
 def _years(draft: Draft, held: Order, wish: Wish) -> int:
-    """Return the years that the transfer adds and charges: at least one, if cut short by the longest term."""
+    """Return the years that the transfer adds and charges: at least one."""
     renewals.require_period(draft, held, wish.years, always=1)
     return 1 if draft.assumed.transfer_years == "one" else wish.years
 
 
 def latest(draft: Draft, account: Account, name: str) -> Transfer:
-    """Return the latest transfer of a name that the account holds or was a party to; refuse otherwise."""
+    """Return the latest transfer of a domain.
+
+    Refuse unless the account holds the domain or was a party to the transfer.
+    """
     transfer = draft.state.transfers.get(name)
     if transfer is not None and account.client_id in (transfer.gaining, transfer.losing):
         return transfer
@@ -140,25 +147,28 @@ def latest(draft: Draft, account: Account, name: str) -> Transfer:
 
 
 def approve(draft: Draft, account: Account, name: str) -> Transfer:
-    """Let a name go to the registrar that asked for it, at once, for its holder."""
+    """Approve a transfer for the domain's holder. It completes at once."""
     transfer = _pending(draft, account, name, "losing_order", Action.APPROVE_TRANSFER)
     return complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
 
 
 def reject(draft: Draft, account: Account, name: str) -> Transfer:
-    """Keep a name, for its holder; the registrar that asked for it is refunded."""
+    """Reject a transfer for the domain's holder, and refund the gaining account."""
     transfer = _pending(draft, account, name, "losing_order", Action.REJECT_TRANSFER)
     return fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
 
 
 def cancel(draft: Draft, account: Account, name: str) -> Transfer:
-    """Take back a request for a name, for the account that asked; it is refunded."""
+    """Cancel a transfer for the gaining account, and refund that account."""
     transfer = _pending(draft, account, name, "gaining_order", Action.CANCEL_TRANSFER)
     return fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
 
 
 def _pending(draft: Draft, account: Account, name: str, side: str, action: Action) -> Transfer:
-    """Return the pending transfer with the account's order on one ``side``, where ``action`` is possible."""
+    """Return the pending transfer that has the account's order on ``side``.
+
+    Refuse if there is none, or if the order's stage forbids ``action``.
+    """
     order = orders.own(draft.state, account, name)
     transfer = pending_transfer(draft.state, name)
     if transfer is None or getattr(transfer, side) != order.id:
@@ -172,10 +182,10 @@ def _pending(draft: Draft, account: Account, name: str, side: str, action: Actio
 def complete(
     draft: Draft, transfer: Transfer, status: TransferStatus, stage: Stage = Stage.ACTIVE
 ) -> Transfer:
-    """Move the name to the registrar that asked for it, with the years it paid for and a new code.
+    """Give the domain to the gaining order, with its paid years and a new code.
 
-    Hosts, delegation (unless another was asked for) and a hold of the registry's go with the name; its
-    former holder's flags, privacy and customer do not.
+    Hosts, name servers (unless the request has others) and the registry's hold stay with the domain. The
+    flags, privacy and customer of the former holder do not.
     """
     losing = draft.state.orders[transfer.losing_order]
     gaining = draft.state.orders[transfer.gaining_order]
@@ -196,19 +206,22 @@ def complete(
 
 
 def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
-    """Leave the name where it is, drop the order that wanted it, and refund it."""
+    """End a transfer without moving the domain.
+
+    Remove the gaining order and refund it.
+    """
     draft.remove(draft.state.orders[transfer.gaining_order])
     ledger.refund(draft, transfer.charges)
     return draft.put(replace(transfer, status=status))
 
 
 def fail_pending(draft: Draft, name: str) -> Transfer | None:
-    """End a pending transfer of a name that its holder loses by other means; return it."""
+    """End a pending transfer of a domain that its holder loses. Return it, or None."""
     transfer = pending_transfer(draft.state, name)
     return transfer and fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
 
 
 def party_here(state: State, transfer: Transfer) -> Order:
-    """Return the order a transfer leads to, or, when that is another registrar's, the one it takes away."""
+    """Return the gaining order, or the losing one if another registrar gains."""
     gained = transfer.gaining != OUTSIDE
     return state.orders[transfer.gaining_order if gained else transfer.losing_order]

@@ -1,8 +1,7 @@
-"""The vocabulary of values: what can be told to an action or a resource, read alike through every interface.
+"""Kinds of parameter values, which every interface reads by the same rules.
 
-A parameter of a function is annotated with one of the kinds below; the signature is the declaration. A
-kind reads what JSON, YAML and Python give for a value, and what stands for it in a query string or on a
-command line.
+Annotate each parameter of a function with a kind from this module: the signature is the declaration. A kind
+reads values from JSON, YAML and Python, and their text form in a query string or on a command line.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ _UNBOUNDED = 10**15
 _DEEPEST = 50
 _MOST_DIGITS = 100
 
-#: The largest number that a limit takes; past it nothing is limited any more.
+#: The largest value of a limit.
 MOST = 10**9
 
-#: The number of mistakes in one value after which a kind stops to look for more, which takes long.
+#: A kind stops after this many mistakes in one value, because checking a long list takes time.
 MOST_MISTAKES = 1000
 
 #: A day in seconds.
@@ -60,10 +59,11 @@ def _itself(value: Any) -> Any:
 
 
 class Kind(Struct, Generic[T], frozen=True, eq=False):
-    """A kind of value: its JSON Schema, or what makes that, how one is read, and how it is written as JSON.
+    """A kind of value: its JSON Schema, its reader and its writer.
 
-    ``read`` takes what it has read before as it is, and raises ValueError; the message reads on after the
-    parameter's name. ``says`` is what it takes, in words.
+    ``schema`` is the JSON Schema, or a function that returns it. ``read`` also accepts values that it has
+    already read. It raises ValueError with a message that continues after the parameter's name. ``write``
+    returns the value as JSON. ``says`` describes the accepted values in words.
     """
 
     schema: Mapping[str, object] | Callable[[], Mapping[str, object]]
@@ -77,14 +77,13 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
         return self.schema() if callable(self.schema) else self.schema
 
     def __call__(self, given: Any) -> T:
-        """Read ``given``."""
         return self.read(given)
 
 
 class Mistake(str):
-    """A mistake in a value, as a text: its path, and a message that continues the sentence.
+    """A mistake in a value: its path, and a message that continues after the path.
 
-    ``about_key`` is whether the mistake is in the last key of the path instead of in the value there.
+    ``about_key`` is true if the last key of the path is wrong, and false if the value there is wrong.
     """
 
     def __new__(cls, path: tuple[object, ...], message: str, about_key: bool = False) -> Mistake:
@@ -98,12 +97,15 @@ class Mistake(str):
     about_key: bool
 
     def under(self, key: object) -> Mistake:
-        """Return this mistake in the value under ``key``."""
+        """Return this mistake with ``key`` in front of its path."""
         return Mistake((key, *self.path), self.message, self.about_key)
 
 
 class Within(ValueError):
-    """Mistakes within an object or a list. ``valid`` has its valid part, if that is of use."""
+    """Mistakes within an object or a list.
+
+    ``valid`` holds the valid part of the value, if callers can use it.
+    """
 
     def __init__(self, problems: Sequence[Mistake], valid: Any = None) -> None:
         super().__init__("; ".join(problems))
@@ -112,9 +114,12 @@ class Within(ValueError):
 
 
 def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
-    """Return the mistakes in ``value``, which stands under ``name``: each of ``Within``, or one."""
+    """Return the mistakes of ``problem`` with ``name`` in front of their paths.
+
+    ``Within`` has several mistakes, any other ValueError has one.
+    """
     if isinstance(problem, Within):
-        return [one.under(name) for one in problem.problems]
+        return [mistake.under(name) for mistake in problem.problems]
     given_as = f", not {shortened(value)}" if says_what_must_be(problem) else ""
     return [Mistake((name,), f"{problem}{given_as}")]
 
@@ -143,7 +148,7 @@ def _switch(given: Any) -> bool:
 
 
 def _when(given: Any) -> str:
-    """Read an instant, or a length of time ahead; return a text that ``instant`` understands."""
+    """Read an instant or a duration. Return a text that ``instant`` understands."""
     if isinstance(given, datetime):
         given = given.isoformat()
     try:
@@ -154,9 +159,9 @@ def _when(given: Any) -> str:
 
 
 def _in_seconds(given: Any) -> Any:
-    """Return a number of seconds as a text, and anything else as it is.
+    """Return a number of seconds as a text, and any other value unchanged.
 
-    Raise ValueError or ArithmeticError for what is no such number: below zero, a fraction, no number at all.
+    Raise ValueError or ArithmeticError for a number that is negative, fractional or too large.
     """
     if isinstance(given, timedelta):
         given = given.total_seconds()
@@ -177,7 +182,10 @@ def _length(text: str) -> str:
 
 
 def instant(when: str, now: datetime) -> datetime:
-    """Return the instant that a ``When`` means at ``now``; raise ValueError past the last one."""
+    """Return the instant that the ``When`` value means at ``now``.
+
+    Raise ValueError if the instant is after the last supported year.
+    """
     return parse_instant(when) if _is_instant(when) else later(now, parse_duration(when))
 
 
@@ -202,20 +210,23 @@ def _duration(given: Any) -> relativedelta:
 
 
 def mapping(given: Any) -> dict[str, Any]:
-    """Return ``given`` as an object whose keys are texts; raise ValueError."""
+    """Return ``given`` as a dict. Raise ValueError unless it has only string keys."""
     if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
         return dict(given)
     raise ValueError("must be an object")
 
 
 def json_value(given: Any, depth: int = 0) -> Any:
-    """Return ``given`` as JSON has it, a number with a fraction as a ``Decimal``; raise ValueError."""
+    """Return ``given`` as a JSON value, with floats as ``Decimal``.
+
+    Raise ValueError if JSON cannot represent the value.
+    """
     if depth > _DEEPEST:
         raise ValueError(f"goes deeper than {_DEEPEST} levels")
     if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
         return {json_value(key): json_value(value, depth + 1) for key, value in given.items()}
     if isinstance(given, list | tuple):
-        return [json_value(one, depth + 1) for one in given]
+        return [json_value(item, depth + 1) for item in given]
     if isinstance(given, float):
         given = Decimal(str(given))
     if isinstance(given, Decimal) and not given.is_finite():
@@ -230,7 +241,7 @@ def json_value(given: Any, depth: int = 0) -> Any:
 
 
 def choice(*words: str) -> Kind[str]:
-    """Return the kind of one of ``words``."""
+    """Return a kind that accepts one of ``words``."""
 
     def read(given: Any) -> str:
         if isinstance(given, str) and given in words:
@@ -243,7 +254,7 @@ def choice(*words: str) -> Kind[str]:
 
 
 def whole(low: int, high: int) -> Kind[int]:
-    """Return the kind of whole numbers from ``low`` to ``high``."""
+    """Return a kind that accepts integers from ``low`` to ``high``."""
     says = f"a whole number {f'from {low} to {high}' if high < _UNBOUNDED else f'of {low} or more'}"
 
     def read(given: Any) -> int:
@@ -255,27 +266,30 @@ def whole(low: int, high: int) -> Kind[int]:
 
 
 def number(low: float, high: float) -> Kind[float]:
-    """Return the kind of numbers from ``low`` to ``high``."""
+    """Return a kind that accepts numbers from ``low`` to ``high``."""
     says = f"a number from {low:.15g} to {high:.15g}"
 
     def read(given: Any) -> float:
-        told = float(given) if isinstance(given, Decimal) else given
-        if isinstance(told, int | float) and not isinstance(told, bool) and low <= told <= high:
-            return told
+        value = float(given) if isinstance(given, Decimal) else given
+        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
+            return value
         raise ValueError(f"must be {says}")
 
     return Kind({"type": "number", "minimum": low, "maximum": high}, read, says=says)
 
 
 def span(least: float = 0) -> Kind[float]:
-    """Return the kind of lengths of time up to a day, in seconds or as ``DURATION`` has them."""
+    """Return a kind that accepts durations of up to a day and reads them as seconds.
+
+    It accepts a number of seconds, or a text that ``DURATION`` accepts.
+    """
     within = number(least, DAY)
     from_ = f", from {least:.15g} seconds" if least else ""
 
     def read(given: Any) -> float:
         given = given.total_seconds() if isinstance(given, timedelta) else given
         if isinstance(given, str) and given.removesuffix("s").replace(".", "", 1).isdecimal():
-            given = float(given.removesuffix("s"))  # a length of time has no fractions
+            given = float(given.removesuffix("s"))  # DURATION does not accept fractions
         if isinstance(given, str | relativedelta):
             with suppress(OverflowError):
                 given = ((EARLIEST + DURATION.read(given)) - EARLIEST).total_seconds()
@@ -286,16 +300,16 @@ def span(least: float = 0) -> Kind[float]:
 
 
 def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
-    """Return the kind of one of what ``kind`` takes, or a list of up to ``most`` of them."""
+    """Return a kind that accepts one value of ``kind``, or a list of up to ``most``."""
 
     def read(given: Any) -> tuple[T, ...]:
         items = given if isinstance(given, list | tuple) else [given]
         if not 0 < len(items) <= most:
             raise ValueError("is an empty list" if not items else f"has more than {most} items")
-        return tuple(kind.read(one) for one in items)
+        return tuple(kind.read(item) for item in items)
 
     def write(value: Any) -> Any:
-        shown = [kind.write(one) for one in value]
+        shown = [kind.write(item) for item in value]
         return shown[0] if len(shown) == 1 else shown
 
     shape = {"oneOf": [dict(kind.shape), {"type": "array", "items": dict(kind.shape)}]}
@@ -303,7 +317,7 @@ def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
 
 
 def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
-    """Return the kind of texts of any characters up to a length."""
+    """Return a kind that accepts any text of 1 to ``most`` characters."""
 
     def read(given: Any) -> str:
         if not isinstance(given, str):
@@ -317,7 +331,7 @@ def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
 
 
 def listed(kind: Kind[T]) -> Kind[list[T]]:
-    """Return the kind of lists of ``kind``; one alone is a list of one."""
+    """Return a kind that accepts lists of ``kind``. A single value becomes a list."""
 
     def read(given: Any) -> list[T]:
         if isinstance(given, str | Mapping):
@@ -326,27 +340,27 @@ def listed(kind: Kind[T]) -> Kind[list[T]]:
             given = sorted(given, key=str)
         if not isinstance(given, Sequence):
             raise ValueError("must be an array")
-        found: list[T] = []
+        values: list[T] = []
         wrong: list[Mistake] = []
-        for at, one in enumerate(given):
+        for at, item in enumerate(given):
             if len(wrong) > MOST_MISTAKES:
                 break
             try:
-                found.append(kind.read(one))
+                values.append(kind.read(item))
             except ValueError as problem:
-                wrong += mistakes(at, one, problem)
+                wrong += mistakes(at, item, problem)
         if wrong:
             raise Within(wrong)
-        return found
+        return values
 
     def write(value: Any) -> Any:
-        return [kind.write(one) for one in value]
+        return [kind.write(item) for item in value]
 
     return Kind({"type": "array", "items": dict(kind.shape)}, read, write)
 
 
 def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
-    """Return the kind of words, which ``one`` takes, or of objects, which ``other`` takes."""
+    """Return a kind that reads objects with ``other`` and other values with ``one``."""
 
     def read(given: Any) -> Any:
         if isinstance(given, Mapping):
@@ -364,20 +378,23 @@ def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
 
 
 def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
-    """Return the kind of objects: those with ``key`` are for ``with_it``, the others for ``without``."""
+    """Return a kind that reads objects with ``with_it`` if they have ``key``.
 
-    def the_one(given: Any) -> Kind[Any]:
+    It reads all other values with ``without``.
+    """
+
+    def matching(given: Any) -> Kind[Any]:
         return with_it if isinstance(given, Mapping) and key in given else without
 
     return Kind(
         _either(with_it, without),
-        lambda given: the_one(given).read(given),
-        lambda value: the_one(value).write(value),
+        lambda given: matching(given).read(given),
+        lambda value: matching(value).write(value),
     )
 
 
 def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, object]]:
-    return lambda: {"oneOf": [dict(one.shape) for one in kinds]}
+    return lambda: {"oneOf": [dict(kind.shape) for kind in kinds]}
 
 
 _NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}

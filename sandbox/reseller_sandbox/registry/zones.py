@@ -1,6 +1,7 @@
-"""Zones: which one a name belongs to, whether it could take the name, and at what price.
+"""Zones: the zone of a domain, its rules, and its prices.
 
-``special`` are the prices of a premium name, as ``premium_prices`` finds them, or None for an ordinary name.
+``special`` are the prices of a premium domain, as ``premium_prices`` returns them, or None for an ordinary
+one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from reseller_sandbox.registry.state import State
 
 
 def parse_name(text: str) -> str:
-    """Return ``text`` as the registry keeps names; refuse with ``invalid_name``."""
+    """Return ``text`` as a name in canonical form. Refuse with ``invalid_name``."""
     try:
         return names.normalise(text)
     except names.BadName as problem:
@@ -26,10 +27,10 @@ def parse_name(text: str) -> str:
 
 
 def zone_of(state: State, name: str) -> Zone:
-    """Return the zone that ``name`` would be registered in.
+    """Return the zone of ``name``.
 
-    Refuse with ``zone_not_supported`` when no zone holds it, and with ``invalid_name``
-    when the zone's rules rule the name out.
+    Refuse with ``zone_not_supported`` if no zone holds the name, and with ``invalid_name`` if the zone's
+    rules forbid it.
     """
     zone, end = None, name
     while zone is None and end:
@@ -46,18 +47,21 @@ def zone_of(state: State, name: str) -> Zone:
 
 
 def _ruled_out(name: str, zone: Zone, problem: str) -> Refused:
-    told = problem.format(zone=names.to_unicode(zone.name))
-    return Refused(refusals.INVALID_NAME, name=names.to_unicode(name), problem=told)
+    message = problem.format(zone=names.to_unicode(zone.name))
+    return Refused(refusals.INVALID_NAME, name=names.to_unicode(name), problem=message)
 
 
 def require_in_service(zone: Zone) -> None:
-    """Refuse with ``zone_out_of_service`` while the zone's registry is out of reach."""
+    """Refuse with ``zone_out_of_service`` while the zone is out of service."""
     if not zone.in_service:
         raise Refused(refusals.ZONE_OUT_OF_SERVICE, zone=names.to_unicode(zone.name))
 
 
 def require_period(name: str, years: int, least: int, most: int, reason: str = "") -> None:
-    """Refuse with ``period_too_short`` or ``period_too_long``; ``reason`` explains the limit ``most``."""
+    """Refuse with ``period_too_short`` or ``period_too_long``.
+
+    ``reason`` explains the limit ``most``.
+    """
     facts = {"years": years, "name": names.to_unicode(name)}
     if years < least:
         raise Refused(refusals.PERIOD_TOO_SHORT, **facts, limit=least)
@@ -68,7 +72,7 @@ def require_period(name: str, years: int, least: int, most: int, reason: str = "
 def offers_privacy(zone: Zone, assumed: Assumptions) -> bool:
     """Whether the zone has a price for whois protection.
 
-    Refuse with ``privacy_not_offered`` where it has none and the assumptions do not ignore that.
+    If it has none, refuse with ``privacy_not_offered`` unless the assumptions ignore that.
     """
     if zone.prices.privacy is not None:
         return True
@@ -89,40 +93,47 @@ def premium_prices(zone: Zone, name: str) -> Premium | None:
     at = bisect_left(zone.premium, (label,))
     if at == len(zone.premium):
         return None
-    found, special = zone.premium[at]
-    return special if found == label else None
+    premium_label, special = zone.premium[at]
+    return special if premium_label == label else None
 
 
 def registration_price(zone: Zone, special: Premium | None, years: int, now: datetime) -> Decimal:
-    """Return the price of registering a name for ``years`` at ``now``; premium names have no promotions."""
+    """Return the price of registering a domain for ``years`` at ``now``.
+
+    Promotions do not apply to premium domains.
+    """
     if special is not None:
         return special.registration * years
     return _yearly(zone.prices.registration, zone.registration_promotion, now) * years
 
 
 def renewal_price(zone: Zone, special: Premium | None, years: int, now: datetime) -> Decimal:
-    """Return the price of renewing a name for ``years`` at ``now``."""
+    """Return the price of renewing a domain for ``years`` at ``now``."""
     if special is not None:
         return special.renewal * years
     return _yearly(zone.prices.renewal, zone.renewal_promotion, now) * years
 
 
 def privacy_price(zone: Zone, years: int, assumed: Assumptions, *, wanted: bool) -> Decimal:
-    """Return the price of whois protection over ``years``; 0 where it is not wanted or the zone has none."""
+    """Return the price of whois protection for ``years``.
+
+    Return 0 if it is not wanted or the zone has no price for it.
+    """
     if not wanted or not zone.prices.privacy:
         return NOTHING
     return zone.prices.privacy * (years if assumed.privacy_term == "per_year" else 1)
 
 
 def transfer_price(zone: Zone, special: Premium | None, years: int) -> Decimal:
-    """Return the price of a transfer in that adds ``years``."""
+    """Return the price of an incoming transfer that adds ``years``."""
     return (special.transfer if special is not None else zone.prices.transfer) * years
 
 
 def restore_price(zone: Zone, special: Premium | None, years: int) -> Decimal:
-    """Return the price of a restore, with the ``years`` of renewal that it includes.
+    """Return the price of a restore, including ``years`` of renewal.
 
-    The zone's restore price covers them for ordinary names; a premium name pays its own renewal on top.
+    For ordinary domains, the zone's restore price includes them. A premium domain pays its own renewal price
+    in addition.
     """
     return zone.prices.restore + (special.renewal * years if special is not None else NOTHING)
 

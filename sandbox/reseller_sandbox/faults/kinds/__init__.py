@@ -1,4 +1,4 @@
-"""The kinds of faults. A kind is a class in a file of its subject, and is listed here."""
+"""All kinds of faults. Add a class to a file by subject, then list it here."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Kinds that replace or change an answer."""
+"""Kinds that replace or change a response."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MEDIA_TYPE = re.compile(
     rf"{_TOKEN}/{_TOKEN}(?:[ \t]*;[ \t]*{_TOKEN}=(?:{_TOKEN}|\"[ !#-\[\]-~]*\"))*", re.ASCII
 )
 
-#: What the server says of an answer, and a rule cannot.
+#: Headers that the server sets and a rule cannot.
 _FRAMING = (
     "connection",
     "content-length",
@@ -53,18 +53,18 @@ _MOST = 50
 
 
 def _headers(given: Any) -> dict[str, str]:
-    """Read headers by name; each has a name and a value that HTTP can carry."""
-    found = mapping(given)
-    if not 0 < len(found) <= _MOST:
-        raise ValueError(f"has more than {_MOST} keys" if found else "is empty")
-    for name, value in found.items():
+    """Read headers by name. Each name and value must be valid in HTTP."""
+    headers = mapping(given)
+    if not 0 < len(headers) <= _MOST:
+        raise ValueError(f"has more than {_MOST} keys" if headers else "is empty")
+    for name, value in headers.items():
         if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
             raise ValueError(f"has no header's name in {name[:40]!r}")
         if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
             raise ValueError(f"cannot say {name}, which the server says itself")
         if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
             raise ValueError(f"has a value for {name} that is not up to {_LONGEST} printable characters")
-    return found
+    return headers
 
 
 def _facts(given: Any) -> dict[str, Any]:
@@ -83,17 +83,18 @@ MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
 
 
 class Error(FaultKind, frozen=True, kw_only=True):
-    """An error comes: a documented one by its name, or a raw status and body.
+    """Return an error: a documented one by name, or a raw status and body.
 
-    Before: the operation does not take effect. After: it has, although the answer says otherwise.
+    Before: the operation does not take effect. After: the operation takes effect, although the response says
+    otherwise.
 
     Args:
-        error: The error that comes.
-        facts: What fills the blanks of the error's message.
-        status: The HTTP status; the error's own, unless given.
-        body: The body that goes with a raw status: text as it is, anything else as JSON.
-        content_type: The body's type; text/html or application/json, unless given.
-        headers: Headers of the answer.
+        error: The error to return.
+        facts: Values for the placeholders in the error's message.
+        status: The HTTP status. Default: the error's own.
+        body: The body for a raw status: text without conversion, any other value as JSON.
+        content_type: The body's media type. Default: text/html or application/json.
+        headers: Headers of the response.
         retry_after: Seconds for a Retry-After header.
     """
 
@@ -106,7 +107,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
     retry_after: Annotated[int | None, whole(0, DAY)] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Require a name or a status, and with each what belongs to it."""
+        """Require an error or a status, with the parameters that belong to it."""
         if self.error is None and self.status is None:
             yield "", "takes an error, or a status with a body"
         for key in ("body", "content_type") if self.error is not None else ("facts",):
@@ -126,13 +127,13 @@ class Error(FaultKind, frozen=True, kw_only=True):
 
 
 class Mutate(FaultKind, frozen=True, kw_only=True):
-    """Something in the JSON answer is changed, dropped, or given another type.
+    """Change or remove a value in the JSON response, or change its type.
 
     Args:
-        path: Where in the answer.
-        value: What stands there instead.
-        drop: Whether it is taken out.
-        type: The type that it gets; what it says is kept as far as that goes.
+        path: The path of the value in the response.
+        value: The new value.
+        drop: Whether to remove the value.
+        type: The new type. The value is converted as far as possible.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
@@ -184,22 +185,23 @@ SHORTEST = 0.001
 
 
 class Window(Struct, frozen=True):
-    """A window of time: when it began, and how many requests have been let through in it."""
+    """A time window: its start, and the number of requests allowed in it so far."""
 
     began: datetime
     used: int
 
 
 class RateLimit(FaultKind, frozen=True, kw_only=True):
-    """A number of requests is let through in a window of time; others are answered 429 with Retry-After.
+    """Allow a number of requests per time window, and answer others with 429.
 
-    A window begins with the first request after the end of the one before. Refused requests do not count.
+    The 429 response has a Retry-After header. A window begins with the first request after the end of the
+    previous window. Refused requests do not count.
 
     Args:
-        limit: How many requests are let through.
-        window: How long a window is.
-        time: Whose time: the world's clock or the machine's.
-        per: Whether each account has a limit of its own, or all share it.
+        limit: The number of allowed requests per window.
+        window: The length of a window.
+        time: The clock of the window: the world's or the machine's.
+        per: Whether each account has its own limit, or all accounts share one.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
@@ -210,7 +212,7 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
     per: Annotated[str, choice("account", "rule")] = "account"
 
     def applies(self, asked: Asked) -> bool:
-        """Whether the request has an account, where each has a limit of its own."""
+        """Whether the request has an account, if the limit is per account."""
         return self.per == "rule" or asked.account is not None
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:
@@ -227,12 +229,12 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
         return replace(so_far, instead=refusal)
 
     def left(self, memory: Any, account: str | None, now: datetime) -> int:
-        """Return the seconds until the account's window ends, as Retry-After gives them."""
+        """Return the seconds until the account's window ends, for Retry-After."""
         end = self._window(memory, account, now).began + timedelta(seconds=self.window)
         return max(1, math.ceil((end - now).total_seconds()))
 
     def _window(self, memory: Any, account: str | None, now: datetime) -> Window:
-        """Return the account's window at ``now``: the one in ``memory`` or a new one."""
+        """Return the account's window at ``now``, from ``memory`` or new."""
         known: Window | None = memory.get(self._key(account)) if memory is not None else None
         if known is None or not known.began <= now < known.began + timedelta(seconds=self.window):
             return Window(now, 0)

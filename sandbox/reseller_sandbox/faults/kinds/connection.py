@@ -1,4 +1,4 @@
-"""Kinds that end the connection, without an answer or within one."""
+"""Kinds that end the connection, before or during the response."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from reseller_sandbox.server import delivery
 
 
 class Reset(FaultKind, frozen=True, kw_only=True):
-    """A TCP reset comes in place of an answer."""
+    """Reset the TCP connection in place of a response."""
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpReset())
 
 
 class Close(FaultKind, frozen=True, kw_only=True):
-    """The connection is closed in the ordinary way, without an answer."""
+    """Close the connection normally, without a response."""
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpClose())
 
 
 class Truncate(FaultKind, frozen=True, kw_only=True):
-    """The answer's head announces the whole body, and the connection ends in the middle of it.
+    """Announce the whole body, and end the connection in the middle of the body.
 
     Args:
-        keep: How many bytes of the body come, all but one at most; half of it, unless given.
-        reset: Whether the connection ends with a reset.
+        keep: Number of bytes of the body to send, at most all but one. Default: half of the body.
+        reset: Whether to end the connection with a reset.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
@@ -43,23 +43,23 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
         return replace(so_far, cut=delivery.CutShort(self.keep, self.reset))
 
 
-#: What comes unless a rule says otherwise; no parser takes it for HTTP.
+#: The default bytes, which no parser accepts as HTTP.
 NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 
 
 class Garbage(FaultKind, frozen=True, kw_only=True):
-    """Bytes that are not HTTP come in place of an answer; then the connection is closed.
+    """Send bytes that are not HTTP in place of a response, then close.
 
     Args:
-        text: What comes, in UTF-8.
-        hex: What comes, byte by byte.
+        text: The bytes as text, sent in UTF-8.
+        hex: The bytes in hexadecimal.
     """
 
     text: Annotated[str | None, free_text("text")] = None
     hex: Annotated[str | None, free_text("hexadecimal digits")] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Require at most one of text and hex, and hexadecimal digits there."""
+        """Require at most one of text and hex, and valid hexadecimal digits in hex."""
         if self.text is not None and self.hex is not None:
             yield "hex", "does not go with text"
         try:

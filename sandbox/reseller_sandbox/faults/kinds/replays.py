@@ -1,4 +1,4 @@
-"""Kinds that carry a request out twice, or answer it from the past."""
+"""Kinds that carry a request out twice, or return a past response."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from reseller_sandbox.registry.values import choice, whole
 
 
 class Duplicate(FaultKind, frozen=True, kw_only=True):
-    """The request is carried out twice, as if a proxy had sent it again.
+    """Carry the request out twice, as if a proxy had sent the request again.
 
-    In the ledger and among the changes the first has the request's name for its cause (``r7``), the
-    second ``r7:duplicate``.
+    In the ledger and among the changes, the cause of the first is the request's name (``r7``), and that of
+    the second is ``r7:duplicate``.
 
     Args:
-        answer: Which of the two answers comes.
+        answer: Which of the two responses to return.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
@@ -25,7 +25,7 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
     answer: Annotated[Literal["first", "second"], choice("first", "second")] = "first"
 
     def applies(self, asked: Asked) -> bool:
-        """Whether there is an operation to carry out."""
+        """Whether the request has an operation to carry out."""
         return asked.admitted
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
@@ -33,12 +33,13 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
 
 
 class Stale(FaultKind, frozen=True, kw_only=True):
-    """A request that only reads is answered as it would have been before the world's last commits.
+    """Answer a request that only reads from an earlier state of the world.
 
-    A request that changes nothing makes no commit. It looks no further back than the journal does.
+    The state is the one before the world's last commits. A request that changes nothing makes no commit. The
+    fault looks back no further than the journal does.
 
     Args:
-        commits: How many commits to look back.
+        commits: Number of commits to look back.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
@@ -46,7 +47,7 @@ class Stale(FaultKind, frozen=True, kw_only=True):
     commits: Annotated[int, whole(1, 10**6)] = 1
 
     def applies(self, asked: Asked) -> bool:
-        """Whether it reaches an operation, and only reads."""
+        """Whether the request has an operation that only reads."""
         return asked.admitted and asked.reads
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002

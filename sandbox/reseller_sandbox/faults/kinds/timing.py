@@ -1,4 +1,4 @@
-"""Kinds that delay or slow an answer."""
+"""Kinds that delay or slow a response."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from reseller_sandbox.server import delivery
 
 
 class Latency(FaultKind, frozen=True, kw_only=True):
-    """The answer comes late.
+    """Delay the response.
 
-    Before: the operation takes effect after the delay, too, whether the client still waits or not. After: it
-    takes effect at once. Several delays add up.
+    Before: the operation also takes effect after the delay, whether the client still waits or not. After: the
+    operation takes effect at once. Several delays add up.
 
     Args:
         seconds: A fixed delay.
-        min: The shortest of evenly spread delays.
-        max: The longest delay, evenly spread or lognormal.
+        min: The shortest of uniformly distributed delays.
+        max: The longest delay, uniform or lognormal.
         median: The median of lognormal delays.
-        sigma: How far lognormal delays spread.
+        sigma: The spread of lognormal delays.
     """
 
     slows: ClassVar[bool] = True
@@ -36,7 +36,7 @@ class Latency(FaultKind, frozen=True, kw_only=True):
     sigma: Annotated[float, number(0, 5)] = 0.5
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Require one of the three ways to say how long, whole."""
+        """Require exactly one complete way to give the delay."""
         fixed, even, lognormal = (value is not None for value in (self.seconds, self.min, self.median))
         if fixed + even + lognormal != 1 or (fixed and self.max is not None):
             yield "", "takes seconds, or min and max, or median with sigma and max"
@@ -62,11 +62,11 @@ class Latency(FaultKind, frozen=True, kw_only=True):
 
 
 class Drip(FaultKind, frozen=True, kw_only=True):
-    """The answer's body comes in small pieces, with a pause after each.
+    """Send the response's body in small pieces, with a pause after each.
 
     Args:
-        size: How many bytes come at a time.
-        pause: How much time lies between them.
+        size: Number of bytes per piece.
+        pause: Time between two pieces.
     """
 
     slows: ClassVar[bool] = True
@@ -79,15 +79,15 @@ class Drip(FaultKind, frozen=True, kw_only=True):
         return replace(so_far, drip=delivery.Drops(self.size, self.pause))
 
 
-#: How many pieces go out in a second, where the rate is high enough for that.
+#: Number of pieces per second, if the rate is high enough.
 PIECES = 20
 
 
 class Bandwidth(FaultKind, frozen=True, kw_only=True):
-    """The answer's body comes at a limited number of bytes a second.
+    """Limit the response's body to a number of bytes per second.
 
     Args:
-        rate: How many bytes come in a second.
+        rate: Number of bytes per second.
     """
 
     slows: ClassVar[bool] = True
@@ -101,12 +101,12 @@ class Bandwidth(FaultKind, frozen=True, kw_only=True):
 
 
 class Hang(FaultKind, frozen=True, kw_only=True):
-    """No answer comes, and the connection stays open.
+    """Send no response, and keep the connection open.
 
-    Before: the operation never takes effect. After: it has.
+    Before: the operation never takes effect. After: the operation takes effect.
 
     Args:
-        seconds: After how long the connection is closed; never, unless given.
+        seconds: Time after which the connection is closed. Default: never.
     """
 
     seconds: Annotated[float | None, span()] = None

@@ -1,8 +1,7 @@
-"""What the contract leaves open, each as a named assumption that can be switched.
+"""Open points of the contract, each as an assumption that users can switch.
 
-One field is one silence: its name on the outside, its default, its alternatives, and the value that callers
-were seen to rely on where that differs. The docstring of its class says what it decides. Settings, fixtures
-and answers use the same names.
+Each field is one open point: its public name, its default, its alternatives, and the observed value if it
+differs. The docstring of the class describes it. Settings, fixtures and responses use the same names.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ PROFILES = ("documented", "observed")
 
 @dataclass(frozen=True)
 class RegistryAssumptions:
-    """What the contract leaves open of the registry that both interfaces answer for.
+    """Open points of the contract that concern both interfaces.
 
     Args:
-        registry_hold: Ending one's own hold (unlock, client_hold 0) of a name that its registry holds:
-            refused, or accepted, and the name stays suspended.
+        registry_hold: Ending the registrant's hold (unlock, client_hold 0) while the registry holds the name:
+            refused, or accepted and the name stays suspended.
         private_glue: Whether a glue record may hold addresses of private networks and of documentation.
-        unknown_keys: Keys of a request that nothing reads, in either generation: told in a header of the
-            answer, or refused.
-        early_delete_refunds: What deleting a name within its add grace period refunds: the registration and
-            the renewals since, or the registration alone.
-        transfer_lock_from: What the days count from before which a name cannot be transferred: its creation
-            or its last transfer, or its creation alone.
-        autorenew_tries: When automatic renewal is tried: once, at expiry, or again every day while the name
-            is overdue.
+        unknown_keys: Unknown keys of a request, in either generation: accepted and reported in a header of
+            the response, or refused.
+        early_delete_refunds: Refund for deleting a name within its add grace period: the registration and
+            later renewals, or only the registration.
+        transfer_lock_from: Start of the days during which a name cannot be transferred: its creation or its
+            last transfer, or only its creation.
+        autorenew_tries: Attempts of automatic renewal: once, at expiry, or every day while the name is
+            overdue.
     """
 
     registry_hold: str = one_of("locks.registry_hold", "refused, accepted")
@@ -52,10 +51,10 @@ class RegistryAssumptions:
 
 @dataclass(frozen=True)
 class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
-    """A value for each silence of the contract."""
+    """A value for each open point of the contract."""
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:
-        """Return these assumptions with the named ones changed; raise ``BadAssumption``."""
+        """Return these assumptions with ``values`` changed. Raise ``BadAssumption``."""
         changed: dict[str, Any] = {}
         for name, given in values.items():
             if name not in _FIELDS:
@@ -65,16 +64,16 @@ class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
         return replace(self, **changed) if changed else self
 
     def values(self) -> dict[str, object]:
-        """Return each assumption's value under its outer name."""
+        """Return the values of all assumptions by public name."""
         return dict(zip(_FIELDS, _every(self), strict=True))
 
     def departures(self) -> dict[str, object]:
         """Return the values that differ from the defaults."""
-        told = zip(_FIELDS, _every(self), _DEFAULTS, strict=True)
-        return {name: value for name, value, default in told if value != default}
+        rows = zip(_FIELDS, _every(self), _DEFAULTS, strict=True)
+        return {name: value for name, value, default in rows if value != default}
 
 
-#: The fields by their names on the outside, and those names by the fields' own.
+#: The fields by public name, and the public names by field name.
 _FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
 _NAMES = {field.name: name for name, field in _FIELDS.items()}
 _PLACES = {own: place for place, own in enumerate(_NAMES)}
@@ -85,7 +84,10 @@ _every: Callable[[Assumptions], tuple[object, ...]] = attrgetter(*_NAMES)
 
 
 def profile(name: str) -> Assumptions:
-    """Return a profile's assumptions: ``documented`` is all defaults, ``observed`` what callers rely on."""
+    """Return the assumptions of a profile.
+
+    ``documented`` has all defaults, ``observed`` the values that clients rely on.
+    """
     if name not in PROFILES:
         raise BadAssumption(f"{shortened(name)} is no profile; the profiles are {', '.join(PROFILES)}")
     observed = {name: field.metadata["observed"] for name, field in _FIELDS.items()}
@@ -93,7 +95,10 @@ def profile(name: str) -> Assumptions:
 
 
 def catalogue(values: Assumptions) -> list[dict[str, object]]:
-    """Return every assumption as data: name, value, default, what it takes, observed value, meaning."""
+    """Return all assumptions as data.
+
+    Each has its name, value, default, accepted values, observed value and description.
+    """
     about = {
         name: words for base in Assumptions.__bases__ for name, words in documented_parameters(base).items()
     }
@@ -111,12 +116,12 @@ def catalogue(values: Assumptions) -> list[dict[str, object]]:
 
 
 def kinds() -> dict[str, ValueKind]:
-    """Return what kind of value each assumption takes, by its name."""
+    """Return the kind of value that each assumption takes, by name."""
     return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
 
 
 class _Watched:
-    """Reads assumptions for one request and remembers which it read."""
+    """Reads assumptions for one request and records the names of those read."""
 
     __slots__ = ("_read", "_values")
 
@@ -130,10 +135,10 @@ class _Watched:
 
 
 def watched(values: Assumptions, read: set[str]) -> Assumptions:
-    """Return ``values`` for reading only; the names of the fields that are read are added to ``read``."""
-    return _Watched(values, read)  # type: ignore[return-value]  # it reads as they do
+    """Return a read-only view of ``values`` that adds each field read to ``read``."""
+    return _Watched(values, read)  # type: ignore[return-value]  # it has the same attributes
 
 
 def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
-    """Return the fields in ``read`` as pairs of outer name and value, in the order of the catalogue."""
+    """Return the fields in ``read`` as pairs of public name and value, in order."""
     return [(_NAMES[own], getattr(values, own)) for own in sorted(read, key=_PLACES.__getitem__)]

@@ -1,4 +1,4 @@
-"""How a silence of the contract is declared: its name and the values that it takes."""
+"""Declarations of assumptions: their names and accepted values."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _MOST_LISTED = 10
 
 
 class BadAssumption(ValueError):
-    """There is no assumption of that name, or it does not take that value; the message says which."""
+    """An unknown assumption, or an invalid value. The message says which."""
 
 
 class ValueKind(NamedTuple):
-    """A kind of value: what it takes in words, and how a value is read.
+    """A kind of value: a description of accepted values, and a reader.
 
-    Values end up in bodies, in paths and in headers, so none holds what those could not.
+    Values appear in bodies, paths and headers, so no kind accepts a value that is invalid there.
     """
 
     takes: str
-    #: It returns None for what the kind does not take.
+    #: Returns None for a value that the kind does not accept.
     read: Callable[[Any], Any]
-    #: All that it takes, the default first; nothing where there is no end of it.
+    #: All accepted values, the default first. Empty if there is no finite list.
     values: tuple[Any, ...] = ()
 
 
@@ -35,15 +35,15 @@ def _like(pattern: str) -> Callable[[Any], str | None]:
 
 
 def _listed(pattern: str) -> Callable[[Any], tuple[str, ...] | None]:
-    """Return what reads a list, or a text with commas, of items like ``pattern``."""
+    """Return a reader for a list, or comma-separated text, of items like ``pattern``."""
     item = _like(pattern)
 
     def read(given: Any) -> tuple[str, ...] | None:
         listed = given.split(",") if isinstance(given, str) else given
         if not isinstance(listed, list | tuple) or not 0 < len(listed) <= _MOST_LISTED:
             return None
-        items = [item(one.strip()) if isinstance(one, str) else None for one in listed]
-        return tuple(one for one in items if one) if all(items) else None
+        items = [item(item_text.strip()) if isinstance(item_text, str) else None for item_text in listed]
+        return tuple(item_text for item_text in items if item_text) if all(items) else None
 
     return read
 
@@ -56,7 +56,7 @@ def _seconds(given: Any) -> int | None:
 
 
 def spelt(value: object, between: str = ",") -> str:
-    """Return a value in words, as settings take it; the items of a list with a mark ``between`` them."""
+    """Return a value as settings write it, with ``between`` between list items."""
     if isinstance(value, tuple):
         return between.join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -72,7 +72,7 @@ HEADERS = ValueKind(f"{_LIST} names of headers", _listed("[A-Za-z][A-Za-z0-9-]{0
 
 
 def one_of(name: str, values: str, *, observed: str = "") -> Any:
-    """Declare a choice among ``values``, which commas part; the first is the default."""
+    """Declare a choice among comma-separated ``values``. The first is the default."""
     words = values.split(", ")
     return free(name, _choice({word: word for word in words}), words[0], observed=observed)
 
@@ -84,7 +84,10 @@ def switch(name: str, default: bool, *, observed: str = "") -> Any:
 
 
 def free(name: str, kind: ValueKind, default: str, *, observed: str = "") -> Any:
-    """Declare a value of ``kind``; ``observed`` is what callers rely on, where that is not the default."""
+    """Declare a value of ``kind``.
+
+    ``observed`` is the value that clients rely on, if it differs from the default.
+    """
     declared = {"name": name, "kind": kind, "observed": observed or default}
     return field(default=kind.read(default), metadata=declared)
 
@@ -98,7 +101,10 @@ def _choice(words: Mapping[str, Any]) -> ValueKind:
 
 
 def read(silence: Mapping[str, Any], given: object) -> Any:
-    """Return the value that ``given`` (text, or what YAML and JSON make of it) stands for in a silence."""
+    """Return the value that ``given`` stands for in an assumption.
+
+    ``given`` is a text, or a value from YAML or JSON. Raise ``BadAssumption``.
+    """
     value = silence["kind"].read(given)
     if value is None:
         raise BadAssumption(f"{silence['name']} takes {silence['kind'].takes}, not {shortened(given)}")

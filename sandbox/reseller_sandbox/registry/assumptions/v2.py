@@ -1,4 +1,4 @@
-"""What the contract leaves open of v2.0."""
+"""Open points of the contract in v2.0."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from reseller_sandbox.registry.assumptions.assumption_spec import (
 
 @dataclass(frozen=True)
 class V2Assumptions:
-    """What the contract leaves open of v2.0.
+    """Open points of the contract in v2.0.
 
     Args:
-        versions: The versions that are served; V and v are the same.
-        token_headers: The headers that a token is taken from (--token-header sets them).
-        v2_http_status: The HTTP status of a v2.0 answer: the body's code, or always 200.
-        customer_edit_by: How PUT /customer finds the customer: by its mail (or a customer_id, where one is
-            sent), or by customer_id alone.
-        domain_info_shape: Whether domain info answers the Domain object itself, or an envelope with it in
-            data.
+        versions: The versions that are served. V and v are the same.
+        token_headers: The headers that may carry the token (--token-header sets them).
+        v2_http_status: The HTTP status of a v2.0 response: the body's code, or always 200.
+        customer_edit_by: How PUT /customer finds the customer: by mail (or by customer_id, if the request has
+            one), or only by customer_id.
+        domain_info_shape: Whether domain info returns the Domain object itself, or an envelope with the
+            object in data.
         domain_check_avail: The type of avail in the domain check.
-        zones_data: Whether data of the zones listing is a list of zones, or the first zone alone.
+        zones_data: Whether data of the zones listing is a list of zones, or only the first zone.
         customer_delete_refusal_status: status in the refusal to delete a customer with active orders.
         transfer_status: The words of transfer_status: EPP's (clientApproved, …), or plain ones (approved, …).
-        request_format: Whether form-encoded bodies with nested arrays are taken as well.
-        order_processing: How many seconds a new order stays in status 0, and again in status 1.
-        extra_contact_params: Which extra parameters a contact takes: those the fixture lists under
+        request_format: Whether form-encoded bodies with nested arrays are accepted as well.
+        order_processing: Number of seconds that a new order stays in status 0, and again in status 1.
+        extra_contact_params: The extra parameters of a contact: those that the fixture lists under
             contact_params.
-        contact_required: Which fields a contact needs: all but company, fax and region, or all.
-        customer_required: Which fields a new customer needs: mail and name, those of a contact, or all.
-        phone_form: How telephone numbers are written: in any usual way, or as v3 does, +380.441234567.
-        active_orders: Which orders of a customer count as active: all but those in status 6, or those in 2.
+        contact_required: The required fields of a contact: all but company, fax and region, or all.
+        customer_required: The required fields of a new customer: mail and name, those of a contact, or all.
+        phone_form: The form of telephone numbers: any usual form, or as in v3, +380.441234567.
+        active_orders: The orders of a customer that count as active: all except status 6, or only status 2.
         premium_names: Registering, renewing and transferring a premium name, where v2.0 has no price to agree
-            to: charged at the premium price, or refused; the check says so.
-        arriving_status: The status of a name on its way here from another registrar: 1 or 0.
-        repeated_nameservers: Adding a name server that is there, or taking away one that is not: a refusal,
-            or an answer without a change.
-        v2_name_form: How an internationalised name is written in answers: as the request wrote it (lists: in
+            to: charged at the premium price, or refused. The domain check shows which.
+        arriving_status: The status of a name during its transfer from another registrar: 1 or 0.
+        repeated_nameservers: Adding a present name server, or removing an absent one: a refusal, or a
+            response without a change.
+        v2_name_form: The form of an internationalised name in responses: as the request wrote it (lists: in
             Unicode), always in Unicode, or always in its xn-- form.
-        no_promotion: What a zone without a promotion shows for it: the regular price and an empty date,
-            nulls, or nothing.
-        renew_maximum: What the maximum in a renewal's refusal is: the years that can still be added, or the
-            most that the zone sells where the period exceeds that.
-        renew_date_end: What date_end in a renewal is: the new end that the caller expects, or nothing.
-        license: The body key of a registration's licence.
+        no_promotion: The promotion of a zone that has none: the regular price and an empty date, nulls, or
+            no keys.
+        renew_maximum: The maximum in a renewal's refusal: the years that can still be added, or the zone's
+            maximum if the period exceeds it.
+        renew_date_end: The meaning of date_end in a renewal: the new end that the client expects, or ignored.
+        license: The body key for the licence number in a registration.
     """
 
     versions: tuple[str, ...] = free("v2.versions", VERSIONS, "V2.0")

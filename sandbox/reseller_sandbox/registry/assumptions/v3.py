@@ -1,4 +1,4 @@
-"""What the contract leaves open of v3."""
+"""Open points of the contract in v3."""
 
 from __future__ import annotations
 
@@ -9,59 +9,58 @@ from reseller_sandbox.registry.assumptions.assumption_spec import WORD, free, on
 
 @dataclass(frozen=True)
 class V3Assumptions:
-    """What the contract leaves open of v3.
+    """Open points of the contract in v3.
 
     Args:
-        signature_endpoint: What ENDPOINT stands for in the signed string: the full URL, the path with its
-            query, the path alone, or whichever of them matches.
-        signature_payload: What PAYLOAD stands for when the body is empty: nothing, {} (or []), or either.
-        signature_query: Whether the key, when sent in the query string, stays in the signed URL; the
-            signature never can.
-        content_type: Whether a body is read as JSON whatever its content type, or only when that is JSON.
-        v3_http_status: The HTTP status of a v3 error: one that fits it, or always 200.
-        availability_taken: The status of a name that is taken.
-        availability_reserved: The status of a name that its registry keeps back.
-        availability_unsupported: The status of a name in no zone of the service; its prices are 0.00, its
+        signature_endpoint: The meaning of ENDPOINT in the signed string: the full URL, the path with its
+            query, only the path, or any of them.
+        signature_payload: The meaning of PAYLOAD for an empty body: an empty text, {} (or []), or either.
+        signature_query: Whether the signed URL includes the key, if the query string carries it. The URL
+            never includes the signature.
+        content_type: Whether a body with any content type is read as JSON, or only one with a JSON type.
+        v3_http_status: The HTTP status of a v3 error: one that fits the error, or always 200.
+        availability_taken: The status of a registered name.
+        availability_reserved: The status of a name that its registry reserves.
+        availability_unsupported: The status of a name in no zone of the service. Its prices are 0.00, its
             periods 0.
-        availability_invalid: The status of a name that is malformed or against its zone's rules; its prices
+        availability_invalid: The status of a malformed name, or one that its zone's rules forbid. Its prices
             are 0.00, its periods 0.
-        availability_out_of_service: The status of a free name whose zone is out of service: that of a zone
-            which is not there, or available.
-        contacts_required: Which contacts createDomain must be given; the others fall back on the account's
-            own.
-        contacts_fields: Which fields each given contact must have: name, address1, city, country, phone,
-            email and zipcode, none, or all ten.
-        contacts_left_out: What becomes of the fields that a contact in setContacts leaves out: they stay, as
-            in v2.0, or they are emptied. In a new order they are empty.
-        purchase_cost: Where purchaseCost must be sent for a premium name: to createDomain, or to renewDomain
-            and requestTransfer as well. Wherever it is sent for one, it must equal the price of all the
-            years; under whenever_given for ordinary names, too.
-        unlock_transfer_locked: lockedEnabled in the answer of unlockTransfer.
-        list_last_page: Whether lastPage is left out of the list's last page, as nextPage is.
-        list_parameters: Whether perPage and page must be sent (100 and 1 otherwise).
-        set_contacts_answer: The body of a setContacts answer: the domain envelope, the contacts, or a
+        availability_out_of_service: The status of a free name whose zone is out of service: that of an
+            unknown zone, or available.
+        contacts_required: The contacts that createDomain requires. The others default to the account's own.
+        contacts_fields: The required fields of each contact: name, address1, city, country, phone, email and
+            zipcode, none, or all ten.
+        contacts_left_out: Omitted fields of a contact in setContacts: they stay, as in v2.0, or become empty.
+            In a new order they are empty.
+        purchase_cost: Operations that require purchaseCost for a premium name: createDomain, or renewDomain
+            and requestTransfer as well. For a premium name, purchaseCost must always equal the price of all
+            years. With whenever_given, this is also true for ordinary names.
+        unlock_transfer_locked: lockedEnabled in the response of unlockTransfer.
+        list_last_page: Whether the list's last page omits lastPage, as it omits nextPage.
+        list_parameters: Whether perPage and page are required (defaults: 100 and 1).
+        set_contacts_answer: The body of a setContacts response: the domain envelope, the contacts, or a
             message.
         expired_status: The v3 status of an expired name, which is out of the DNS.
-        transfer_outcome: What approve, reject and cancel do: they end a pending transfer at once. Left alone,
-            it completes when the zone's days are over.
-        update_lock_covers: What lockUpdate and client_update_prohibited forbid: new name servers, contacts,
-            glue records and codes, or a new registrant alone; never renewals and switches.
-        get_domain_order_id: Whether getDomain takes an order id for the name.
+        transfer_outcome: The effect of approve, reject and cancel: they end a pending transfer at once.
+            Without them, the transfer completes after the zone's days.
+        update_lock_covers: The changes that lockUpdate and client_update_prohibited forbid: new name servers,
+            contacts, glue records and codes, or only a new registrant. They never forbid renewals and
+            switches.
+        get_domain_order_id: Whether getDomain accepts an order id in place of the name.
         v3_ids: Whether order-id and client-id are strings or integers.
-        name_form: How an internationalised name is written in answers: as the request wrote it (lists: in
+        name_form: The form of an internationalised name in responses: as the request wrote it (lists: in
             Unicode), always in Unicode, or always in its xn-- form.
-        repeated_switch: Switching on what is on already (lock, lockTransfer, enableAutorenew, …): an answer
-            without a change, or a refusal.
-        create_autorenew: autorenewEnabled of a new name: as the request says (off where it does not), on, or
-            off.
-        create_locked: lockedEnabled of a new name: as the request says (off where it does not), on, or off.
-        privacy_term: Whether whois protection is charged for each year registered, or once.
+        repeated_switch: Enabling a switch that is already on (lock, lockTransfer, enableAutorenew, …): a
+            response without a change, or a refusal.
+        create_autorenew: autorenewEnabled of a new name: as in the request (default: off), on, or off.
+        create_locked: lockedEnabled of a new name: as in the request (default: off), on, or off.
+        privacy_term: Whether whois protection is charged for each registered year, or once.
         privacy_renewal: Whether a renewal, by request or by the clock, charges whois protection again.
-        privacy_not_offered: Whois protection asked for in a zone that offers none: the name gets none,
-            nothing is charged for it and X-Sandbox-Ignored names the key, or the request is refused.
-        own_glue: Whether a new name server must have a glue record first that lies below the name itself,
-            below another name of the account's, or below a name of the service's zones that nobody holds.
-        transfer_years: How many years a transfer adds: one, or as many as the request says; each is charged.
+        privacy_not_offered: A request for whois protection in a zone that offers none: ignored (the name has
+            no protection, the price is 0 and X-Sandbox-Ignored names the key), or refused.
+        own_glue: Whether a new name server needs a glue record first if it lies below the name itself, below
+            another name of the account, or below a free name in the service's zones.
+        transfer_years: Number of years that a transfer adds and charges: one, or as many as the request says.
     """
 
     signature_endpoint: str = one_of("v3.signature.endpoint", "any, url, path, path_no_query", observed="url")

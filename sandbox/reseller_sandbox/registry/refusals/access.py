@@ -1,4 +1,4 @@
-"""Access: the accounts of the interfaces, and the callers that control the sandbox."""
+"""Refusals of access: API accounts, and callers that control the sandbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry: hosts, names and zones, orders, money and terms, transfers, contacts and customers."""
+"""Refusals of the registry: hosts, zones, orders, money, transfers and contacts."""
 
 from __future__ import annotations
 

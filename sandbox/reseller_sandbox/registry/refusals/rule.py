@@ -1,4 +1,4 @@
-"""Rules of refusal, the words of an interface for them, and the exception that carries one."""
+"""Rules of refusal, the wording of interfaces, and the exception."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TERM = re.compile(r"\{([A-Z_]+)\}")
 
 
 class Term(StrEnum):
-    """What each interface spells in its own way; the value is the plain word."""
+    """A term that each interface names differently. The value is the plain word."""
 
     YEARS = "the term in years"
     AGREED_PRICE = "the agreed price"
@@ -34,9 +34,9 @@ class Term(StrEnum):
 
 
 class Wording(Struct, frozen=True):
-    """The words of an interface for terms and actions; what it has no word for, it calls as the domain does.
+    """An interface's words for terms and actions. The default is the plain word.
 
-    ``lacks`` are the actions that it has no operation for.
+    ``lacks`` holds the actions for which the interface has no operation.
     """
 
     words: Mapping[StrEnum, str] = field(default_factory=dict)
@@ -47,26 +47,30 @@ class Wording(Struct, frozen=True):
         return self.words.get(term, term.value)
 
     def spelt(self, sentence: str) -> str:
-        """Return ``sentence`` with a word for each ``{TERM}``; the places of facts stay."""
+        """Return ``sentence`` with a word for each ``{TERM}``. Fact placeholders stay."""
         return _TERM.sub(lambda found: self.word(Term[found[1]]), sentence)
 
     def said(self, fact: object) -> object:
-        """Return ``fact`` as the interface says it."""
+        """Return ``fact`` in the words of the interface."""
         if isinstance(fact, Possible):
-            found = self.possible(fact.actions)
-            only = ("only " if found else "nothing", fact.until) if fact.looks.issuperset(found) else ("", "")
-            return only[0] + ", ".join(map(self.word, found)) + only[1]
+            possible = self.possible(fact.actions)
+            only = (
+                ("only " if possible else "nothing", fact.until)
+                if fact.looks.issuperset(possible)
+                else ("", "")
+            )
+            return only[0] + ", ".join(map(self.word, possible)) + only[1]
         return self.word(fact) if isinstance(fact, StrEnum) else fact
 
     def possible(self, actions: Iterable[_Action]) -> list[_Action]:
-        """Return those of ``actions`` that the interface has."""
+        """Return the ``actions`` that the interface has."""
         return [action for action in actions if action not in self.lacks]
 
 
 class Possible(Struct, frozen=True):
-    """What is possible at a stage, as a fact: ``actions``, of which ``looks`` change nothing.
+    """The possible ``actions`` at a stage, as a fact. Those in ``looks`` only read.
 
-    ``until`` says how long that is all, where no other action is possible.
+    ``until`` says when the stage ends, for a stage that allows only reading.
     """
 
     actions: tuple[StrEnum, ...]
@@ -74,12 +78,12 @@ class Possible(Struct, frozen=True):
     until: str
 
 
-#: The words of the domain itself.
+#: The plain words, without an interface.
 PLAIN = Wording()
 
 
 class Category(StrEnum):
-    """What sort of refusal it is; statuses follow from that."""
+    """The category of a refusal. The HTTP status follows from it."""
 
     INVALID = "invalid"
     UNAUTHENTICATED = "unauthenticated"
@@ -96,17 +100,16 @@ class Category(StrEnum):
     UNAVAILABLE = "unavailable"
 
     def rule(self, sentence: str, remedy: str, **default: object) -> Rule:
-        """Return a rule of this sort."""
+        """Return a rule of this category."""
         return Rule(self, sentence, remedy, default)
 
 
-@dataclass(slots=True, eq=False)  # each is itself alone, so looked up quickly
+@dataclass(slots=True, eq=False)  # compare by identity, because that makes lookups fast
 class Rule:
-    """A reason to refuse. ``sentence`` says what is wrong, ``remedy`` what would do.
+    """A reason to refuse. ``sentence`` states the problem, ``remedy`` the solution.
 
-    Both have a place in small letters for each fact that they name, and one in capitals for each ``Term``.
-    ``default`` are facts that may be left out, with what they are then. ``code`` is the name of the rule in
-    ``refusals``, which gives it.
+    Both have a placeholder in lower case for each fact, and one in capitals for each ``Term``. ``default``
+    holds the values of optional facts. ``code`` is the name of the rule in ``refusals``, which sets it.
     """
 
     category: Category
@@ -132,7 +135,7 @@ unavailable = Category.UNAVAILABLE.rule
 
 
 class Refusal(Struct, frozen=True):
-    """Why a request was refused, as a value that can be kept: unlike the exception it holds no frames.
+    """A refusal as a value. Unlike the exception, it holds no stack frames.
 
     ``wording`` is that of the interface that answers.
     """
@@ -143,12 +146,12 @@ class Refusal(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """The rule's sentence with the facts in place."""
+        """The rule's sentence with the facts filled in."""
         return self._filled(self.rule.sentence)
 
     @property
     def remedy(self) -> str:
-        """What would do, with the facts in place."""
+        """The rule's remedy with the facts filled in."""
         return self._filled(self.rule.remedy)
 
     @property
@@ -160,21 +163,21 @@ class Refusal(Struct, frozen=True):
         return self.wording.spelt(sentence).format_map(_Places(self.said))
 
 
-#: What stands for a fact that nobody knows, as in an injected error.
+#: Stands for an unknown fact, for example in an injected error.
 UNKNOWN = "…"
 
 
 class _Places(dict[str, object]):
-    """The facts of a sentence; what nobody knows is left open."""
+    """The facts of a sentence. Unknown facts appear as ``UNKNOWN``."""
 
     def __missing__(self, name: str) -> str:
         return UNKNOWN
 
 
 class Refused(Exception):
-    """A request was refused by ``rule``; ``facts`` say what of it and what would have been allowed."""
+    """The exception for a request refused by ``rule``, with ``facts`` about it."""
 
-    __module__ = "reseller_sandbox"  # where it is imported from, so that a traceback says no more than that
+    __module__ = "reseller_sandbox"  # the public import path, so that tracebacks show only that
 
     def __init__(self, rule: Rule, /, **facts: object) -> None:
         super().__init__(rule.code)
@@ -184,7 +187,7 @@ class Refused(Exception):
         return f"{self.rule.code}: {self.message}"
 
     def spoken_in(self, wording: Wording) -> Refusal:
-        """Word the refusal as an interface does; return it as a value that can be kept."""
+        """Apply the wording of an interface, and return the refusal as a value."""
         self.refusal = replace(self.refusal, wording=wording)
         return self.refusal
 
@@ -195,7 +198,7 @@ class Refused(Exception):
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """What the rule's sentence tells of."""
+        """The facts of the rule's sentence."""
         return self.refusal.facts
 
     @property
@@ -205,10 +208,10 @@ class Refused(Exception):
 
     @property
     def message(self) -> str:
-        """The rule's sentence with the facts in place."""
+        """The rule's sentence with the facts filled in."""
         return self.refusal.message
 
     @property
     def remedy(self) -> str:
-        """What would do, with the facts in place."""
+        """The rule's remedy with the facts filled in."""
         return self.refusal.remedy

@@ -1,4 +1,4 @@
-"""What is wrong with a request before any operation is reached, and what faults make of it."""
+"""Refusals before a request reaches an operation, and those of faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reseller_sandbox.registry.refusals.rule import (
 
 _UNREAD = "The server could not take the request up: {problem}"
 
-# What never becomes a request; the server that reads the bytes answers by itself.
+# The server refuses these without the application, because it cannot read a request.
 MALFORMED_REQUEST = invalid(_UNREAD, "send a well-formed request")
 INCOMPLETE_REQUEST = invalid(_UNREAD, "send a whole request")
 URI_TOO_LONG = too_large(_UNREAD, "send a shorter path and query")
@@ -46,7 +46,7 @@ INTERNAL_ERROR = internal(
     "The service failed while answering{where}.", "send the request again{where}", where=""
 )
 
-# Faults: what a service that is out of order says, which a contract need not document.
+# Faults: errors of a service that is out of order. A contract need not document them.
 RATE_LIMITED = limit(
     "More than {limit} requests in {window} seconds; come back in {left} seconds.",
     "come back in {left} seconds",
