@@ -143,7 +143,7 @@ def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[L
                 reached[step.target] = [*reached[at], step]
                 edge.append(step.target)
     return next(
-        (reached[at] for at in reached if permits(state, at, wanted)), reached.get(Stage.RELEASED, [])
+        (reached[end] for end in reached if permits(state, end, wanted)), reached.get(Stage.RELEASED, [])
     )
 
 
