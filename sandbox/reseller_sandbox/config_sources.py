@@ -26,7 +26,10 @@ _SWITCH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", 
 
 
 def option(setting: Parameter) -> str:
-    """Return the option for a setting. The option of a list is singular and repeatable."""
+    """Return the option for a setting.
+
+    The option of a list is singular and repeatable.
+    """
     name = setting.name.replace("_", "-")
     return f"--{name.removesuffix('s') if setting.kind.shape.get('type') == 'array' else name}"
 
@@ -51,7 +54,7 @@ def misspelt() -> Iterator[str]:
 
 
 def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
-    """Return the settings in ``known`` from the environment and from ``pyproject.toml``.
+    """Return the settings in ``known`` from the environment and ``pyproject.toml``.
 
     The search for the file begins in ``folder``, by default the working directory, and goes upwards. Raise
     ``BadSetting``.
@@ -94,9 +97,9 @@ def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
 def from_words(
     known: Sequence[Parameter], given: Mapping[str, Any], spelt: Callable[[Parameter], str] = option
 ) -> dict[str, Any]:
-    """Return settings that are given as text. Error messages name each as ``spelt`` does.
+    """Return settings that are given as text.
 
-    Raise ``BadSetting``.
+    Error messages name each as ``spelt`` does. Raise ``BadSetting``.
     """
     names = {spelt(one): one.name for one in known}
     values = {spelt(one): _value(one, given[one.name]) for one in known if one.name in given}
@@ -107,7 +110,10 @@ def from_words(
 
 
 def _value(setting: Parameter, words: Any) -> Any:
-    """Return the text of a setting as JSON. A list is several texts, or one with spaces."""
+    """Return the text of a setting as JSON.
+
+    A list is several texts, or one with spaces.
+    """
     json_type = setting.kind.shape.get("type")
     if json_type in ("array", "object"):
         parts = words.split() if isinstance(words, str) else list(words)
@@ -121,10 +127,10 @@ def _value(setting: Parameter, words: Any) -> Any:
 
 
 def from_file(folder: Path) -> dict[str, Any]:
-    """Return the settings from the nearest ``pyproject.toml``, from ``folder`` upwards.
+    """Return the settings in the nearest ``pyproject.toml``.
 
-    Only files with a table for this program count. Paths in the table start from the folder of the file.
-    Raise ``BadSetting`` with the file and the key.
+    The search begins in ``folder`` and goes upwards. Only files with a table for this program count. Paths in
+    the table start from the folder of the file. Raise ``BadSetting`` with the file and the key.
     """
     for place in (folder, *folder.parents):
         path = place / _FILE
@@ -160,6 +166,6 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 
 def _beside(folder: Path, value: Any, yet_to_be: bool) -> Any:
-    """Return the path in ``folder`` if such a file exists or is an output, else ``value``."""
+    """Return the path in ``folder`` if the file exists or is an output, else ``value``."""
     is_path = isinstance(value, str) and value and "\0" not in value
     return str(folder / value) if is_path and (yet_to_be or os.path.isfile(folder / value)) else value

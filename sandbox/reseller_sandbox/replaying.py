@@ -344,7 +344,10 @@ class Resending:
         self._waiting: dict[str, Callable[[], Reply]] = {}
 
     def arrive(self, step: WaitingStep) -> None:
-        """Send a request that was deferred. If no fault defers it, it takes effect at once."""
+        """Send a request that was deferred.
+
+        If no fault defers it, it takes effect at once.
+        """
         reply = self._caller.take(lambda: self._environ(step.sent, ""))
         if reply.again is not None:
             self._waiting[step.waits] = reply.again
@@ -395,7 +398,10 @@ def _raw(text: str) -> bytes:
 
 
 def _unread(step: RequestStep) -> Unread:
-    """Return a request that the server could not read, with the problem in its response."""
+    """Return a request that the server could not read.
+
+    The problem comes from the recorded response.
+    """
     assert step.sent is not None
     problem = INCOMPLETE
     with suppress(ValueError, KeyError, TypeError):

@@ -153,7 +153,7 @@ def _flat(given: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _tls_name(given: Any) -> str:
-    """Return a valid name for a certificate: a host, ``*.`` and a host, or an IP address."""
+    """Return a valid certificate name: a host, ``*.`` and a host, or an IP address."""
     if not isinstance(given, str):
         raise ValueError("must be names of hosts")
     with suppress(ValueError):
@@ -332,7 +332,7 @@ def help_of(typed: type) -> Mapping[str, str]:
 def configured(
     settings: Callable[P, S],
 ) -> Callable[[Callable[[M, S], None]], Callable[Concatenate[M, P], None]]:
-    """Give a method the parameters of ``settings``, and call it with the settings object.
+    """Give a method the parameters of ``settings``. Call it with the settings object.
 
     Mistakes in a call, unknown names included, raise ``BadSetting``.
     """

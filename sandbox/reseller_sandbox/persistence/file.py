@@ -1,4 +1,4 @@
-"""A file with a checksum: written atomically, read strictly, locked for one process.
+"""A file with a checksum: written atomically, read strictly, and locked.
 
 The first line names the version of the format. The last four bytes are the CRC-32 of everything before them
 (little-endian).

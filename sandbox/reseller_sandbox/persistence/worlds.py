@@ -1,4 +1,4 @@
-"""The worlds of a server as a file: pickled records of listed kinds, with a checksum.
+"""The worlds of a server as a file: pickled records of listed kinds.
 
 Pickle writes each object once, even if many others refer to it, and restores the same graph. Reading a file
 runs no code from the file: the reader finds only the kinds below, by their names.
@@ -213,7 +213,10 @@ class _Writer(pickle.Pickler):
 
 
 def _states(world: WorldDump) -> Iterator[tuple[State, Sequence[Change] | None]]:
-    """Yield the states of a world, each with its changes since the one before, if known."""
+    """Yield the states of a world, each with its changes since the previous state.
+
+    The changes are None if they are not known.
+    """
     yield world.first.state, None
     yield world.origin.state, None
     points: tuple[Checkpoint | WorldDump, ...] = (*world.snapshots, *world.branches, world)

@@ -76,7 +76,10 @@ def to_bytes(recording: RecordedWorld) -> bytes:
 
 
 def _written(value: Any) -> Any:
-    """Return a value that JSON lacks as one that JSON has. Omit the defaults of records."""
+    """Return a value that JSON lacks as one that JSON has.
+
+    Omit the defaults of records.
+    """
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")

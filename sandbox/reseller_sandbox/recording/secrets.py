@@ -80,7 +80,10 @@ class Masking:
         self._own -= self._foreign
 
     def call(self, given: Mapping[str, Any], state: Callable[[], State]) -> dict[str, Any]:
-        """Return the arguments of a control call. ``state`` returns the state after the call."""
+        """Return the arguments of a control call.
+
+        ``state`` returns the state after the call.
+        """
         secrets = set(redact.secrets_in(given, keys=True)) - self._foreign
         if secrets - self._own:
             self._own.update(set(_credentials(state())) | set(held_in(state())))
@@ -201,7 +204,7 @@ def _quoted(value: Any, ascii_alone: bool) -> bytes:
 
 
 def _without(answer: bytes, secrets: Iterable[str]) -> bytes:
-    """Return a response with secrets masked where they are whole words and not JSON keys."""
+    """Return a response with secrets masked where they are whole words, not JSON keys."""
     for secret in secrets:
         if len(secret) >= redact.SHORTEST:
             pattern = re.escape(secret.encode("utf-8", "surrogatepass"))

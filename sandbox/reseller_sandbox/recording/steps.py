@@ -147,7 +147,10 @@ class EventsStep(_Step, frozen=True, kw_only=True):
 
 
 class EndStep(_Step, frozen=True, kw_only=True):
-    """The final state of the world. ``digest`` is the SHA-256 of the world as a fixture."""
+    """The final state of the world.
+
+    ``digest`` is the SHA-256 of the world as a fixture.
+    """
 
     frozen: bool
     requests: Count

@@ -108,7 +108,10 @@ class Past(Struct, frozen=True):
     def _since(
         self, begin: int, known: Snapshot | None, line: Sequence[tuple[Step, Entry | None]]
     ) -> Iterator[Step]:
-        """Yield the steps since the number ``begin``. ``known`` is the snapshot before them."""
+        """Yield the steps since the number ``begin``.
+
+        ``known`` is the snapshot before them.
+        """
         done, waiting, broken = begin, set[str](), begin > 0
         for step, entry in line:
             if isinstance(step, WaitingStep):

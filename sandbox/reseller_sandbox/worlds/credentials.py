@@ -1,4 +1,4 @@
-"""Credentials of accounts: generated ones, and those inherited from a source world."""
+"""Credentials of accounts: generated ones, and those inherited from a source."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Index:
         self._drop_claims(world)
 
     def begin_again(self, world: World) -> None:
-        """Drop the claims of a world that was reset, except those on its current credentials."""
+        """Drop the claims of a reset world, except those on its current credentials."""
         self._drop_claims(world)
         self.remove(world)
         self.add(world)
@@ -141,7 +141,7 @@ class Index:
         self._ends |= ends
 
     def what_became_of(self, credential: str) -> str:
-        """Return how the former world of ``credential`` ended, or an empty string if unknown."""
+        """Return how the former world of ``credential`` ended, or an empty string."""
         return self._ends.get(credential, "")
 
     def is_taken(self, account: Account, by_other_than: World | None = None) -> bool:
@@ -165,9 +165,9 @@ class Stranger(Struct, frozen=True):
 
 
 def somebodys(world: World, credential: str, there: World | None) -> Stranger | None:
-    """Return why ``credential`` is rejected if an account of ``world`` has it, else None.
+    """Return why ``credential`` is rejected if an account in ``world`` has it.
 
-    ``there`` is the world that the path selected.
+    Return None otherwise. ``there`` is the world that the path selected.
     """
     for client_id in sorted(world.state.accounts):
         account = world.state.accounts[client_id]
@@ -243,7 +243,10 @@ class Fork(Struct, frozen=True, kw_only=True):
 
 
 def require_name(name: str, bare: str) -> None:
-    """Refuse an invalid world name. ``bare`` is the name without the prefix of its shard."""
+    """Refuse an invalid world name.
+
+    ``bare`` is the name without the prefix of its shard.
+    """
     if not _NAME.fullmatch(name) or _COUNTED.fullmatch(bare):
         problem = (
             "name takes 1 to 40 letters, digits, hyphens and underscores, a letter or digit first, and not w "
@@ -257,7 +260,10 @@ SWEEP = 1.0
 
 
 class Engine:
-    """The worlds of one server. A look-up takes constant time for any number of worlds."""
+    """The worlds of one server.
+
+    A look-up takes constant time for any number of worlds.
+    """
 
     def __init__(
         self,
@@ -283,7 +289,7 @@ class Engine:
         self._take(default)
 
     def go_on(self, dump: EngineDump, others: Iterable[World]) -> None:
-        """Restore the state of another engine, with its ``others`` beside the default world."""
+        """Restore the state of another engine, with its other worlds in ``others``."""
         self.seed, self._count = dump.seed, dump.count
         for world in others:
             self._take(world, world.used)
@@ -306,7 +312,10 @@ class Engine:
         return len(list(iter(self)))
 
     def get(self, name: str) -> World | None:
-        """Return the world called ``name``, or None. After ``@`` stands a point of its past."""
+        """Return the world called ``name``, or None.
+
+        After ``@`` stands a point of its past.
+        """
         bare, at, point = name.partition(AT)
         world = self._by_name.get(bare)
         present = world if world is not None and self._in_use(world) else None
@@ -397,15 +406,19 @@ class Engine:
             return world, relived
 
     def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
-        """Restart ``world`` from a fixture. Return the branch that keeps its previous history.
+        """Restart ``world`` from a fixture.
 
-        Credentials that another world has, or can go back to, are replaced by new ones. Refuse with
-        ``invalid_fixture`` and ``too_many_faults`` and change nothing in this case.
+        Return the branch that keeps its previous history. Credentials that another world has, or can go back
+        to, are replaced by new ones. Refuse with ``invalid_fixture`` and ``too_many_faults`` and change
+        nothing in this case.
         """
         return self.begin_again(world, self.fixtures.text(text))
 
     def begin_again(self, world: World, begin: Snapshot) -> Checkpoint:
-        """Restart ``world`` from ``begin``, as ``load`` does. Refuse with ``too_many_faults``."""
+        """Restart ``world`` from ``begin``, as ``load`` does.
+
+        Refuse with ``too_many_faults``.
+        """
         begin = self._bounded(begin)
         with world.lock, self._lock:
             state = self._with_free_credentials(begin.state, world, own_accounts(begin.state))
@@ -413,10 +426,10 @@ class Engine:
             return timeline.begin_again(world, replace(begin, state=state))
 
     def add(self, world: World, section: str, key: object, entry: Mapping[str, Any]) -> None:
-        """Add an entry of a fixture section to ``world``. No money moves and no event occurs.
+        """Add an entry of a fixture section to ``world``.
 
-        Credentials that another world has, or can go back to, are replaced by new ones. Refuse with
-        ``invalid_entry`` and change nothing in this case.
+        No money moves and no event occurs. Credentials that another world has, or can go back to, are
+        replaced by new ones. Refuse with ``invalid_entry`` and change nothing in this case.
         """
         with world.lock, self._lock:
             world.settle()
@@ -540,7 +553,10 @@ class Engine:
             self._index.add(world)
 
     def _in_use(self, world: World) -> bool:
-        """Whether ``world`` still exists. Mark it as used, so that it does not become idle."""
+        """Whether ``world`` still exists.
+
+        Mark it as used, so that it does not become idle.
+        """
         if self._drop_if_idle(world):
             return False
         world.used = stopwatch()

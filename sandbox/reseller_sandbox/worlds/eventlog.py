@@ -105,7 +105,7 @@ class EventLog(Struct, frozen=True):
         return replace(self, kept=kept, dropped=dropped, number=number)
 
     def since(self, earlier: EventLog) -> tuple[Event, ...]:
-        """Return the events that were added after ``earlier``, a previous state of this log."""
+        """Return the events added after ``earlier``, a previous state of this log."""
         count = len(self.kept) + self.dropped - len(earlier.kept) - earlier.dropped
         return tuple(islice(self.kept, max(len(self.kept) - count, 0), None)) if count > 0 else ()
 

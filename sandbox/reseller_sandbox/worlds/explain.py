@@ -24,7 +24,10 @@ from reseller_sandbox.worlds.snapshot import Snapshot
 
 
 class Allowed(Struct, frozen=True):
-    """The nearest allowed action, as text. ``at`` is when time alone makes it possible."""
+    """The nearest allowed action, as text.
+
+    ``at`` is when time alone makes it possible.
+    """
 
     words: str
     at: datetime | None = None
@@ -148,7 +151,7 @@ def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[L
 
 
 def _ended(case: Explanation, order: Order, waits: Sequence[Leg]) -> datetime | None:
-    """Return when time alone completes these transitions of ``order``, or None if unknown."""
+    """Return when time alone completes these transitions of ``order``, or None."""
     if order.stage is Stage.ARRIVING:
         return case.transfer.completes if case.transfer is not None and len(waits) == 1 else None
     policy = case.snapshot.state.zones[order.zone].policy

@@ -45,7 +45,7 @@ class Fixtures(Struct):
     _exported: tuple[tuple[Snapshot, str], ...] = ()
 
     def named(self, name: str, now: datetime | None = None) -> Snapshot:
-        """Return the first snapshot of a packaged fixture, or of the fixture of the server.
+        """Return the first snapshot of a packaged fixture, or of the server's fixture.
 
         ``now`` replaces the instant in the fixture. Refuse with ``invalid_fixture``.
         """
@@ -100,9 +100,10 @@ class Fixtures(Struct):
         return Snapshot(seed.state, clock, self.base.with_values(seed.assume), seed.requests, seed.faults)
 
     def written(self, snapshot: Snapshot) -> str:
-        """Return ``snapshot`` as a fixture. Any server that reads it gets the same snapshot.
+        """Return ``snapshot`` as a fixture.
 
-        The latest few are cached, so that an unchanged world is written once.
+        Any server that reads it gets the same snapshot. The latest few are cached, so that an unchanged world
+        is written once.
         """
         for known, text in self._exported:
             if _is_same(known, snapshot):

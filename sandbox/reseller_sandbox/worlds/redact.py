@@ -38,7 +38,7 @@ def masked(
     own: AbstractSet[str] = frozenset(),
     instead: Callable[[Any, str], str] = lambda _, shown: shown,
 ) -> Any:
-    """Return a JSON value with its secrets masked, and ``secrets`` wherever they occur.
+    """Return a JSON value with its secrets, and all of ``secrets``, masked.
 
     The values in ``own`` stay. If ``own`` is not empty, v3 keys are secrets too. ``instead`` is called with
     each masked part and its masked form, and returns the replacement.
@@ -176,7 +176,7 @@ def _field(name: str, value: Any) -> Any:
 
 
 def secrets_of(record: Any) -> Iterator[str]:
-    """Yield the secrets of a record, including those in arguments of a scheduled action."""
+    """Yield the secrets of a record, also in the arguments of a scheduled action."""
     if is_record(record):
         arguments = record.given if isinstance(record, ScheduledAction) else ()
         held = ((name, getattr(record, name)) for name in field_names(record))

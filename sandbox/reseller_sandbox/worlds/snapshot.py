@@ -111,7 +111,10 @@ def to(target: Callable[[datetime], datetime]) -> Journey:
 
 
 def to_next_due(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
-    """Go to the instant of the next due event. Refuse with ``nothing_due`` without one."""
+    """Go to the instant of the next due event.
+
+    Refuse with ``nothing_due`` without one.
+    """
     settled, events = snapshot.settled(snapshot.clock.now())
     due = timers.next_due(settled.state)
     if due is None:

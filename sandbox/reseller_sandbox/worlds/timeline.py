@@ -89,7 +89,10 @@ def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
 
 
 def switch(world: World, name: str) -> Checkpoint:
-    """Continue a branch from its end. Return the branch that keeps the present history."""
+    """Continue a branch from its end.
+
+    Return the branch that keeps the present history.
+    """
     with world.lock:
         branch = _branch(world, name)
         del world.branches[name]  # first, so that the new branch replaces this one, and no other

@@ -1,4 +1,4 @@
-"""Verification of requests: whether they came, how often, in which order, near misses."""
+"""Verification of requests: whether they came, how often, in which order."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def count(
 
 
 def in_order(world: World, matches: Sequence[Match]) -> Verdict:
-    """Check that requests like ``matches`` came in this order, with any others between."""
+    """Check that requests like ``matches`` came in this order. Others may lie between."""
     entries = world.journal.entries
     matching: list[Entry] = []
     at = 0

@@ -230,10 +230,11 @@ class World:
 
     @contextmanager
     def undoing(self, *expected: type[Exception], journal: bool = False) -> Iterator[None]:
-        """Hold the lock. Roll back the block on any exception except the ``expected`` ones.
+        """Hold the lock.
 
-        A signal handler can raise anywhere. Without a rollback, an effect could stay without its entry in the
-        journal or the event log. Set ``journal`` for a block that does more to the journal than add entries.
+        Roll back the block on any exception except the ``expected`` ones. A signal handler can raise
+        anywhere. Without a rollback, an effect could stay without its entry in the journal or the event log.
+        Set ``journal`` for a block that does more to the journal than add entries.
         """
         with self.lock:
             snapshot, origin, left = self._snapshot_of, self.origin, self.left

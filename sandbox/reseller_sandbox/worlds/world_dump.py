@@ -53,7 +53,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
             )
 
     def with_credentials(self, state: State) -> WorldDump:
-        """Return the world with the credentials in ``state`` at every point of its history.
+        """Return the world with the credentials in ``state`` in its whole history.
 
         The previous credentials become inherited ones.
         """
