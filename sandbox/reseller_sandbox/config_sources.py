@@ -1,7 +1,7 @@
-"""Where settings come from besides a call: the environment, and a ``pyproject.toml``.
+"""Sources of settings besides a call: the environment and ``pyproject.toml``.
 
-What is nearer to the call counts: an argument, then the environment, then the file, then the default.
-Assumptions count one by one.
+Precedence, highest first: an argument, the environment, the file, the default. Each assumption has its own
+precedence.
 """
 
 from __future__ import annotations
@@ -25,24 +25,27 @@ _PREFIX = "RESELLER_SANDBOX_"
 _SWITCH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 
 
-def option(one: Parameter) -> str:
-    """Return the option for a setting; it is given once for each item of a list, and so in the singular."""
-    name = one.name.replace("_", "-")
-    return f"--{name.removesuffix('s') if one.kind.shape.get('type') == 'array' else name}"
+def option(setting: Parameter) -> str:
+    """Return the option for a setting.
+
+    The option of a list is singular and repeatable.
+    """
+    name = setting.name.replace("_", "-")
+    return f"--{name.removesuffix('s') if setting.kind.shape.get('type') == 'array' else name}"
 
 
-def variable(one: Parameter) -> str:
-    """Return the variable of the environment for a setting."""
-    return f"{_PREFIX}{option(one)[2:]}".replace("-", "_").upper()
+def variable(setting: Parameter) -> str:
+    """Return the environment variable for a setting."""
+    return f"{_PREFIX}{option(setting)[2:]}".replace("-", "_").upper()
 
 
 def variables() -> dict[str, str]:
-    """Return the variables of the environment for the settings of a server, by the names of those."""
-    return {one.name: variable(one) for one in declared(ServerSettings)}
+    """Return the environment variable of each server setting, by name."""
+    return {setting.name: variable(setting) for setting in declared(ServerSettings)}
 
 
 def misspelt() -> Iterator[str]:
-    """Yield what to say of each variable of the environment that is nearly one for a setting."""
+    """Yield a message for each environment variable that resembles one for a setting."""
     known = {name.removeprefix(_PREFIX) for name in variables().values()}
     for name in sorted(os.environ):
         word = name.removeprefix(_PREFIX)
@@ -51,22 +54,28 @@ def misspelt() -> Iterator[str]:
 
 
 def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
-    """Return what of ``known`` the environment and a file say, from ``folder`` or here upwards.
+    """Return the settings in ``known`` from the environment and ``pyproject.toml``.
 
-    Raise ``BadSetting``.
+    The search for the file begins in ``folder``, by default the working directory, and goes upwards. Raise
+    ``BadSetting``.
     """
     try:
         in_file = from_file(folder or Path.cwd())
     except FileNotFoundError:  # the working directory is gone
         in_file = {}
-    names = {one.name for one in known}
+    names = {setting.name for setting in known}
     return over({name: in_file[name] for name in in_file if name in names}, from_environment(known))
 
 
 def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of two sources: the nearer one counts, for each setting and each assumption."""
+    """Merge the settings of two sources. ``nearer`` takes precedence.
+
+    Assumptions are merged one by one.
+    """
     assumed = nearer.get("assume")
-    if isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed:  # which the setting is short for
+    if (
+        isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed
+    ):  # the setting token_headers is short for this assumption
         farther = {name: value for name, value in farther.items() if name != "token_headers"}
     both = {
         name: {**value, **nearer[name]}
@@ -77,55 +86,64 @@ def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any
 
 
 def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
-    """Return what the environment says; a variable that is empty says nothing. Raise ``BadSetting``."""
-    words = {one.name: os.environ.get(variable(one), "") for one in known}
+    """Return the settings from the environment. Ignore empty variables.
+
+    Raise ``BadSetting``.
+    """
+    words = {setting.name: os.environ.get(variable(setting), "") for setting in known}
     return from_words(known, {name: word for name, word in words.items() if word}, variable)
 
 
 def from_words(
     known: Sequence[Parameter], given: Mapping[str, Any], spelt: Callable[[Parameter], str] = option
 ) -> dict[str, Any]:
-    """Return the settings that are given as words; complaints name each as ``spelt`` does.
+    """Return settings that are given as text.
 
-    Raise ``BadSetting``.
+    Error messages name each as ``spelt`` does. Raise ``BadSetting``.
     """
     names = {spelt(one): one.name for one in known}
-    told = {spelt(one): _value(one, given[one.name]) for one in known if one.name in given}
-    found, wrong = read([replace(one, name=spelt(one)) for one in known], told)
+    values = {spelt(one): _value(one, given[one.name]) for one in known if one.name in given}
+    found, wrong = read([replace(one, name=spelt(one)) for one in known], values)
     if wrong:
         raise BadSetting(complaint(wrong))
     return {names[name]: value for name, value in found.items()}
 
 
-def _value(one: Parameter, words: Any) -> Any:
-    """Return the words of a setting as JSON; a list comes as several words, or as one with spaces."""
-    sort = one.kind.shape.get("type")
-    if sort in ("array", "object"):
+def _value(setting: Parameter, words: Any) -> Any:
+    """Return the text of a setting as JSON.
+
+    A list is several texts, or one with spaces.
+    """
+    json_type = setting.kind.shape.get("type")
+    if json_type in ("array", "object"):
         parts = words.split() if isinstance(words, str) else list(words)
         pairs = [part.partition("=") for part in parts]
-        if sort == "array" or not all(mark and name for name, mark, _ in pairs):
+        if json_type == "array" or not all(mark and name for name, mark, _ in pairs):
             return parts
         return {name.strip(): value.strip() for name, _, value in pairs}
-    if sort == "boolean" and isinstance(words, str):
+    if json_type == "boolean" and isinstance(words, str):
         return _SWITCH.get(words.lower(), words)
-    return spoken(one.kind.shape, words) if isinstance(words, str) else words
+    return spoken(setting.kind.shape, words) if isinstance(words, str) else words
 
 
 def from_file(folder: Path) -> dict[str, Any]:
-    """Return what the nearest ``pyproject.toml`` with a table for this says, from ``folder`` upwards.
+    """Return the settings in the nearest ``pyproject.toml``.
 
-    Paths in it start from its own folder. Raise ``BadSetting``, with the file and the key.
+    The search begins in ``folder`` and goes upwards. Only files with a table for this program count. Paths in
+    the table start from the folder of the file. Raise ``BadSetting`` with the file and the key.
     """
     for place in (folder, *folder.parents):
         path = place / _FILE
-        told = _table(path)
-        if told is None:
+        values = _table(path)
+        if values is None:
             continue
         known = declared(ServerSettings)
-        for one in known:
-            if one.name in told and one.kind in (FIXTURE, FILE, PROFILE):
-                told[one.name] = _beside(place, told[one.name], one.kind is FILE and place != folder)
-        found, wrong = read(known, told)
+        for setting in known:
+            if setting.name in values and setting.kind in (FIXTURE, FILE, PROFILE):
+                values[setting.name] = _beside(
+                    place, values[setting.name], setting.kind is FILE and place != folder
+                )
+        found, wrong = read(known, values)
         if wrong:
             raise BadSetting(complaint([f"{path}: [tool.{_TABLE}] {problem}" for problem in wrong]))
         return found
@@ -148,6 +166,6 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 
 def _beside(folder: Path, value: Any, yet_to_be: bool) -> Any:
-    """Return the path of a file in ``folder``, or ``value`` where there is no such file, nor is to be."""
+    """Return the path in ``folder`` if the file exists or is an output, else ``value``."""
     is_path = isinstance(value, str) and value and "\0" not in value
     return str(folder / value) if is_path and (yet_to_be or os.path.isfile(folder / value)) else value

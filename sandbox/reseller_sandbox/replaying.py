@@ -1,4 +1,4 @@
-"""Replay: what stands in a recording is done all again, and compared with what came of it the first time."""
+"""Replay: repeat the steps of a recording and compare the results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 
-#: What can differ, where its name alone would not tell.
+#: Descriptions of the compared parts whose names are not clear alone.
 _ABOUT = {
     "faults": "list of faults that struck",
     "held_up": "time for which it was held up",
@@ -65,9 +65,10 @@ _ABOUT = {
 
 
 class FirstDifference(Struct, frozen=True):
-    """Where a replay first came out otherwise: at which ``step``, in what, and both sides.
+    """The first difference between a recording and its replay.
 
-    ``step`` is a request's id with its operation, a control call, or what time did.
+    ``step`` is the id of a request with its operation, a control call, or a timed event. ``what`` is the part
+    that differs. ``recorded`` and ``replayed`` are its two values.
     """
 
     number: int
@@ -81,7 +82,7 @@ class FirstDifference(Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[Any, Any]:
-        """Both sides as JSON has them: what was recorded, and what came of the replay."""
+        """The recorded and the replayed value, as JSON."""
         return _told(self.recorded), _told(self.replayed)
 
 
@@ -91,17 +92,17 @@ class Replayable(AnySandbox, Protocol):
     settings: Settings
 
     def resources(self) -> Mapping[str, type[Resource]]:
-        """Return its resources by name."""
+        """Return the resources by name."""
 
 
 S = TypeVar("S", bound=Replayable)
 
 
 class Replay(Quiet, Generic[S], frozen=True):
-    """What came of a replay, and the ``sandbox`` at the point that it reached.
+    """The result of a replay, and the ``sandbox`` in the state that it reached.
 
-    ``requests`` counts those that were done again, ``beyond`` says for each that could not be why, by its id.
-    ``by`` is the version that wrote the recording, ``settings`` are those of its server.
+    ``requests`` counts the repeated requests. ``beyond`` holds the reason for each request that could not be
+    repeated, by id. ``by`` is the version that wrote the recording. ``settings`` are those of its server.
     """
 
     sandbox: S
@@ -114,14 +115,14 @@ class Replay(Quiet, Generic[S], frozen=True):
 
     @property
     def identical(self) -> bool:
-        """Whether everything came out the same, to the byte."""
+        """Whether all results are the same, byte for byte."""
         return self.difference is None
 
 
 def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine, Settings], S]) -> Replay[S]:
-    """Do all again that stands in a recording, as ``reseller_sandbox.replay`` does.
+    """Repeat the steps of a recording, as ``reseller_sandbox.replay`` does.
 
-    ``over`` returns the sandbox of an engine.
+    ``over`` returns the sandbox of an engine. Raise ``BadRecording`` if the recording cannot be replayed.
     """
     if isinstance(recording, str | Path):
         recording = from_bytes(Path(recording).read_bytes(), str(recording))
@@ -134,7 +135,7 @@ def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine
 
 
 def told(found: Replay[Any]) -> dict[str, Any]:
-    """Return what came of a replay, as JSON."""
+    """Return the result of a replay as JSON."""
     difference = None
     if (one := found.difference) is not None:
         recorded, replayed = one.sides
@@ -151,26 +152,26 @@ def told(found: Replay[Any]) -> dict[str, Any]:
 
 
 def _told(side: Any) -> Any:
-    """Return one side of a difference as JSON has it."""
+    """Return one value of a difference as JSON."""
     if isinstance(side, bytes):
         return side.decode("utf-8", "backslashreplace")
     if isinstance(side, tuple):
-        return [_told(one) for one in side]
+        return [_told(item) for item in side]
     return wire(side) if isinstance(side, datetime) else side
 
 
 def _engine(head: RecordingHead, begin: Snapshot, settings: Settings) -> Engine:
-    """Return an engine of which the default world is at ``begin``."""
+    """Return an engine whose default world is at ``begin``."""
     inherited = Inherited(head.keys, head.tokens)
     world = WorldDump(
         name=head.world, number=head.number, first=begin, origin=begin, snapshot=begin, inherited=inherited
     )
-    kept = EngineDump(head.seed, head.number, (world,))
-    return open_worlds(settings, frozen=True, kept=kept)
+    dump = EngineDump(head.seed, head.number, (world,))
+    return open_worlds(settings, frozen=True, kept=dump)
 
 
 class _Replaying(Generic[S]):
-    """One replay on its way."""
+    """A replay in progress."""
 
     def __init__(self, recording: RecordedWorld, over: Callable[[Engine, Settings], S]) -> None:
         self._recording = recording
@@ -196,7 +197,7 @@ class _Replaying(Generic[S]):
         return self.sandbox.world
 
     def whole(self) -> Replay[S]:
-        """Do it all; return what came of it."""
+        """Repeat all steps. Return the result."""
         for step in self._recording.steps[1:]:
             self._do(step)
         head = self._recording.head
@@ -233,9 +234,10 @@ class _Replaying(Generic[S]):
                 self._end(step)
 
     def _move(self, step: WaitingStep | RequestStep | CallStep | EndStep) -> None:
-        """Set the clock to the time of a step, and let happen what somebody who looked has let happen before.
+        """Apply the events that were due before the step, and set the clock to its time.
 
-        What else is due by then waits for a step that lets it happen.
+        Events that an earlier reader made happen are recorded as steps, and take effect here. Other due
+        events wait for a step that applies them.
         """
         world = self._world
         with world.lock:
@@ -245,23 +247,23 @@ class _Replaying(Generic[S]):
                 world.snapshot = world.snapshot.at(step.at)
 
     def _compare_events(self, step: RequestStep | CallStep | EndStep) -> None:
-        """Compare what has happened by itself before a step, which it may itself have let happen."""
+        """Compare the timed events before a step, including those that it caused."""
         log = self._world.snapshot.log
         self._happened += (
             one for one in log.since(self._log) if one.registry_event is not None and one.kind != "control"
         )
         self._log = log
         early = [one for one in self._happened if one.number < step.number or isinstance(step, EndStep)]
-        found = [
+        replayed = [
             (one.at, one.registry_event.event, one.registry_event.subject)
             for one in early
             if one.registry_event
         ]
-        wanted = [(one.at, one.event, one.subject) for one in self._expected]
+        recorded = [(one.at, one.event, one.subject) for one in self._expected]
         number = self._expected[0].number if self._expected else log.number
         self._happened, self._expected = self._happened[len(early) :], []
-        if found != wanted:
-            first = next(pair for pair in zip_longest(wanted, found) if pair[0] != pair[1])
+        if replayed != recorded:
+            first = next(pair for pair in zip_longest(recorded, replayed) if pair[0] != pair[1])
             self._note(number, "what happened by itself", "event", *first)
 
     def _note(self, number: int, step: str, what: str, recorded: Any, replayed: Any) -> None:
@@ -311,7 +313,7 @@ class _Replaying(Generic[S]):
 
     def _end(self, step: EndStep) -> None:
         snapshot = self._world.snapshot
-        if self._recording.head.by == program_version():  # another one may write a fixture otherwise
+        if self._recording.head.by == program_version():  # another version may write fixtures differently
             digest = state_digest(self.sandbox.engine, snapshot)
             if digest != step.digest:
                 self._note(step.number, "the end", "state", step.digest, digest)
@@ -320,7 +322,7 @@ class _Replaying(Generic[S]):
 
 
 def _moves(step: Step) -> bool:
-    """Whether a step is a call that leads the world through time."""
+    """Whether a step is a call that moves the clock."""
     return isinstance(step, CallStep) and step.call in ("clock.advance", "clock.set")
 
 
@@ -330,7 +332,10 @@ def _snapshot_of(fixtures: Fixtures, stand: StateStep) -> Snapshot:
 
 
 class Resending:
-    """Sends requests to the world of ``sandbox``; ``is_default`` is whether credentials alone chose it."""
+    """Sends requests to the world of ``sandbox``.
+
+    ``is_default`` is whether credentials alone select the world.
+    """
 
     def __init__(self, sandbox: Replayable, is_default: bool) -> None:
         self._sandbox = sandbox
@@ -339,13 +344,16 @@ class Resending:
         self._waiting: dict[str, Callable[[], Reply]] = {}
 
     def arrive(self, step: WaitingStep) -> None:
-        """Send a request that is to wait; where it does not, it takes effect at once."""
+        """Send a request that was deferred.
+
+        If no fault defers it, it takes effect at once.
+        """
         reply = self._caller.take(lambda: self._environ(step.sent, ""))
         if reply.again is not None:
             self._waiting[step.waits] = reply.again
 
     def request(self, step: RequestStep) -> Entry | None:
-        """Send a request, or let one take effect that waits; return what the journal has of it."""
+        """Send a request, or let a deferred one take effect. Return its journal entry."""
         if step.came.outcome in UNREAD and step.sent is not None:
             self._sandbox.app.extensions[TAKES_UNREAD](_unread(step))
         elif step.sent is not None:
@@ -373,7 +381,7 @@ class Resending:
         return environ
 
     def _sign(self, environ: WSGIEnvironment, sent: RecordedRequest) -> None:
-        """Sign a request anew, as the assumptions want it, where its key is known."""
+        """Sign a request again by the assumptions, if its key is known."""
         world, prefix = self._sandbox.world, self._sandbox.settings.header_prefix
         key_name, signature_name = (environ_key(f"{prefix}{one}") for one in ("APIKEY", "SIGNATURE"))
         account = world.inherited.by_key(environ.get(key_name, ""), world.state)
@@ -390,11 +398,14 @@ def _raw(text: str) -> bytes:
 
 
 def _unread(step: RequestStep) -> Unread:
-    """Return a request that the server could not read, with its problem as the answer told it."""
+    """Return a request that the server could not read.
+
+    The problem comes from the recorded response.
+    """
     assert step.sent is not None
     problem = INCOMPLETE
     with suppress(ValueError, KeyError, TypeError):
-        told = json.loads(step.came.body)
-        problem = Unserved(step.came.status, told["error"], told["message"])
+        error = json.loads(step.came.body)
+        problem = Unserved(step.came.status, error["error"], error["message"])
     sent = step.sent
     return Unread(sent.method, sent.target, sent.headers, problem)

@@ -1,8 +1,8 @@
 """The settings of a sandbox and of a server.
 
-Each setting is declared once, here or in ``limits``: its name, its kind, its default and a line of help. The
-parameters of ``Sandbox``, the options of ``serve``, the variables of the environment, the keys of a table in
-a ``pyproject.toml`` and the words of the pytest marker follow from that.
+Each setting is declared once, here or in ``limits``: its name, its kind, its default and a line of help.
+These follow from the declaration: the parameters of ``Sandbox``, the options of ``serve``, the environment
+variables, the keys in ``pyproject.toml`` and the arguments of the pytest marker.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TOKEN_HEADERS = "v2.token_headers"
 
 
 class BadSetting(ValueError):
-    """A setting is wrong; the message says which, and why."""
+    """A setting is wrong. The message gives the setting and the reason."""
 
 
 def _path(given: Any) -> str:
@@ -60,7 +60,7 @@ def _path(given: Any) -> str:
 
 
 def _fixture(given: Any) -> str:
-    from reseller_sandbox import fixture  # YAML is loaded for those who begin a world
+    from reseller_sandbox import fixture  # import late, because YAML is slow to load
 
     try:
         fixture.find(found := _path(given))
@@ -76,11 +76,14 @@ def _profile(given: Any) -> str:
 
 
 def _profile_file(given: Any) -> Mapping[str, object]:
-    """Return what the file of a profile assumes: it is a fixture, of which nothing else counts."""
+    """Return the assumptions in the file of a profile.
+
+    The file is a fixture. All its other keys are ignored.
+    """
     from reseller_sandbox import fixture
 
     path = Path(_path(given))
-    if not os.path.isfile(path):  # which a name that is too long is not
+    if not os.path.isfile(path):  # unlike Path.is_file, false for a name that is too long
         near = nearest(str(given), PROFILES)
         raise ValueError(f"must be {', '.join(PROFILES)} or a file{near}")
     try:
@@ -90,7 +93,10 @@ def _profile_file(given: Any) -> Mapping[str, object]:
 
 
 def profile_of(setting: str) -> Assumptions:
-    """Return the assumptions of a profile: one with a name, or a file's. Raise ``BadSetting``."""
+    """Return the assumptions of a profile: a packaged one or a file.
+
+    Raise ``BadSetting``.
+    """
     if setting in PROFILES:
         return profile_called(setting)
     try:
@@ -99,20 +105,25 @@ def profile_of(setting: str) -> Assumptions:
         raise BadSetting(f"profile {problem}") from None
 
 
-def _like(pattern: str, wanted: str) -> Kind[str]:
-    """Return the kind of texts that match a pattern; ``wanted`` is the complaint about others."""
+def _like(pattern: str, message: str) -> Kind[str]:
+    """Return the kind of strings that match ``pattern``.
+
+    ``message`` is the error for other values.
+    """
 
     def read(given: Any) -> str:
         if isinstance(given, str) and re.fullmatch(pattern, given):
             return given
-        raise ValueError(wanted)
+        raise ValueError(message)
 
     return Kind({"type": "string"}, read)
 
 
 def read_url(given: Any) -> str:
-    """Return the URL that is given; raise ValueError."""
-    if "@" in str(given).partition("//")[2].partition("/")[0]:  # what came is not told: it may be a password
+    """Return ``given`` if it is an HTTP or HTTPS URL. Raise ValueError otherwise."""
+    if (
+        "@" in str(given).partition("//")[2].partition("/")[0]
+    ):  # do not show the value: it may contain a password
         raise ValueError("is a URL with a user in it, which nothing here uses and logs would tell")
     with suppress(ValueError, TypeError, AttributeError):
         parts = urlsplit(given)
@@ -122,7 +133,7 @@ def read_url(given: Any) -> str:
 
 
 def _assumed(given: Any) -> dict[str, object]:
-    """Read assumptions by their names; objects within objects are names with dots, as TOML has them."""
+    """Read assumptions by name. Nested objects, as in TOML, become names with dots."""
     if not isinstance(given, Mapping):
         raise ValueError("must be names with values (NAME=VALUE)")
     flat = _flat(mapping(given))
@@ -134,15 +145,15 @@ def _assumed(given: Any) -> dict[str, object]:
 
 
 def _flat(given: Mapping[str, Any]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    flat: dict[str, object] = {}
     for name, value in given.items():
         within = _flat(mapping(value)) if isinstance(value, Mapping) else None
-        found |= {name: value} if within is None else {f"{name}.{one}": within[one] for one in within}
-    return found
+        flat |= {name: value} if within is None else {f"{name}.{inner}": within[inner] for inner in within}
+    return flat
 
 
 def _tls_name(given: Any) -> str:
-    """Return a name that a certificate can be for: of one label or more, ``*.`` before it, or an address."""
+    """Return a valid certificate name: a host, ``*.`` and a host, or an IP address."""
     if not isinstance(given, str):
         raise ValueError("must be names of hosts")
     with suppress(ValueError):
@@ -162,7 +173,7 @@ def _items(given: Any) -> list[Any]:
 
 
 def _each(read_one: Callable[[Any], T]) -> Kind[tuple[T, ...]]:
-    """Return the kind of one or several of what ``read_one`` takes."""
+    """Return the kind of one or several values that ``read_one`` reads."""
     return Kind({"type": "array"}, lambda given: tuple(map(read_one, _items(given))))
 
 
@@ -187,11 +198,13 @@ def _shard(given: Any) -> str:
 
 _SOME = whole(1, MOST)
 _SHARD = Kind({"type": "string"}, _shard)
-_HOST = _like(r"[!-~]*", "must be an address or a name")  # nothing is every address
+_HOST = _like(r"[!-~]*", "must be an address or a name")  # an empty string means all addresses
 _PREFIX = _like(r"[A-Za-z0-9-]*", "must be the beginning of a header's name: letters, digits and hyphens")
-_TOKEN = _like(r"[!-~]+", "takes one or more printable ASCII characters, and no spaces")  # without telling it
+_TOKEN = _like(
+    r"[!-~]+", "takes one or more printable ASCII characters, and no spaces"
+)  # the message must not show the token
 
-#: The kinds of paths: a fixture may also be a packaged one's name.
+#: The kinds of paths. A fixture can also be the name of a packaged one.
 FIXTURE = Kind({"type": "string", "format": "path"}, _fixture)
 FILE = Kind({"type": "string", "format": "path"}, _path)
 PROFILE = Kind({"type": "string", "format": "path", "examples": list(PROFILES)}, _profile)
@@ -202,16 +215,16 @@ class ServiceSettings(Limits):
     """The settings that hold for every world of a service, from its start to its end.
 
     Args:
-        public_urls: Where clients believe the service to be, behind a proxy: it is what they sign, and a name
-            that control answers to; may come often.
-        header_prefix: What the v3 headers' names begin with.
-        max_body: In bytes, of what clients send.
-        max_control_body: In bytes, of what is sent to /_sandbox: it carries whole worlds.
-        max_connections: Past so many, clients are answered 503.
-        control_token: What requests to /_sandbox must carry, as X-Sandbox-Token.
-        control_open: Requests to /_sandbox need no token, whoever may reach it.
-        shard: Its name among servers side by side, such as s3, with which all that it makes begins; or
-            hostname, for the number at the end of the machine's.
+        public_urls: The URL of the service for clients behind a proxy. Clients sign it, and control accepts
+            its host name. Can be repeated.
+        header_prefix: The prefix of the v3 header names.
+        max_body: The maximum size of a request body in bytes.
+        max_control_body: The maximum size of a request body to /_sandbox in bytes. It can hold whole worlds.
+        max_connections: The maximum number of connections. Further clients get 503.
+        control_token: The token that requests to /_sandbox must carry, as X-Sandbox-Token.
+        control_open: Accept requests to /_sandbox without a token, from any client.
+        shard: The name of this server among parallel servers, such as s3. All its identifiers begin with this
+            name. The value hostname takes the number at the end of the host name.
     """
 
     public_urls: Annotated[Sequence[str], _each(read_url)] = ()
@@ -226,16 +239,18 @@ class ServiceSettings(Limits):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ServiceSettings):
-    """The settings of one sandbox: those of its first world beside the service's. Raise ``BadSetting``.
+    """The settings of one sandbox: those of its first world and of its service.
+
+    Raise ``BadSetting``.
 
     Args:
-        fixture: A packaged fixture's name, or a file.
-        now: The instant the world begins at (ISO 8601, or: real).
-        frozen: Whether the clock stands still; by itself it does in Python, and runs in a server.
-        seed: What codes and identifiers are drawn from.
-        assume: What a silence of the contract means; may come often.
+        fixture: The name of a packaged fixture, or a file.
+        now: The start of the world's clock (ISO 8601, or: real).
+        frozen: Whether the clock stands still. By default it does in Python, and runs in a server.
+        seed: The seed of generated codes and identifiers.
+        assume: The assumption for a point that the contract leaves open. Can be repeated.
         profile: A whole set of assumptions: documented, observed, or a file that calibrate has written.
-        token_headers: Where a v2.0 token is taken from: v2.token_headers, in short; may come often.
+        token_headers: The headers that can carry a v2.0 token. Short for v2.token_headers. Can be repeated.
     """
 
     fixture: Annotated[str | Path, FIXTURE] = field(default="default", kw_only=False)
@@ -249,44 +264,45 @@ class Settings(ServiceSettings):
     def __post_init__(self) -> None:
         own: Any = type(self)
         known = declared(own)
-        found, wrong = read(known, {one.name: getattr(self, one.name) for one in known})
+        found, wrong = read(known, {setting.name: getattr(self, setting.name) for setting in known})
         if wrong:
             raise BadSetting(complaint(wrong))
-        for one in known:
-            object.__setattr__(self, one.name, found.get(one.name, one.default))
+        for setting in known:
+            object.__setattr__(self, setting.name, found.get(setting.name, setting.default))
         if self.control_token is not None and self.control_open:
             raise BadSetting("either a control token is wanted or the control interface is open, not both")
 
     @property
     def assumed(self) -> Mapping[str, object]:
-        """Return every assumption that is set, by its name."""
+        """Return all assumptions that are set, by name."""
         short = {TOKEN_HEADERS: self.token_headers} if self.token_headers else {}
         return {**(self.assume or {}), **short}
 
     @property
     def own_names(self) -> Sequence[str]:
-        """Return the names that a server's own certificate is for."""
+        """Return the names for the certificate of a server."""
         return getattr(self, "tls_names", ())
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings(Settings):
-    """The settings of a server, and of the sandbox in it; raise ``BadSetting``.
+    """The settings of a server and of its sandbox. Raise ``BadSetting``.
 
     Args:
         host: The address to listen on.
-        port: 0 takes any free one; the first line printed says which.
-        tls: HTTPS too, on a port of its own, with a certificate that is made for it.
-        tls_port: The port for HTTPS; by itself the one after --port, or any free one.
-        tls_names: A name or an address that the certificate is for, beside localhost; may come often.
-        tls_folder: Where its authority stays, to be trusted the next time as well; by itself it is made anew.
-        certfile: A certificate (PEM) to speak TLS with: on --port, or with --tls on the port for HTTPS.
-        keyfile: Its key, where that is in a file of its own.
-        quiet: No line for each request.
-        log: What a line for a request is: json, or text for people, without what the page looks at.
-        ready_file: A file that is there while the server listens; it says in JSON where.
-        watch: The fixture is loaded again whenever it has been edited.
-        state_file: A file that the worlds are kept in from run to run; where it is there, they go on from it.
+        port: The port to listen on. 0 takes any free port, and the first line printed says which.
+        tls: Serve HTTPS too, on a separate port, with a certificate that the server makes.
+        tls_port: The port for HTTPS. By default the one after --port, or any free one.
+        tls_names: A name or an address for the certificate, beside localhost. Can be repeated.
+        tls_folder: The folder for the certificate authority, so that clients trust the next run too. By
+            default each run makes a new authority.
+        certfile: A certificate (PEM) for TLS: on --port, or with --tls on the port for HTTPS.
+        keyfile: The key of the certificate, if it is in a separate file.
+        quiet: Print no line for each request.
+        log: The format of the line for a request: json, or text, which leaves out requests by the page.
+        ready_file: A file that exists while the server listens. It holds the addresses in JSON.
+        watch: Load the fixture again after each edit.
+        state_file: A file that keeps the worlds between runs. If it exists, the worlds continue from it.
     """
 
     host: Annotated[str, _HOST] = "127.0.0.1"
@@ -304,21 +320,21 @@ class ServerSettings(Settings):
     state_file: Annotated[str, FILE] | None = None
 
 
-#: Where a server is that was told nothing else.
+#: The URL of a server with default settings.
 DEFAULT_URL = f"http://{ServerSettings.host}:{ServerSettings.port}"
 
 
 def help_of(typed: type) -> Mapping[str, str]:
-    """Return the line of help of each setting."""
+    """Return the help line of each setting."""
     return {name: line for base in typed.__mro__ for name, line in documented_parameters(base).items()}
 
 
 def configured(
     settings: Callable[P, S],
 ) -> Callable[[Callable[[M, S], None]], Callable[Concatenate[M, P], None]]:
-    """Give a method the parameters of ``settings``; it is called with the ``settings`` made of them.
+    """Give a method the parameters of ``settings``. Call it with the settings object.
 
-    Every mistake in a call, in its names too, is refused with ``BadSetting``.
+    Mistakes in a call, unknown names included, raise ``BadSetting``.
     """
 
     def decorate(method: Callable[[M, S], None]) -> Callable[Concatenate[M, P], None]:
@@ -327,7 +343,9 @@ def configured(
 
         @wraps(method)
         def called(self: M, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            strange = [f"{one} is not known here{nearest(one, known)}" for one in kwargs if one not in known]
+            strange = [
+                f"{name} is not known here{nearest(name, known)}" for name in kwargs if name not in known
+            ]
             if strange:
                 raise BadSetting(complaint(strange))
             try:

@@ -1,5 +1,5 @@
-"""Worlds kept in a file between two runs of a server.
+"""The state file: worlds saved in a file between two runs of a server.
 
-``file`` is a locked file with a checksum, ``worlds`` writes worlds into it and reads them, ``keeper``
-says when to save.
+``file`` is a locked file with a checksum. ``worlds`` writes worlds to it and reads them. ``state_file``
+decides when to save.
 """

@@ -1,7 +1,7 @@
-"""A file with a checksum, written whole or not at all, read strictly, and locked for one process.
+"""A file with a checksum: written atomically, read strictly, and locked.
 
-The first line names the version of the format. The CRC-32 of everything before it is the end, as a 32-bit
-number (little-endian).
+The first line names the version of the format. The last four bytes are the CRC-32 of everything before them
+(little-endian).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     import msvcrt
 
-    #: Windows lets nobody read a locked byte, so the byte lies beyond the end of any file.
+    #: On Windows a locked byte cannot be read, so the byte lies beyond the end of any file.
     _BYTE = 0x7FFF0000
 
     def _lock(file: int) -> None:
@@ -31,15 +31,15 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-#: The first line of every version's files, without the version.
+#: The first line of a file, without the version.
 MAGIC = b"reseller-sandbox worlds, version "
 
-#: So many bytes at the end of a file are its checksum.
+#: The size of the checksum at the end of a file, in bytes.
 _SIZE = 4
 
 
 class BadFile(ValueError):
-    """A file cannot be read; the message says which, and why."""
+    """A file cannot be read. The message gives the file and the reason."""
 
 
 class Locked(Exception):
@@ -47,17 +47,18 @@ class Locked(Exception):
 
 
 class FileLock:
-    """Lock the file at ``path`` until ``close``, or until the process ends. Create the file if necessary.
+    """A lock on the file at ``path`` until ``close`` or the end of the process.
 
-    The lock is on the file itself, so its other names (links) are locked too. Raise ``Locked``, and OSError.
+    A missing file is created. The lock is on the file itself, so its other names (links) are locked too.
+    Raise ``Locked`` and OSError.
     """
 
     def __init__(self, path: Path) -> None:
         self._held = _locked(path)
 
     def replace(self, new: Path, path: Path) -> None:
-        """Put the file ``new`` in the place of the locked one at ``path``, and lock it instead."""
-        if os.name == "nt":  # where an open file cannot be replaced
+        """Replace the locked file at ``path`` by the file ``new``, and lock that one."""
+        if os.name == "nt":  # Windows cannot replace an open file
             self.close()
             new.replace(path)
             self._held = _locked(path)
@@ -74,26 +75,25 @@ class FileLock:
 def _locked(path: Path) -> int:
     """Return a descriptor of the file that holds the lock."""
     while True:
-        held = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            _lock(held)
+            _lock(descriptor)
         except OSError:
-            os.close(held)
+            os.close(descriptor)
             raise Locked from None
-        if os.path.samestat(os.fstat(held), path.stat()):
-            return held
-        os.close(held)  # its holder has replaced the file meanwhile
+        if os.path.samestat(os.fstat(descriptor), path.stat()):
+            return descriptor
+        os.close(descriptor)  # another process has replaced the file meanwhile
 
 
 class Checked:
-    """Counts the checksum of everything that is written to ``file``."""
+    """A writer to ``file`` that computes the checksum."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.checksum = 0
 
     def write(self, data: bytes, /) -> int:
-        """Write ``data``."""
         self.checksum = zlib.crc32(data, self.checksum)
         return self._file.write(data)
 
@@ -101,10 +101,11 @@ class Checked:
 def write(
     path: Path, version: int, fill: Callable[[Checked], object], put_in_place: Callable[[Path, Path], object]
 ) -> None:
-    """Write a file that ``fill`` writes the content of; until it is complete, ``path`` stays as it is.
+    """Write a file atomically. ``fill`` writes its content.
 
-    ``put_in_place`` moves the complete file to ``path``. Raise OSError, and what ``fill`` raises. Only its
-    owner can read the file: it holds secrets.
+    ``path`` stays unchanged until the new file is complete. ``put_in_place`` moves the complete file to
+    ``path``. Only the owner can read the file, because it holds secrets. Raise OSError and the errors of
+    ``fill``.
     """
     aside = path.with_name(f"{path.name}.new")
     try:
@@ -124,17 +125,20 @@ def write(
 
 
 def _settle(folder: Path) -> None:
-    """Have the folder's new entry on the disk too, where the system can do that."""
+    """Flush the entry in the folder to the disk, where the system supports it."""
     with suppress(OSError):
-        held = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(held)
+            os.fsync(descriptor)
         finally:
-            os.close(held)
+            os.close(descriptor)
 
 
 def read(path: Path, version: int) -> BytesIO:
-    """Return the content of a file, from its second line on; raise ``BadFile``, and OSError."""
+    """Return the content of a file from its second line on.
+
+    Raise ``BadFile`` and OSError.
+    """
     source = BytesIO(path.read_bytes())
     line = source.readline(len(MAGIC) + 12)
     number = line.removeprefix(MAGIC).strip()

@@ -1,4 +1,4 @@
-"""When worlds are saved: soon after they have changed, and while requests go on."""
+"""The state file of a server: when worlds are saved and how they are loaded."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.worlds import Engine
 from reseller_sandbox.worlds.world_dump import EngineDump
 
-#: Seconds without a change after which the worlds are saved, and after which they are in any case.
+#: Seconds without a change before a save, and maximum seconds between a change and a save.
 QUIET, LATEST = 1.0, 10.0
 
-#: How many seconds lie between two looks at whether anything has changed.
+#: Poll interval for changes in seconds.
 LOOK = 0.1
 
 log = logging.getLogger("reseller_sandbox")
 
 
 class StateFile:
-    """The file that worlds are kept in, locked for one server at a time; raise ``BadSetting``."""
+    """The state file of a server, locked for this server. Raise ``BadSetting``."""
 
     def __init__(self, path: str) -> None:
-        self.path = Path(path).resolve()  # what a link leads to is one file, whatever it is called
+        self.path = Path(path).resolve()  # resolve links, so that one file has one lock
         if self.path.exists() and not self.path.is_file():
             raise BadSetting(f"--state-file {self.path} is not a regular file. Name another file")
         try:
@@ -40,7 +40,10 @@ class StateFile:
             raise BadSetting(f"--state-file: another server keeps its worlds in {self.path}") from None
 
     def found(self) -> EngineDump | None:
-        """Return the worlds in it, or None if it is empty; raise ``BadSetting`` if it cannot be read."""
+        """Return the worlds in the file, or None if it is empty.
+
+        Raise ``BadSetting`` if it cannot be read.
+        """
         try:
             if self.path.stat().st_size == 0:
                 return None
@@ -51,22 +54,25 @@ class StateFile:
             raise BadSetting(f"--state-file {self.path} cannot be read: {problem.strerror}") from None
 
     def keeping(self, worlds: Engine, *, is_saved: bool) -> StateFileWriter:
-        """Return the context in which ``worlds`` are kept in it; ``is_saved`` says that they came from it."""
+        """Return a context that saves ``worlds`` in this file.
+
+        ``is_saved`` is whether the file already holds them.
+        """
         return StateFileWriter(worlds, self.path, self._lock.replace, is_saved=is_saved)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let another server have it."""
+        """Release the lock on the file."""
         self._lock.close()
 
 
 class StateFileWriter:
-    """Saves worlds on a thread of its own while the context lasts, and at its end.
+    """Saves worlds on a separate thread during the context, and at its end.
 
-    What is written is a value, so nobody waits for it.
-    ``put_in_place`` moves a complete file to the path.
+    It writes immutable values, so requests do not wait for it. ``put_in_place`` moves a complete file to the
+    path.
     """
 
     def __init__(
@@ -96,7 +102,7 @@ class StateFileWriter:
             self._look()
 
     def _look(self, *, ending: bool = False) -> None:
-        """Save the worlds if it is time."""
+        """Save the worlds if a save is due."""
         now, marks = stopwatch(), _marks(self._worlds)
         if _same(marks, self._saved):
             self._seen = marks
@@ -109,7 +115,7 @@ class StateFileWriter:
             self._save(marks)
 
     def _save(self, marks: list[Any]) -> None:
-        """Save the worlds; what could not be saved is tried again after a while, and at the end."""
+        """Save the worlds. After an error, retry after ``LATEST`` seconds and at the end."""
         try:
             with without_collections():
                 save(self._path, self._worlds.kept(), self._put_in_place)
@@ -124,12 +130,12 @@ class StateFileWriter:
 
 
 def _marks(worlds: Engine) -> list[Any]:
-    """Return what is another object as soon as anything has changed that is kept."""
-    found: list[Any] = []
+    """Return objects of which at least one is different after any change to save."""
+    marks: list[Any] = []
     for world in worlds:
         counts = (len(world.journal), world.journal.dropped, len(world.branches), world.left)
-        found += (world, world.snapshot, world.origin, *world.snapshots.values(), *counts)
-    return found
+        marks += (world, world.snapshot, world.origin, *world.snapshots.values(), *counts)
+    return marks
 
 
 def _same(some: list[Any], others: list[Any]) -> bool:

@@ -1,7 +1,7 @@
-"""The worlds of a server as a file: pickled records of a closed list of kinds, with a checksum.
+"""The worlds of a server as a file: pickled records of listed kinds.
 
-A pickle writes each object once, however many others refer to it, and makes the same graph again. Nothing in
-a file is carried out as a program: reading finds the kinds below by their names, and nothing else.
+Pickle writes each object once, even if many others refer to it, and restores the same graph. Reading a file
+runs no code from the file: the reader finds only the kinds below, by their names.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from reseller_sandbox.worlds.journal import Arrival, Counted, Exercise, Tally
 from reseller_sandbox.worlds.snapshot import changes
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
-#: The version of the format: another one where a file means something else than it did.
+#: The version of the format. Increase it if the meaning of a file changes.
 VERSION = 5
 
-#: So many objects are written in one call at most, because no other thread runs meanwhile.
+#: The maximum number of objects written in one call, because no other thread runs meanwhile.
 PIECE = 1000
 
 #: The records. A file names their fields, and a program reads only records with the same fields.
@@ -64,13 +64,13 @@ RECORDS: tuple[type, ...] = (
     *(Snapshot, Inherited, Arrival, Entry, Checkpoint, WorldDump, EngineDump, Exercise, Counted, Tally),
 )
 
-#: Other kinds of values, beside those that pickle has operations for.
+#: Other kinds of values, beside those that pickle supports directly.
 VALUES: tuple[type, ...] = (
     *(model.Stage, model.Flag, model.TransferStatus, model.Purpose, Action, Term, HTTPStatus),
     *(datetime, date, timedelta, timezone, Decimal, Glob, HashTrieMap, HashTrieSet),
 )
 
-#: What a state has beside its records and the indexes that follow from them.
+#: The fields of a state except its records and the indexes built from them.
 _OWN = ("seed", "contact_params", "permits", "counters")
 
 _TABLES = tuple(table.name for table in TABLES.values())
@@ -79,12 +79,12 @@ Made = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def save(path: Path, kept: EngineDump, put_in_place: Callable[[Path, Path], object]) -> None:
-    """Write worlds into a file, in place of what was there once all is written; raise OSError."""
+    """Write worlds to a file and replace the old one when complete. Raise OSError."""
     file.write(path, VERSION, lambda to: _Writer(to).write(kept), put_in_place)
 
 
 def opened(path: Path) -> EngineDump:
-    """Return the worlds in a file; raise ``BadFile``, and OSError."""
+    """Return the worlds in a file. Raise ``BadFile`` and OSError."""
     with without_collections():
         reader = _Reader(file.read(path, VERSION))
         try:
@@ -99,20 +99,20 @@ def opened(path: Path) -> EngineDump:
 
 
 def _shape() -> set[str]:
-    """Return every record with its fields."""
-    return {f"{one.__name__}({','.join(field_names(one))})" for one in RECORDS}
+    """Return the name and the fields of every record kind."""
+    return {f"{kind.__name__}({','.join(field_names(kind))})" for kind in RECORDS}
 
 
 class _Reader(pickle.Unpickler):
-    """Reads one object after the other. One can refer to parts of earlier ones."""
+    """Reads one object after the other. An object can refer to parts of earlier ones."""
 
     def find_class(self, _module: str, name: str) -> Any:
-        """Return the kind of that name, whatever module it was in; there are no others."""
+        """Return the kind called ``name``. The module is ignored, and unknown names fail."""
         return _KINDS[name]
 
 
 class _Writer(pickle.Pickler):
-    """Writes one object after the other. One can refer to parts of earlier ones."""
+    """Writes one object after the other. An object can refer to parts of earlier ones."""
 
     def __init__(self, to: Checked) -> None:
         super().__init__(to, protocol=5)
@@ -122,31 +122,34 @@ class _Writer(pickle.Pickler):
             Rule: lambda rule: (_rule, (rule.code,)),
             Strike: lambda apply: (_apply, (apply.request, apply.arrived)),
         }
-        #: How each state is made again, by its identity.
+        #: The call that restores each state, by the identity of the state.
         self._states: dict[int, Made] = {}
-        #: A state that has the table with this identity.
+        #: A state by the identity of each of its tables.
         self._holding: dict[int, State] = {}
         self._last: tuple[Queue[Event] | None, Sequence[Event]] = (None, ())
 
     def write(self, kept: EngineDump) -> None:
-        """Write worlds: their states and entries in pieces, and then what refers to those."""
+        """Write worlds: first their states and entries in pieces, then the rest."""
         self.dump(sorted(_shape()))
         for world in kept.worlds:
             self._write_states(world)
-            for entries in (*(one.entries for one in (*world.snapshots, *world.branches)), world.entries):
+            for entries in (
+                *(checkpoint.entries for checkpoint in (*world.snapshots, *world.branches)),
+                world.entries,
+            ):
                 self._dump_pieces(entries)
         self.dump(kept)
 
     def _dump_pieces(self, values: Iterable[Any]) -> None:
         rest = iter(values)
-        while some := list(islice(rest, PIECE)):
-            self.dump(some)
+        while piece := list(islice(rest, PIECE)):
+            self.dump(piece)
 
     def reducer_override(self, value: Any) -> Any:
-        """Return how to make ``value`` again; raise TypeError for a kind that no file may hold."""
+        """Return the call that restores ``value``. Raise TypeError for a kind not listed."""
         if isinstance(value, Enum):
             return type(value), (value.value,)
-        if isinstance(value, str):  # text that remembers where it came from
+        if isinstance(value, str):  # a subclass of str that knows its origin
             return str, (str(value),)
         reduce = self._reduce.get(type(value))
         if reduce is not None:
@@ -158,10 +161,10 @@ class _Writer(pickle.Pickler):
         return NotImplemented
 
     def _write_states(self, world: WorldDump) -> None:
-        """Write the states of a world as what they change in one another, because they share most records.
+        """Write the states of a world as changes of one another.
 
-        Between the states around a request the changes are known. Otherwise two states are compared, and
-        tables that both have cost nothing.
+        States share most records. Between the states before and after a request the changes are known. Other
+        states are compared, and shared tables cost nothing.
         """
         new: list[State] = []
         before: State | None = None
@@ -188,18 +191,21 @@ class _Writer(pickle.Pickler):
         return _changed, (before, gone, [one.after for one in led if one.after is not None], own)
 
     def _state(self, state: State) -> Made:
-        """Return how to make a state again; one that only a waiting request refers to is written here."""
+        """Return the call that restores a state.
+
+        A state to which only a waiting request refers is written in full here.
+        """
         made = self._states.get(id(state))
         if made is None:
             made = _whole, (_own(state), list(_records(state)))
         return made
 
     def _queue(self, queue: Queue[Event]) -> Made:
-        """Write events as a change of the last queue: most logs hold those of another, and some new ones."""
+        """Write events as a change of the last queue, because most logs share events."""
         events = tuple(queue)
         base, held = self._last
         self._last = queue, events
-        dropped = next((at for at, one in enumerate(held) if events and one is events[0]), len(held))
+        dropped = next((at for at, event in enumerate(held) if events and event is events[0]), len(held))
         common = held[dropped:]
         if common and len(common) <= len(events) and all(map(is_, common, events)):
             return _queue, (base, dropped, events[len(common) :])
@@ -207,17 +213,20 @@ class _Writer(pickle.Pickler):
 
 
 def _states(world: WorldDump) -> Iterator[tuple[State, Sequence[Change] | None]]:
-    """Yield the states of a world, each with what changed since the one before it, where that is known."""
+    """Yield the states of a world, each with its changes since the previous state.
+
+    The changes are None if they are not known.
+    """
     yield world.first.state, None
     yield world.origin.state, None
     points: tuple[Checkpoint | WorldDump, ...] = (*world.snapshots, *world.branches, world)
-    for kept in points:
-        for entry in kept.entries:
+    for point in points:
+        for entry in point.entries:
             before, after = entry.before, entry.after
             alone = after.requests == before.requests + 1 and after.log.kept is before.log.kept
             yield before.state, None
             yield after.state, entry.changes if alone and not entry.faults else None
-        yield kept.snapshot.state, None
+        yield point.snapshot.state, None
 
 
 def _own(state: State) -> list[Any]:
@@ -247,7 +256,10 @@ def _queue(base: Queue[Event] | None, dropped: int, new: Iterable[Event]) -> Que
 
 
 def rebuild(kind: Any, fields: Mapping[str, Any]) -> Any:
-    """Return a record whose fields have names; msgspec pickles it as a call of a function of this name."""
+    """Return a record from named fields.
+
+    Msgspec pickles a record as a call of a function with this name.
+    """
     return kind(**fields)
 
 
@@ -256,7 +268,10 @@ def _rule(code: str) -> Rule:
 
 
 def _apply(request: Any, arrived: Any) -> Strike:
-    """Return a request that a fault holds back: it ends with the server, and stays part of the past."""
+    """Return the strike of a deferred request.
+
+    The request cannot take effect after a restart, but it stays in the history.
+    """
     return Strike((), Effects(), {}, request, arrived)
 
 
@@ -266,5 +281,5 @@ _NAMED: tuple[Any, ...] = (
     *(_whole, _changed, _queue, _rule, _apply, rebuild),
 )
 
-#: The same by the names that a file has.
+#: The same by the names in a file.
 _KINDS: Mapping[str, Any] = {one.__name__: one for one in _NAMED}

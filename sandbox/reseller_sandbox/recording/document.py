@@ -1,6 +1,7 @@
-"""A recording as bytes, and back: JSON lines, packed by gzip, read strictly.
+"""Recordings as bytes: JSON lines, compressed by gzip, read strictly.
 
-The first line is the head and has the version of the format; each other line is a step, the last one the end.
+The first line is the head with the version of the format. Each other line is a step. The last step is the
+end.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from reseller_sandbox.registry.clock import wire
 from reseller_sandbox.registry.parameters import defaults, field_names
 from reseller_sandbox.registry.values import INSTANT, Kind
 
-#: The version of the format: another one where a line means something else than it did.
+#: The version of the format. Increase it if the meaning of a line changes.
 VERSION = 1
 
-#: How many bytes a recording may be when it is unpacked.
+#: The maximum size of an unpacked recording in bytes.
 MOST = 1 << 28
 
-#: What every recording's file begins with: the head of gzip, without a time, a name and a system.
+#: The first bytes of every recording: a gzip header without time, name and system.
 _BEGINNING = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 
 
 class BadRecording(ValueError):
-    """A file is no recording, or a damaged one; the message says where, and why."""
+    """A file is not a recording, or is damaged. The message says where and why."""
 
 
 def _content(given: Any) -> bytes:
@@ -55,7 +56,7 @@ def _content(given: Any) -> bytes:
         raise ValueError("must be a file's content in Base64") from None
 
 
-#: A whole recording: its bytes, the same in Base64, or the path of a file, which the caller's side reads.
+#: A whole recording: its bytes, its bytes in Base64, or the path of a file that the client reads.
 CONTENT = Kind(
     {"type": "string", "contentEncoding": "base64", "contentMediaType": "application/gzip"},
     _content,
@@ -65,7 +66,7 @@ Content = Annotated[bytes | str | Path, CONTENT]
 
 
 def to_bytes(recording: RecordedWorld) -> bytes:
-    """Return a recording as a file has it; raise ``BadRecording`` for one that is too large."""
+    """Return a recording as bytes. Raise ``BadRecording`` if it is too large."""
     lines = [{"recording": VERSION, **_written(recording.head)}]
     lines += ({"step": step.__struct_config__.tag, **_written(step)} for step in recording.steps)
     text = "".join(f"{_ENCODER.encode(line)}\n" for line in lines).encode()
@@ -75,7 +76,10 @@ def to_bytes(recording: RecordedWorld) -> bytes:
 
 
 def _written(value: Any) -> Any:
-    """Return a value that JSON does not have as one that it has; a record without its defaults."""
+    """Return a value that JSON lacks as one that JSON has.
+
+    Omit the defaults of records.
+    """
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")
@@ -84,29 +88,36 @@ def _written(value: Any) -> Any:
     if isinstance(value, datetime):
         return wire(value)
     default = defaults(type(value))
-    told = {name: getattr(value, name) for name in field_names(value)}
-    return {name: one for name, one in told.items() if one != default.get(name, NODEFAULT)}
+    fields = {name: getattr(value, name) for name in field_names(value)}
+    return {
+        name: field_value
+        for name, field_value in fields.items()
+        if field_value != default.get(name, NODEFAULT)
+    }
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=_written)
 
 
 def packed(text: bytes) -> bytes:
-    """Return ``text`` as gzip has it, the same on every system."""
+    """Return ``text`` compressed by gzip, with the same bytes on every system."""
     packing = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     end = struct.pack("<II", zlib.crc32(text), len(text) & 0xFFFFFFFF)
     return _BEGINNING + packing.compress(text) + packing.flush() + end
 
 
 def from_bytes(content: bytes, name: str = "recording") -> RecordedWorld:
-    """Return the recording in a file's ``content``; raise ``BadRecording``, which calls the file ``name``."""
+    """Return the recording in ``content``.
+
+    Raise ``BadRecording``, with ``name`` as the name of the file in the message.
+    """
     try:
         lines = _unpacked(content).split(b"\n")
         if lines.pop():
             raise BadRecording(f"line {len(lines) + 1}: it breaks off")
-        told = [_object(number, line) for number, line in enumerate(lines, 1)]
-        head = _head(told[0] if told else {})
-        steps = tuple(_read(number, Step, line) for number, line in enumerate(told[1:], 2))
+        records = [_object(number, line) for number, line in enumerate(lines, 1)]
+        head = _head(records[0] if records else {})
+        steps = tuple(_read(number, Step, line) for number, line in enumerate(records[1:], 2))
         _require_sense(steps)
     except BadRecording as problem:
         raise BadRecording(f"{name}: {problem}") from None
@@ -132,56 +143,56 @@ def _unpacked(content: bytes) -> bytes:
 
 def _object(number: int, line: bytes) -> dict[str, Any]:
     try:
-        told = json.loads(line, object_pairs_hook=_once, parse_constant=_no_number)
+        record = json.loads(line, object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as problem:
         raise BadRecording(f"line {number}: it is not JSON: {problem}") from None
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         raise BadRecording(f"line {number}: it is no object")
-    return told
+    return record
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    told = dict(pairs)
-    if len(told) != len(pairs):
+    record = dict(pairs)
+    if len(record) != len(pairs):
         raise ValueError("a key comes twice")
-    return told
+    return record
 
 
 def _no_number(word: str) -> Any:
     raise ValueError(f"{word} is no number")
 
 
-def _head(told: dict[str, Any]) -> Any:
-    version = told.pop("recording", None)
+def _head(record: dict[str, Any]) -> Any:
+    version = record.pop("recording", None)
     if isinstance(version, bool) or not isinstance(version, int):
         raise BadRecording("line 1: this is no recording: it does not begin with the format's version")
     if version != VERSION:
         raise BadRecording(f"line 1: it is of version {version} of the format; this program reads {VERSION}")
-    return _read(1, RecordingHead, told)
+    return _read(1, RecordingHead, record)
 
 
-def _read(number: int, kind: Any, told: dict[str, Any]) -> Any:
-    """Return a line as a record; ``kind`` is its type, or a union of types that the line chooses from."""
+def _read(number: int, kind: Any, record: dict[str, Any]) -> Any:
+    """Return a line as a record. The type ``kind`` can be a union."""
     try:
-        return convert(told, kind, dec_hook=_value)
+        return convert(record, kind, dec_hook=_value)
     except ValueError as problem:
         raise BadRecording(f"line {number}: {problem}") from None
 
 
-def _value(kind: type, told: Any) -> Any:
-    """Return the value that ``_written`` has made text or an object."""
-    if kind is not Raw:  # freezegun has replaced datetime by a class that msgspec does not know
-        return INSTANT.read(told)
-    match told:
+def _value(kind: type, written: Any) -> Any:
+    """Restore a value that ``_written`` has written as text or an object."""
+    if kind is not Raw:  # because freezegun replaces datetime by a class that msgspec does not know
+        return INSTANT.read(written)
+    match written:
         case str():
-            return Raw(told.encode("utf-8", "surrogatepass"))
-        case {"base64": str() as encoded} if len(told) == 1:
+            return Raw(written.encode("utf-8", "surrogatepass"))
+        case {"base64": str() as encoded} if len(written) == 1:
             return Raw(b64decode(encoded, validate=True))
     raise ValueError("must be text, or an object with base64")
 
 
 def _require_sense(steps: Sequence[Step]) -> None:
-    """Raise ``BadRecording`` where steps are missing, or refer to others that are not there."""
+    """Raise ``BadRecording`` if steps are missing or refer to missing steps."""
     if not steps or not isinstance(steps[0], StateStep):
         raise BadRecording("line 2: the first step must be a stand")
     waiting: set[str] = set()

@@ -1,8 +1,8 @@
-"""Secrets in recordings: those of the sandbox stay, because a replay needs them; all others are masked.
+"""Secrets in recordings: those of the sandbox stay, and all others are masked.
 
-The sandbox's own secrets are the credentials of its accounts, the signatures made with them, and the codes
-and passwords that its registry holds or has answered with. A request whose answer may depend on a masked
-secret cannot be done again.
+A replay needs the secrets of the sandbox: the credentials of its accounts, the signatures made with them, and
+the codes and passwords that its registry holds or has returned. A request whose response may depend on a
+masked secret cannot be repeated.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.server.secrecy import MASK, host_masked, query_elements, target_masked, value_masked
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
 
-#: Why a request cannot be done again.
+#: Why a request cannot be repeated.
 MASKED = "a secret of another service was taken out of it"
 UNKNOWN = "it came with credentials that this world does not accept"
 
-#: Replaces a secret that a fault or a scheduled action looks for: no value of a request is like this pattern.
+#: Replaces a secret in the match of a fault or scheduled action. No value of a request matches this pattern.
 UNLIKE = f"<{MASK}>"
 
-#: How the names of the elements end that sign a request.
+#: The ends of the names of the headers or parameters that sign a request.
 _KEY, _SIGNATURE = "-apikey", "-signature"
 
 
 class Redacted(Struct, frozen=True):
-    """A request and its answer without the secrets of other services.
+    """A request and its response without the secrets of other services.
 
-    ``replaced`` are the places of those. ``anew`` is whether signed content has changed. ``beyond`` is why
-    the request cannot be done again, or empty.
+    ``replaced`` lists the places of these secrets. ``anew`` is whether signed content has changed. ``beyond``
+    is why the request cannot be repeated, or empty.
     """
 
     target: str
@@ -54,18 +54,24 @@ class Redacted(Struct, frozen=True):
 
 
 class Masking:
-    """Masks the secrets of other services in one recording. A secret is own or not throughout."""
+    """Masks the secrets of other services in one recording.
+
+    A secret belongs to the sandbox or to another service in the whole recording.
+    """
 
     def __init__(self, world: World, states: Iterable[State], entries: Iterable[Entry]) -> None:
         self._own = set(world.inherited.keys) | set(world.inherited.tokens)
         for state in states:
             self._own.update(_credentials(state), held_in(state))
         self._entries = entries
-        #: The secrets of other services in control calls: faults look for them, or answer with them.
+        #: The secrets of other services in control calls: faults match them or respond with them.
         self._foreign: set[str] = set()
 
     def learn(self) -> None:
-        """Count as own what the registry has changed and answered; call it after the control calls."""
+        """Add the secrets in changes and responses to those of the sandbox.
+
+        Call it after the control calls.
+        """
         for entry in self._entries:
             for change in entry.changes:
                 for record in (change.before, change.after):
@@ -74,11 +80,14 @@ class Masking:
         self._own -= self._foreign
 
     def call(self, given: Mapping[str, Any], state: Callable[[], State]) -> dict[str, Any]:
-        """Return the arguments of a control call; ``state`` is the one that the call led to."""
+        """Return the arguments of a control call.
+
+        ``state`` returns the state after the call.
+        """
         secrets = set(redact.secrets_in(given, keys=True)) - self._foreign
         if secrets - self._own:
             self._own.update(set(_credentials(state())) | set(held_in(state())))
-            self._own.update(one for one in secrets if _is_like_any(one, self._own))
+            self._own.update(secret for secret in secrets if _is_like_any(secret, self._own))
 
         def unlike(secret: Any, _: str) -> str:
             self._foreign.update(redact.texts(secret))
@@ -88,25 +97,25 @@ class Masking:
         return made
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
-        """Return a moment whose faults and scheduled actions look for no secret of another service."""
+        """Return a snapshot whose faults and scheduled actions match no foreign secret."""
         state, book = snapshot.state, snapshot.faults
-        rules = tuple(self._rule(one, state) for one in book.rules)
+        rules = tuple(self._rule(rule, state) for rule in book.rules)
         draft = Draft(state, snapshot.clock.instant, snapshot.assumptions, "")
         for scheduled in state.scheduled.values():
-            told = {} if scheduled.after is None else MATCH.write(scheduled.after)
-            if (clean := self.call(told, lambda: state)) != told:
+            match = {} if scheduled.after is None else MATCH.write(scheduled.after)
+            if (clean := self.call(match, lambda: state)) != match:
                 draft.put(replace(scheduled, after=MATCH.read(clean)))
         if all(map(is_, rules, book.rules)) and draft.state is state:
             return snapshot
         return replace(snapshot, state=draft.made(), faults=replace(book, rules=rules))
 
     def _rule(self, rule: FaultRule, state: State) -> FaultRule:
-        told = reading.given(rule)
-        clean = self.call(told, lambda: state)
-        return rule if clean == told else reading.read_rules([{"name": rule.name, **clean}], None)[0].rule
+        values = reading.given(rule)
+        clean = self.call(values, lambda: state)
+        return rule if clean == values else reading.read_rules([{"name": rule.name, **clean}], None)[0].rule
 
     def request(self, entry: Entry) -> Redacted:
-        """Return a request and its answer without the secrets of other services."""
+        """Return a request and its response without the secrets of other services."""
         elements = [(spelt(name), value) for name, value in entry.sent.items()]
         elements += [(name.lower(), value) for name, value in query_elements(entry.raw_target)]
         key = next((value for name, value in elements if name.endswith(_KEY)), None)
@@ -143,20 +152,20 @@ def _credentials(state: State) -> Iterator[str]:
 
 
 def held_in(state: State) -> Iterator[str]:
-    """Yield the secrets of all that the registry holds, and is going to hold."""
+    """Yield the secrets in the registry, including those in scheduled actions."""
     for record in chain(state.orders.values(), state.customers.values(), state.scheduled.values()):
         yield from filter(None, redact.secrets_of(record))
 
 
 def _is_like_any(pattern: str, own: Iterable[str]) -> bool:
-    """Whether a text of a match is a pattern of one of the sandbox's own secrets."""
+    """Whether ``pattern`` matches one of the secrets of the sandbox."""
     with suppress(ValueError):
         return any(map(Glob(pattern).matches, own))
     return False
 
 
 def spelt(name: str) -> str:
-    """Return a header's name with hyphens, in lower case, however WSGI has spelt it."""
+    """Return the name of a header in lower case with hyphens, also from WSGI spelling."""
     return name.replace("_", "-").lower()
 
 
@@ -165,9 +174,9 @@ def _element_masked(name: str, value: str, own: set[str]) -> str:
 
 
 def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str], bool]:
-    """Return a body without secrets, the secrets, and whether it is otherwise as it was sent."""
+    """Return a body without secrets, the secrets, and whether the rest is unchanged."""
     try:
-        told = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         read = redact.read(body)
         if read is None or redact.masked(read, own=own) == read:
@@ -179,7 +188,7 @@ def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str], bool]:
         pairs.append((secret, shown))
         return shown
 
-    masked = redact.masked(told, own=own, instead=note)
+    masked = redact.masked(value, own=own, instead=note)
     changed = body
     for secret, instead in pairs:
         for ascii_alone in (True, False):
@@ -195,9 +204,9 @@ def _quoted(value: Any, ascii_alone: bool) -> bytes:
 
 
 def _without(answer: bytes, secrets: Iterable[str]) -> bytes:
-    """Return an answer with secrets masked where they are whole words, and no keys."""
+    """Return a response with secrets masked where they are whole words, not JSON keys."""
     for secret in secrets:
         if len(secret) >= redact.SHORTEST:
-            told = re.escape(secret.encode("utf-8", "surrogatepass"))
-            answer = re.sub(rb"(?<!\w)%b(?!\w|\"\s*:)" % told, MASK.encode(), answer)
+            pattern = re.escape(secret.encode("utf-8", "surrogatepass"))
+            answer = re.sub(rb"(?<!\w)%b(?!\w|\"\s*:)" % pattern, MASK.encode(), answer)
     return answer

@@ -1,4 +1,4 @@
-"""What stands in a recording: its head, and the steps of a world's past, each a line in the file.
+"""The contents of a recording: its head and its steps, one line each.
 
 The fields of each class are the keys of its line.
 """
@@ -20,17 +20,17 @@ Seconds = Annotated[float, Meta(ge=0, le=10**15)]
 
 
 class Raw(bytes):
-    """Bytes that are a text in the file if they are UTF-8, and otherwise an object with ``base64``."""
+    """Bytes, written as a string if they are UTF-8, else as an object with ``base64``."""
 
 
 class _Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A part of the file, in which no other keys can stand."""
+    """A line or a part of a line. It allows no unknown keys."""
 
 
 class _Step(
     _Line, frozen=True, kw_only=True, tag_field="step", tag=lambda name: name.removesuffix("Step").lower()
 ):
-    """A step: its ``number`` in the world's line, and the time that the clock showed."""
+    """A step: its ``number`` in the sequence of the world, and the time of its clock."""
 
     number: Count
     at: datetime
@@ -40,12 +40,12 @@ class _Step(
 
 
 class RecordingHead(_Line, frozen=True, kw_only=True):
-    """Whose past it is: ``by`` is the version of the sandbox, ``default`` whether the world was the default
-    one.
+    """The head of a recording: the version of the sandbox (``by``) and the world.
 
-    ``number`` is the world's among those of its server and ``seed`` that of the server: both are in the
-    credentials that are made anew. ``keys`` and ``tokens`` are the credentials that its accounts had where
-    the world comes from. ``notes`` say what of the past the recording cannot tell.
+    ``default`` is whether the world was the default one. ``number`` is the number of the world on its server
+    and ``seed`` the seed of that server. New credentials depend on both. ``keys`` and ``tokens`` are the
+    credentials that the accounts inherited from the source world. ``notes`` list the parts of the past that
+    are missing.
     """
 
     by: str
@@ -60,8 +60,10 @@ class RecordingHead(_Line, frozen=True, kw_only=True):
 
 
 class StateStep(_Step, frozen=True, kw_only=True):
-    """What the world was when this number had been given away: a fixture. ``why`` is for those past the
-    first.
+    """The state of the world after this number, as a fixture.
+
+    ``why`` is the reason for a second or later state, because the steps before it are missing or cannot be
+    repeated.
     """
 
     fixture: str
@@ -69,8 +71,11 @@ class StateStep(_Step, frozen=True, kw_only=True):
 
 
 class RecordedRequest(_Line, frozen=True, kw_only=True):
-    """A request as it came. ``replaced`` are the places of secrets that others stand for; it has to be
-    signed ``anew`` where they were among what is signed."""
+    """A request as it was received.
+
+    ``replaced`` lists the places of masked secrets. ``anew`` is whether the replay must sign the request
+    again, because a masked secret was in the signed content.
+    """
 
     method: str
     target: str
@@ -83,9 +88,10 @@ class RecordedRequest(_Line, frozen=True, kw_only=True):
 
 
 class RecordedResponse(_Line, frozen=True, kw_only=True):
-    """What the client was told, and which faults had a hand in it.
+    """The result for the client, and the faults that applied.
 
-    The ``body`` is the beginning of an answer that is longer, of which ``size`` and ``digest`` (SHA-256) are.
+    For a long response, ``body`` holds only its beginning. ``size`` and ``digest`` (SHA-256) describe the
+    whole.
     """
 
     status: Count
@@ -98,8 +104,9 @@ class RecordedResponse(_Line, frozen=True, kw_only=True):
 
 
 class WaitingStep(_Step, frozen=True, kw_only=True):
-    """A request came that a fault put off; what came of it is told under the same name ``waits``, if
-    anything.
+    """A request arrived, and a fault deferred it.
+
+    A later ``RequestStep`` with the same ``waits`` has the result, if there was one.
     """
 
     waits: str
@@ -107,9 +114,9 @@ class WaitingStep(_Step, frozen=True, kw_only=True):
 
 
 class RequestStep(_Step, frozen=True, kw_only=True):
-    """A request took effect: one that has just been ``sent``, or one that ``waits``.
+    """A request took effect: a new one (``sent``) or a deferred one (``waits``).
 
-    ``beyond`` is why it cannot be done again, where it cannot; then a ``StateStep`` follows.
+    ``beyond`` is why the request cannot be repeated, or empty. If it is set, a ``StateStep`` follows.
     """
 
     id: str
@@ -121,9 +128,10 @@ class RequestStep(_Step, frozen=True, kw_only=True):
 
 
 class CallStep(_Step, frozen=True, kw_only=True):
-    """A resource was used; ``at`` is what the clock showed after that. ``past`` is whether it only led here.
+    """A control operation was called. ``at`` is the time of the clock after the call.
 
-    A rewind, for one, is not done again: what it left behind is not told.
+    ``past`` is whether a replay skips the call, because only its result matters. An example is a rewind: the
+    recording does not contain the history that it left.
     """
 
     call: str
@@ -132,14 +140,17 @@ class CallStep(_Step, frozen=True, kw_only=True):
 
 
 class EventsStep(_Step, frozen=True, kw_only=True):
-    """Something happened by itself, or by a scheduled action."""
+    """A timed event occurred, or a scheduled action was applied."""
 
     event: str
     subject: str
 
 
 class EndStep(_Step, frozen=True, kw_only=True):
-    """Where the world stood at last; ``digest`` (SHA-256) is that of the world as a fixture."""
+    """The final state of the world.
+
+    ``digest`` is the SHA-256 of the world as a fixture.
+    """
 
     frozen: bool
     requests: Count
@@ -150,18 +161,21 @@ Step = StateStep | WaitingStep | RequestStep | CallStep | EventsStep | EndStep
 
 
 class RecordedWorld(Struct, frozen=True):
-    """A world's past: what it began with, what came then, and where that led."""
+    """The past of a world: the head, then the steps from its first state to the end."""
 
     head: RecordingHead
     steps: tuple[Step, ...]
 
 
-#: So much of a long answer is told, beside its digest.
+#: The number of bytes kept of a long response, beside its digest.
 _KEPT = 4096
 
 
 def came(entry: Entry, answer: bytes | None = None) -> RecordedResponse:
-    """Return what came of a request, which a replay compares; ``answer`` is without the secrets of others."""
+    """Return the response of ``entry`` for comparison in a replay.
+
+    ``answer`` replaces the body with one without secrets of other services.
+    """
     body, size = entry.answer if answer is None else answer, entry.answer_size
     is_long = len(body) > _KEPT
     return RecordedResponse(

@@ -1,8 +1,8 @@
-"""A world's past made into a recording: where it began, and each thing that changed it since.
+"""The past of a world as a recording: its first state, and each change since.
 
-What a world has done is one line of numbers: requests, control calls, what time did. Where numbers are
-missing, since the journal is bounded, or where a step cannot be done again, the recording says what the world
-was after that, and goes on from there.
+Requests, control calls and timed events share one sequence of numbers. If numbers are missing because the
+journal is bounded, or if a step cannot be repeated, the recording contains the state after that step and
+continues from there.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
 from reseller_sandbox.worlds.snapshot import changes
 
-#: The settings that change no answer, or are nobody else's business.
+#: The settings that change no response or are private to the server.
 _NOT_TOLD = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}
 
-#: What is not done again: each only leads to where the world is, or concerns other worlds.
+#: The calls that a replay skips: each only leads to the recorded state, or concerns other worlds.
 PAST = frozenset(
     {
         "history.rewind",
@@ -62,19 +62,19 @@ PAST = frozenset(
     }
 )
 
-#: The calls that say what to look for in requests.
+#: The calls whose arguments match requests.
 _LOOKING = ("faults.", "simulate.")
 
-#: Why a recording begins later than its world, or goes on from another state than it led to.
+#: Why a recording begins after the start of its world, or contains another state.
 FORGOTTEN = "what came before is no longer in the journal"
 UNTOLD = "the world was changed in a way that nothing tells of"
 _TOO_EARLY = "it goes back to what came before the recording begins"
 
 
 class Past(Struct, frozen=True):
-    """The past of a world that began at ``origin``, if that is known, and is at ``end`` now.
+    """The past of a world that began at ``origin``, if known, and is now at ``end``.
 
-    ``entries`` are its journal, ``masking`` takes the secrets of other services out of it.
+    ``entries`` is its journal. ``masking`` removes the secrets of other services.
     """
 
     engine: Engine
@@ -84,7 +84,7 @@ class Past(Struct, frozen=True):
     masking: Masking
 
     def steps(self) -> Iterator[Step]:
-        """Yield its steps in their order; the first one says where it begins."""
+        """Yield the steps in their order. The first one holds the first known state."""
         line = self._line()
         gap = self._gap({step.number for step, _ in line if not isinstance(step, WaitingStep)})
         if self.origin is not None and not gap:
@@ -99,7 +99,7 @@ class Past(Struct, frozen=True):
         yield from self._since(first.step, first.before, [one for one in line if one[0].number >= first.step])
 
     def _gap(self, known: set[int]) -> int:
-        """Return the last number that nothing is known of, of those that something has followed."""
+        """Return the last missing number that a known number follows, or 0."""
         latest = max(known, default=0)
         if self.end.log.number > latest and not known:
             return self.end.log.number
@@ -108,19 +108,22 @@ class Past(Struct, frozen=True):
     def _since(
         self, begin: int, known: Snapshot | None, line: Sequence[tuple[Step, Entry | None]]
     ) -> Iterator[Step]:
-        """Yield the steps since the number ``begin``; ``known`` is the moment before them."""
+        """Yield the steps since the number ``begin``.
+
+        ``known`` is the snapshot before them.
+        """
         done, waiting, broken = begin, set[str](), begin > 0
         for step, entry in line:
             if isinstance(step, WaitingStep):
                 waiting.add(step.waits)
                 yield step
                 continue
-            if step.number <= done and begin != step.number:  # it is in a stand already
+            if step.number <= done and begin != step.number:  # a StateStep includes it already
                 continue
             if entry is not None and isinstance(step, RequestStep):
                 if known is not None and _differ(known, entry.before):
                     yield self._stand(step.number - 1, entry.before, entry.at, UNTOLD)
-                    waiting.discard(entry.id)  # the stand does not count the arrival of this request
+                    waiting.discard(entry.id)  # the StateStep does not include the arrival of this request
                     broken = True
                 if broken and any(isinstance(rule.kind, Stale) for rule in entry.faults):
                     step = replace(step, beyond=step.beyond or _TOO_EARLY)
@@ -142,20 +145,24 @@ class Past(Struct, frozen=True):
         return StateStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
 
     def _line(self) -> list[tuple[Step, Entry | None]]:
-        """Return all that is known, in the order in which it took effect."""
-        found: list[tuple[tuple[int, int, int], Step, Entry | None]] = []
+        """Return all known steps in the order in which they took effect."""
+        keyed: list[tuple[tuple[int, int, int], Step, Entry | None]] = []
         for event in self.end.log.events:
-            found.append(((event.number, 0, 0), self._event(event), None))
+            keyed.append(((event.number, 0, 0), self._event(event), None))
         self.masking.learn()
         for entry in self.entries:
-            found.append(((entry.step, 0, 0), self._request(entry), entry))
+            keyed.append(((entry.step, 0, 0), self._request(entry), entry))
             if entry.arrived is not None:
-                found.append(self._waiting(entry, entry, entry.id))
+                keyed.append(self._waiting(entry, entry, entry.id))
         strikes: Iterable[Any] = self.end.faults.waiting
         inherited = () if self.origin is None else self.origin.faults.waiting
-        held = sorted((one for one in strikes if one not in inherited), key=lambda one: one.arrived)
-        found += (self._waiting(one, one.request, f"w{number}") for number, one in enumerate(held, 1))
-        return [(step, entry) for _, step, entry in sorted(found, key=lambda one: one[0])]
+        held = sorted(
+            (strike for strike in strikes if strike not in inherited), key=lambda strike: strike.arrived
+        )
+        keyed += (
+            self._waiting(strike, strike.request, f"w{number}") for number, strike in enumerate(held, 1)
+        )
+        return [(step, entry) for _, step, entry in sorted(keyed, key=lambda strike: strike[0])]
 
     def _event(self, event: Event) -> Step:
         if event.registry_event is not None and event.kind != "control":
@@ -177,18 +184,23 @@ class Past(Struct, frozen=True):
         )
 
     def _opened(self, event: Event) -> Mapping[str, str]:
-        """Return the credentials of an account that was added, which others may have stood in the way of."""
+        """Return the credentials of an account that was added.
+
+        They can differ from the requested ones if another world had those.
+        """
         name = event.given.get("name", event.given.get("account"))
         made = account_named(self._state_after(event), name)
         return {} if made is None else {"key": made.key, "secret": made.secret, "token": made.token}
 
     def _state_after(self, event: Event) -> State:
-        """Return the state that the next request met, or that the world is in."""
+        """Return the state before the next request, or the final state."""
         later = (entry.before.state for entry in self.entries if entry.step > event.number)
         return next(later, self.end.state)
 
-    def _waiting(self, one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], WaitingStep, None]:
-        after, matched, at = one.arrived
+    def _waiting(
+        self, strike: Any, entry: Entry, name: str
+    ) -> tuple[tuple[int, int, int], WaitingStep, None]:
+        after, matched, at = strike.arrived
         sent = _sent(entry, self.masking.request(entry))
         return (after, 1, matched), WaitingStep(number=after, at=at, waits=name, sent=sent), None
 
@@ -219,15 +231,15 @@ def _sent(entry: Entry, clean: Redacted) -> RecordedRequest:
     )
 
 
-def _differ(one: Snapshot, other: Snapshot) -> bool:
-    """Whether two moments are not alike in what a request sees."""
-    if one.state is not other.state and next(changes(one.state, other.state), None) is not None:
+def _differ(first: Snapshot, other: Snapshot) -> bool:
+    """Whether a request would see a difference between two snapshots."""
+    if first.state is not other.state and next(changes(first.state, other.state), None) is not None:
         return True
-    return one.assumptions != other.assumptions or one.faults.rules != other.faults.rules
+    return first.assumptions != other.assumptions or first.faults.rules != other.faults.rules
 
 
 def _beyond(entry: Entry) -> str:
-    """Return why a request cannot be done again, or nothing."""
+    """Return why a request cannot be repeated, or an empty string."""
     if entry.body_size is not None:
         return f"its body of {entry.body_size} bytes was too long for the journal (--journal-body)"
     longest = max(map(len, entry.sent.values()), default=0)
@@ -242,7 +254,7 @@ def _beyond(entry: Entry) -> str:
 
 
 def recording_of(engine: Engine, world: World) -> RecordedWorld:
-    """Return the past of a world, as far as it is known, up to now."""
+    """Return the past of a world until now, as far as it is known."""
     with world.lock:
         world.settle()
         end = world.snapshot
@@ -264,25 +276,24 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
 
 
 def state_digest(engine: Engine, snapshot: Snapshot) -> str:
-    """Return the digest of a moment as a fixture, whether its clock runs or not."""
+    """Return the digest of a snapshot as a fixture, whether its clock runs or not."""
     still = replace(snapshot, clock=WorldClock(snapshot.clock.instant))
     return sha256(engine.fixtures.written(still).encode()).hexdigest()
 
 
 def program_version() -> str:
-    """Return the version of this program."""
     try:
         return version("reseller-sandbox")
-    except PackageNotFoundError:  # a checkout that nothing has been installed from
+    except PackageNotFoundError:  # a checkout without an installation
         return "unknown"
 
 
 def _head(engine: Engine, world: World, notes: Iterable[str]) -> RecordingHead:
     settings = {}
-    for one in declared(ServiceSettings):
-        value = getattr(engine.limits, one.name, one.default)
-        if one.name not in _NOT_TOLD and value != one.default:
-            settings[one.name] = list(value) if isinstance(value, tuple) else value
+    for setting in declared(ServiceSettings):
+        value = getattr(engine.limits, setting.name, setting.default)
+        if setting.name not in _NOT_TOLD and value != setting.default:
+            settings[setting.name] = list(value) if isinstance(value, tuple) else value
     return RecordingHead(
         by=program_version(),
         world=world.name,

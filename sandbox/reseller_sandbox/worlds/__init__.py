@@ -1,4 +1,7 @@
-"""Worlds: each a registry with its own accounts, clock, assumptions and journal, found by its credentials."""
+"""Worlds: each has a registry, accounts, a clock, assumptions and a journal.
+
+A request reaches a world by its credentials or by its path.
+"""
 
 from reseller_sandbox.worlds.engine import Engine, Fork
 from reseller_sandbox.worlds.fixtures import Fixtures

@@ -1,4 +1,4 @@
-"""Credentials of accounts: those of the world that theirs comes from, and how new ones are drawn."""
+"""Credentials of accounts: generated ones, and those inherited from a source."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from reseller_sandbox.registry.parameters import Quiet
 from reseller_sandbox.registry.shards import ALONE, Shard
 from reseller_sandbox.registry.state import State, own_accounts, replaced
 
-#: A kind of credential, and one of it.
+#: A kind of credential (``key`` or ``token``) and its value.
 Claim: TypeAlias = tuple[str, str]
 
 
 class Inherited(Quiet, frozen=True):
-    """What the accounts of a world had where the world comes from.
+    """Credentials that the accounts of a world had in its source world.
 
-    It works where the world is chosen by its path: for a client that cannot change its credentials.
+    They work only where the path selects the world, for a client that cannot change its credentials.
     """
 
     keys: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     tokens: Mapping[str, int] = field(default_factory=dict)
 
     def and_of(self, state: State) -> Inherited:
-        """Return these credentials and those in ``state``, which go first."""
+        """Return these credentials and those in ``state``, which take precedence."""
         accounts = own_accounts(state)
         return Inherited(
-            {**self.keys, **{one.key: (one.client_id, one.secret) for one in accounts}},
-            {**self.tokens, **{one.token: one.client_id for one in accounts}},
+            {**self.keys, **{account.key: (account.client_id, account.secret) for account in accounts}},
+            {**self.tokens, **{account.token: account.client_id for account in accounts}},
         )
 
     def by_key(self, key: str, state: State) -> Account | None:
-        """Return the account in ``state`` with this key, or that had it, and the secret beside it."""
+        """Return the account that has or inherited this key, with the matching secret."""
         own = state.account_by_key.get(key)
         if own is not None:
             return state.accounts[own]
@@ -48,14 +48,14 @@ class Inherited(Quiet, frozen=True):
         return account and replace(account, key=key, secret=secret)
 
     def by_token(self, token: str, state: State) -> Account | None:
-        """Return the account in ``state`` with this token, or that had it."""
+        """Return the account that has or inherited this token."""
         own = state.account_by_token.get(token)
         if own is not None:
             return state.accounts[own]
         return _working(state, self.tokens.get(token, OUTSIDE), "token")
 
     def kind_of(self, credential: str, client_id: int) -> str | None:
-        """Return as what an account had a credential, ``key`` or ``token``; None where it had it not."""
+        """Return ``key`` or ``token`` if the account inherited this credential, else None."""
         if credential in self.keys and self.keys[credential][0] == client_id:
             return "key"
         return "token" if self.tokens.get(credential) == client_id else None
@@ -74,12 +74,13 @@ def renewed(
     only: set[int],
     shard: Shard = ALONE,
 ) -> State:
-    """Return ``state`` with credentials for the accounts ``only`` that follow from ``seed`` and ``number``.
+    """Return ``state`` with new credentials for the accounts ``only``.
 
-    They are those of nobody else, here or where ``is_taken`` says so.
+    They follow from ``seed`` and ``number``. They differ from all credentials in ``state`` and from those for
+    which ``is_taken`` is true.
     """
-    holders = {claim: one.client_id for one in own_accounts(state) for claim in claims(one)}
-    found: list[Account] = []
+    holders = {claim: account.client_id for account in own_accounts(state) for claim in claims(account)}
+    renewed_accounts: list[Account] = []
     source = f"{shard.unique(seed)}/world/{number}"
     for client_id in sorted(only):
         account = state.accounts[client_id]
@@ -87,10 +88,10 @@ def renewed(
             made = _drawn(account, source, number, attempt, shard)
             if not is_taken(made) and not _is_here(made, holders):
                 break
-        found.append(made)
+        renewed_accounts.append(made)
         for claim in claims(made):
             holders[claim] = client_id
-    return replaced(state, found)
+    return replaced(state, renewed_accounts)
 
 
 def claims(account: Account) -> tuple[Claim, Claim]:
@@ -104,7 +105,7 @@ def _is_here(account: Account, holders: Mapping[tuple[str, str], int]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _word(name: str) -> str:
-    """Return the name of an account as it may stand in a credential."""
+    """Return the name of an account with only letters, digits and hyphens."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
 
 
@@ -113,7 +114,7 @@ def _drawn(account: Account, source: str, number: int, attempt: int, shard: Shar
     again = f"/{attempt}" if attempt else ""
 
     made = {}
-    for what in ("key", "secret", "token"):
-        digest = hashlib.sha256(f"{source}/{account.client_id}/{what}{again}".encode()).hexdigest()
-        made[what] = shard.unique(f"{word}-{what}-w{number}-{digest[:16]}")
+    for kind in ("key", "secret", "token"):
+        digest = hashlib.sha256(f"{source}/{account.client_id}/{kind}{again}".encode()).hexdigest()
+        made[kind] = shard.unique(f"{word}-{kind}-w{number}-{digest[:16]}")
     return replace(account, **made)

@@ -1,4 +1,4 @@
-"""The worlds of one server: found by name or by credentials, forked, and dropped when nobody uses them."""
+"""The worlds of one server: look-up by name or credentials, fork, and removal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from reseller_sandbox.worlds.timeline import AT, seen
 from reseller_sandbox.worlds.world import Checkpoint, World
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult, WorldDump
 
-#: Why a credential lets nobody in of which nothing is known.
+#: The reason for rejecting an unknown credential.
 NOBODYS = "nobody has it"
 
 #: How many credentials of former worlds are remembered.
@@ -47,10 +47,10 @@ MOST_REMEMBERED = 3000
 
 
 class Index:
-    """Which worlds have a credential, revoked or not, the oldest first. Tuples: a look-up needs no lock.
+    """Worlds by credential, revoked or not, oldest first.
 
-    A world keeps its claim on every credential that it ever had: it can go back to where it had it, and no
-    other world is to have it by then.
+    Values are tuples, so a look-up needs no lock. A world keeps its claim on every credential that it ever
+    had, because a rewind can bring the credential back, and no other world may have it then.
     """
 
     def __init__(self) -> None:
@@ -60,24 +60,24 @@ class Index:
         self._held: dict[World, list[tuple[str, str, str]]] = {}
         self._claims: dict[Claim, World] = {}
         self._claimed: dict[World, list[Claim]] = {}
-        self._ends: OrderedDict[str, str] = OrderedDict()  # whose oldest is found at once, as a dict's is not
+        self._ends: OrderedDict[str, str] = OrderedDict()  # popitem(last=False) is O(1), unlike in a dict
 
     @property
     def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
         return self.keys, self.tokens, self.secrets
 
     def add(self, world: World) -> None:
-        """Take up the credentials that ``world`` has now."""
+        """Index the credentials that ``world`` has now."""
         accounts = own_accounts(world.state)
-        self._held[world] = held = [(one.key, one.token, one.secret) for one in accounts]
+        self._held[world] = held = [(account.key, account.token, account.secret) for account in accounts]
         kinds = self._kinds
         for words in held:
-            for found, word in zip(kinds, words, strict=True):
-                others = found.get(word)
+            for holders, word in zip(kinds, words, strict=True):
+                others = holders.get(word)
                 if others is None:
-                    found[word] = (world,)
-                elif world not in others:  # where two accounts of the world have one secret
-                    found[word] = _in_order((*others, world))
+                    holders[word] = (world,)
+                elif world not in others:  # because two accounts of a world can share a secret
+                    holders[word] = _in_order((*others, world))
         for account in accounts:
             for claim in claims(account):
                 if claim not in self._claims:
@@ -93,22 +93,22 @@ class Index:
                 del self._claims[claim]
 
     def remove(self, world: World) -> None:
-        """Forget the credentials that ``world`` had until now, but not its claim on them."""
+        """Remove the current credentials of ``world``, but keep its claims on them."""
         for words in self._held.pop(world, ()):
-            for found, word in zip(self._kinds, words, strict=True):
-                rest = tuple(one for one in found.get(word, ()) if one is not world)
+            for holders, word in zip(self._kinds, words, strict=True):
+                rest = tuple(holder for holder in holders.get(word, ()) if holder is not world)
                 if rest:
-                    found[word] = rest
+                    holders[word] = rest
                 else:
-                    found.pop(word, None)
+                    holders.pop(word, None)
 
     def holders(self, credential: str) -> Iterator[World]:
-        """Yield the worlds that have it, be it as a key, a token or a secret."""
-        for found in self._kinds:
-            yield from found.get(credential, ())
+        """Yield the worlds that have ``credential`` as a key, a token or a secret."""
+        for holders in self._kinds:
+            yield from holders.get(credential, ())
 
     def forget(self, world: World, end: str) -> None:
-        """Forget a world that is there no longer, but for how it came to its ``end``; what it had is free."""
+        """Remove a deleted world and its claims. Remember ``end`` for its credentials."""
         became = f"it was of the world {world.name}, which {end}"
         for credential in chain.from_iterable(self._held.get(world, ())):
             self._ends[credential] = became
@@ -119,30 +119,33 @@ class Index:
         self._drop_claims(world)
 
     def begin_again(self, world: World) -> None:
-        """Drop the claims of a world that can go back to nothing on all but what it has now."""
+        """Drop the claims of a reset world, except those on its current credentials."""
         self._drop_claims(world)
         self.remove(world)
         self.add(world)
 
     def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
-        """Return the claims, each with the name of its world, and the ends of former worlds."""
+        """Return the claims with the names of their worlds, and the ends of former worlds."""
         return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
 
     def recall(
         self, claims: Iterable[tuple[Claim, str]], ends: Mapping[str, str], worlds: Mapping[str, World]
     ) -> None:
-        """Take up what another index remembered; ``worlds`` are those there are, by name."""
+        """Restore claims and ends from another index.
+
+        ``worlds`` holds the current worlds by name.
+        """
         for claim, name in claims:
             if name in worlds:
                 self._claim(claim, worlds[name])
         self._ends |= ends
 
     def what_became_of(self, credential: str) -> str:
-        """Return what became of the world that a credential was of; an empty text where that is unknown."""
+        """Return how the former world of ``credential`` ended, or an empty string."""
         return self._ends.get(credential, "")
 
     def is_taken(self, account: Account, by_other_than: World | None = None) -> bool:
-        """Whether a world other than that has or has had the key or the token of ``account``."""
+        """Whether another world has or had the key or the token of ``account``."""
         key, token = claims(account)
         known = self._claims
         return (
@@ -152,16 +155,19 @@ class Index:
 
 
 class Stranger(Struct, frozen=True):
-    """Why a credential is refused, in words that do not repeat it, and the account that has it, if any."""
+    """The reason for rejecting a credential, without its value.
+
+    ``sender`` is the account that has the credential, if there is one.
+    """
 
     reason: str
     sender: tuple[World, Account] | None = None
 
 
 def somebodys(world: World, credential: str, there: World | None) -> Stranger | None:
-    """Return what a credential is that an account of ``world`` has, if one does.
+    """Return why ``credential`` is rejected if an account in ``world`` has it.
 
-    ``there`` is the world that the path chose.
+    Return None otherwise. ``there`` is the world that the path selected.
     """
     for client_id in sorted(world.state.accounts):
         account = world.state.accounts[client_id]
@@ -182,7 +188,7 @@ _CALLED = {"key": "v3 API key", "token": "v2.0 token", "secret": "v3 secret"}
 
 
 def _in_order(worlds: Iterable[World]) -> tuple[World, ...]:
-    return tuple(sorted(worlds, key=lambda one: one.number))
+    return tuple(sorted(worlds, key=lambda world: world.number))
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -190,12 +196,12 @@ _COUNTED = re.compile(r"w[0-9]+")
 
 
 class Fork(Struct, frozen=True, kw_only=True):
-    """What a new world is to be; None leaves a thing as its source has it.
+    """Parameters of a new world. None keeps the value of the source.
 
-    Its source is ``fixture`` (a packaged fixture's name), ``state`` (the YAML of one),
-    or ``point`` of ``world`` (a world, or its name). ``now`` is where its clock begins: a fixture's dates
-    move along, a world's events happen on the way there. ``seed`` is what codes and identifiers are drawn
-    from, where two worlds are to draw the same.
+    The source is ``fixture`` (the name of a packaged fixture), ``state`` (the YAML of a fixture), or
+    ``point`` of ``world`` (a world or its name). ``now`` is the start of the clock: the dates of a fixture
+    are shifted, and the due events of a world take effect up to ``now``. ``seed`` determines generated codes
+    and identifiers. Two worlds with the same seed generate the same ones.
     """
 
     world: World | str = DEFAULT
@@ -209,7 +215,10 @@ class Fork(Struct, frozen=True, kw_only=True):
     seed: str | None = None
 
     def applied(self, begin: Snapshot) -> Snapshot:
-        """Return the source's moment with what else is wanted; refuse with ``invalid_parameter``."""
+        """Return the source snapshot with the changes of this fork.
+
+        Refuse with ``invalid_parameter`` if an assumption is invalid.
+        """
         if self.now is not None and self.fixture is None and self.state is None:
             instant = self.now
             begin, _ = to(lambda _: instant)(begin)
@@ -224,7 +233,7 @@ class Fork(Struct, frozen=True, kw_only=True):
 
     @property
     def told(self) -> dict[str, object]:
-        """Return what a new world's own event log says of where it came from."""
+        """Return the source of the world, as the event log of the new world shows it."""
         source = self.world if isinstance(self.world, str) else self.world.name
         if self.state is not None:
             return {"state": "given"}
@@ -234,7 +243,10 @@ class Fork(Struct, frozen=True, kw_only=True):
 
 
 def require_name(name: str, bare: str) -> None:
-    """Refuse a name that no world can have; ``bare`` is it without what its shard puts before it."""
+    """Refuse an invalid world name.
+
+    ``bare`` is the name without the prefix of its shard.
+    """
     if not _NAME.fullmatch(name) or _COUNTED.fullmatch(bare):
         problem = (
             "name takes 1 to 40 letters, digits, hyphens and underscores, a letter or digit first, and not w "
@@ -243,12 +255,15 @@ def require_name(name: str, bare: str) -> None:
         raise Refused(INVALID_PARAMETER, problems=problem)
 
 
-#: How many seconds pass at least between two looks for idle worlds that nobody has asked for.
+#: Minimum interval in seconds between two scans for idle worlds.
 SWEEP = 1.0
 
 
 class Engine:
-    """The worlds of one server. Looking one up takes the same time however many there are."""
+    """The worlds of one server.
+
+    A look-up takes constant time for any number of worlds.
+    """
 
     def __init__(
         self,
@@ -273,16 +288,16 @@ class Engine:
         self._index = Index()
         self._take(default)
 
-    def go_on(self, kept: EngineDump, others: Iterable[World]) -> None:
-        """Go on where another engine was, which had ``others`` beside the default world."""
-        self.seed, self._count = kept.seed, kept.count
+    def go_on(self, dump: EngineDump, others: Iterable[World]) -> None:
+        """Restore the state of another engine, with its other worlds in ``others``."""
+        self.seed, self._count = dump.seed, dump.count
         for world in others:
             self._take(world, world.used)
-        self._index.recall(kept.claims, kept.ends, self._by_name)
-        self.departed.take(kept.departed)
+        self._index.recall(dump.claims, dump.ends, self._by_name)
+        self.departed.take(dump.departed)
 
     def kept(self) -> EngineDump:
-        """Return what there is now, as a value."""
+        """Return the current worlds and credentials as a value."""
         with self._lock:
             worlds, departed = list(self._by_name.values()), Tally.of(self.departed)
             count, remembered = self._count, self._index.remembered()
@@ -297,26 +312,29 @@ class Engine:
         return len(list(iter(self)))
 
     def get(self, name: str) -> World | None:
-        """Return the world of that name, if there is one; after an ``@`` stands a point of its past."""
+        """Return the world called ``name``, or None.
+
+        After ``@`` stands a point of its past.
+        """
         bare, at, point = name.partition(AT)
         world = self._by_name.get(bare)
-        found = world if world is not None and self._in_use(world) else None
-        return seen(found, point) if at and found is not None else found
+        present = world if world is not None and self._in_use(world) else None
+        return seen(present, point) if at and present is not None else present
 
     def find(self, name: str) -> World:
-        """Return the world of that name; refuse with ``unknown_world``."""
+        """Return the world called ``name``. Refuse with ``unknown_world``."""
         world = self.get(name)
         if world is None:
             raise self.unknown(name)
         return world
 
     def unknown(self, name: str) -> Refused:
-        """Return the refusal of a world that is not there."""
+        """Return the refusal for an unknown world."""
         elsewhere = self.shard.elsewhere(name)
         return Refused(UNKNOWN_WORLD, world=name[:80], elsewhere=elsewhere and f": {elsewhere}")
 
     def by_key(self, key: str) -> tuple[World, Account] | None:
-        """Return the account with this API key, and its world."""
+        """Return the account with this v3 API key, and its world."""
         return self._account(key, self._index.keys, "account_by_key")
 
     def by_token(self, token: str) -> tuple[World, Account] | None:
@@ -333,7 +351,10 @@ class Engine:
         return None
 
     def stranger(self, credential: str, there: World | None = None) -> Stranger:
-        """Return why a key or token lets nobody in; ``there`` is the world that the path chose."""
+        """Return why a key or token is rejected.
+
+        ``there`` is the world that the path selected.
+        """
         for world in (*([there] if there is not None else ()), *self._index.holders(credential)):
             known = somebodys(world, credential, there)
             if known is not None and self._in_use(world):
@@ -342,10 +363,11 @@ class Engine:
         return Stranger(became or self.shard.elsewhere(credential) or NOBODYS)
 
     def fork(self, wanted: Fork | None = None) -> World:
-        """Return a new world with credentials of its own, in time that grows with its accounts alone.
+        """Return a new world with its own credentials.
 
-        Refuse with ``too_many_worlds``, ``world_exists``, ``unknown_world``, ``invalid_fixture``,
-        ``invalid_parameter``, ``too_many_faults``, and with ``set_back`` when ``now`` is past at its source.
+        The time grows only with the number of accounts. Refuse with ``too_many_worlds``, ``world_exists``,
+        ``unknown_world``, ``invalid_fixture``, ``invalid_parameter``, ``too_many_faults``, and with
+        ``set_back`` if ``now`` is before the time of the source.
         """
         wanted = wanted or Fork()
         self._may_take(wanted.name)
@@ -364,10 +386,10 @@ class Engine:
             return world
 
     def open(self, recording: bytes, name: str | None = None) -> tuple[World, ReplayResult]:
-        """Return a new world that lives a recording's past again, with credentials of its own, and how it
-        went.
+        """Replay a recording in a new world with its own credentials.
 
-        Refuse with ``too_many_worlds``, ``world_exists``, ``invalid_parameter`` and ``too_many_faults``.
+        Return the world and the result of the replay. Refuse with ``too_many_worlds``, ``world_exists``,
+        ``invalid_parameter`` and ``too_many_faults``.
         """
         assert self.relive is not None, "what makes this engine does not say how a recording is opened"
         self._may_take(name)
@@ -384,15 +406,19 @@ class Engine:
             return world, relived
 
     def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
-        """Let ``world`` begin again as a fixture says; return the branch that keeps what it was.
+        """Restart ``world`` from a fixture.
 
-        Credentials that another world has, or can go back to, are replaced by new ones. Refuse with
-        ``invalid_fixture`` and ``too_many_faults``, and then nothing has changed.
+        Return the branch that keeps its previous history. Credentials that another world has, or can go back
+        to, are replaced by new ones. Refuse with ``invalid_fixture`` and ``too_many_faults`` and change
+        nothing in this case.
         """
         return self.begin_again(world, self.fixtures.text(text))
 
     def begin_again(self, world: World, begin: Snapshot) -> Checkpoint:
-        """Let ``world`` begin again at a first moment, as ``load`` does; refuse with ``too_many_faults``."""
+        """Restart ``world`` from ``begin``, as ``load`` does.
+
+        Refuse with ``too_many_faults``.
+        """
         begin = self._bounded(begin)
         with world.lock, self._lock:
             state = self._with_free_credentials(begin.state, world, own_accounts(begin.state))
@@ -400,10 +426,10 @@ class Engine:
             return timeline.begin_again(world, replace(begin, state=state))
 
     def add(self, world: World, section: str, key: object, entry: Mapping[str, Any]) -> None:
-        """Build an entry of a fixture's section onto ``world``; no money moves, nothing is played.
+        """Add an entry of a fixture section to ``world``.
 
-        Credentials that another world has, or can go back to, are replaced by new ones. Refuse with
-        ``invalid_entry``, and then nothing has changed.
+        No money moves and no event occurs. Credentials that another world has, or can go back to, are
+        replaced by new ones. Refuse with ``invalid_entry`` and change nothing in this case.
         """
         with world.lock, self._lock:
             world.settle()
@@ -417,7 +443,7 @@ class Engine:
             world.snapshot = lasting(replace(before, state=state))
 
     def drop(self, name: str) -> None:
-        """Delete a world; refuse with ``unknown_world`` and ``default_world``."""
+        """Delete a world. Refuse with ``unknown_world`` and ``default_world``."""
         with self._lock:
             world = self.find(name)
             if world is self.default:
@@ -425,7 +451,7 @@ class Engine:
             self._forget(world, "was deleted")
 
     def start_over(self) -> None:
-        """Be as at the start: no forks, and the default world at its first moment, whatever it has loaded."""
+        """Delete all forks and reset the default world to its very first state."""
         with self._lock:
             for world in list(self._by_name.values()):
                 if world is not self.default:
@@ -437,22 +463,22 @@ class Engine:
         self._index.begin_again(self.default)
 
     def exercised(self) -> Tally:
-        """Return what has been exercised in every world, those among them that are gone."""
+        """Return the usage counts of all worlds, deleted ones included."""
         with self._lock:
             return Tally.of(self.departed, *(world.tally for world in self._by_name.values()))
 
     def forget_exercises(self) -> None:
-        """Forget what has been exercised in every world."""
+        """Clear the usage counts of all worlds."""
         with self._lock:
-            for one in (self.departed, *(world.tally for world in self._by_name.values())):
-                one.clear()
+            for tally in (self.departed, *(world.tally for world in self._by_name.values())):
+                tally.clear()
 
     def idle(self, world: World) -> float:
-        """Return for how many seconds of the machine's time nobody has used ``world``."""
+        """Return for how many seconds of machine time ``world`` has been unused."""
         return stopwatch() - world.used
 
     def _may_take(self, name: str | None) -> str:
-        """Return the name of the next world; refuse where there may be none, or not of that name."""
+        """Return the name of the next world. Refuse if there are too many or it is taken."""
         with self._lock:
             if stopwatch() - self._swept > SWEEP or len(self._by_name) >= self.limits.max_worlds:
                 self._drop_idle()
@@ -471,27 +497,27 @@ class Engine:
                 raise Refused(WORLD_EXISTS, world=named)
             return named
 
-    def _source(self, wanted: Fork) -> Snapshot:
-        if wanted.state is not None:
-            return self._bounded(self.fixtures.text(wanted.state, wanted.now))
-        if wanted.fixture is not None:
-            return self._bounded(self.fixtures.named(wanted.fixture, wanted.now))
-        return timeline.point(self._origin(wanted), wanted.point)
+    def _source(self, request: Fork) -> Snapshot:
+        if request.state is not None:
+            return self._bounded(self.fixtures.text(request.state, request.now))
+        if request.fixture is not None:
+            return self._bounded(self.fixtures.named(request.fixture, request.now))
+        return timeline.point(self._origin(request), request.point)
 
-    def _origin(self, wanted: Fork) -> World:
-        return self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
+    def _origin(self, request: Fork) -> World:
+        return self.find(request.world) if isinstance(request.world, str) else request.world
 
     def _bounded(self, begin: Snapshot) -> Snapshot:
         self.limits.require_room_for_faults(len(begin.faults.rules))
         return begin
 
     def _with_credentials(self, state: State, number: int) -> State:
-        """Return ``state`` with new credentials, free in every world, for all accounts."""
-        accounts = {one for one in state.accounts if one != OUTSIDE}
+        """Return ``state`` with new credentials for all accounts, unique among all worlds."""
+        accounts = {client_id for client_id in state.accounts if client_id != OUTSIDE}
         return renewed(state, self.seed, number, self._index.is_taken, accounts, self.shard)
 
     def _with_free_credentials(self, state: State, world: World, accounts: Iterable[Account]) -> State:
-        """Return ``state`` for ``world``, with new credentials in place of those of other worlds."""
+        """Return ``state`` with new credentials in place of those of other worlds."""
 
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)
@@ -503,10 +529,10 @@ class Engine:
         others = {one.client_id for one in accounts if (guarded and is_foreign(one)) or is_taken(one)}
         return renewed(state, self.seed, world.number, is_taken, others, self.shard)
 
-    def _inherited(self, wanted: Fork) -> Inherited:
-        if wanted.fixture is not None or wanted.state is not None:
+    def _inherited(self, request: Fork) -> Inherited:
+        if request.fixture is not None or request.state is not None:
             return Inherited()
-        return self._origin(wanted).inherited
+        return self._origin(request).inherited
 
     def _take(self, world: World, used: float | None = None) -> None:
         self._by_name[world.name] = world
@@ -527,7 +553,10 @@ class Engine:
             self._index.add(world)
 
     def _in_use(self, world: World) -> bool:
-        """Whether ``world`` is still there, which using it keeps it."""
+        """Whether ``world`` still exists.
+
+        Mark it as used, so that it does not become idle.
+        """
         if self._drop_if_idle(world):
             return False
         world.used = stopwatch()
@@ -539,7 +568,7 @@ class Engine:
             self._drop_if_idle(world)
 
     def _drop_if_idle(self, world: World) -> bool:
-        """Forget ``world`` if nobody has used it for too long; return whether that is so."""
+        """Delete ``world`` if it is idle for too long. Return whether it was deleted."""
         limit = self.limits.world_idle
         if not limit or world is self.default or self.idle(world) <= limit:
             return False

@@ -1,7 +1,7 @@
-"""The event log: what has changed a world beside its requests, in one line with them.
+"""The event log: every change to a world except requests.
 
-Control calls, what fired and the scheduled actions that struck each have a number in that line, as requests
-have, and name the one that brought them about. The log is part of the world's moment: it goes back with it.
+Control calls, timed events and scheduled actions share one sequence of numbers with the requests. Each event
+names its cause. The log is part of the snapshot of a world, so a rewind takes the log back too.
 """
 
 from __future__ import annotations
@@ -21,20 +21,23 @@ Kind = Literal["request", "control", "time", "scheduled"]
 
 
 class TimedEvent(NamedTuple):
-    """Something that has just happened by itself; ``scheduled`` is the number of the scheduled action that
-    it was."""
+    """A registry event that time or a scheduled action caused.
+
+    ``scheduled`` is the number of the scheduled action, or None.
+    """
 
     registry_event: RegistryEvent
     scheduled: int | None
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """One thing that changed a world.
+    """One change to a world.
 
-    ``number`` is its place in the world's line, ``cause`` that of what brought it about: the control call
-    that moved the clock, or the request that a scheduled action waited for; None for what a running clock
-    made due. ``name`` is the operation or the happening, ``given`` what a control call was told, ``changed``
-    the settings that it changed (name, before, after), and ``effect`` what else came of it.
+    ``number`` is its place in the sequence of the world. ``cause`` is the number of its cause: the control
+    call that moved the clock, or the request that triggered a scheduled action. It is None for an event that
+    a running clock made due. ``name`` is the operation or the kind of event. ``given`` holds the arguments of
+    a control call. ``changed`` holds the changed settings (name, before, after), and ``effect`` any other
+    results.
     """
 
     number: int
@@ -49,10 +52,10 @@ class Event(Struct, frozen=True, kw_only=True):
 
 
 class EventLog(Struct, frozen=True):
-    """The latest events up to ``limit`` of them, and how many there have been, requests included.
+    """The latest events, at most ``limit``, and the count of events and requests.
 
-    ``cause`` is the number of what is going on, where that brings others about. ``line`` tells apart the
-    lines of a world that has begun again with other fixtures.
+    ``cause`` is the number of the current control call or request, if it can cause other events. ``line``
+    distinguishes the sequences of a world that was restarted from another fixture.
     """
 
     limit: int = 10_000
@@ -63,16 +66,16 @@ class EventLog(Struct, frozen=True):
     kept: Queue[Event] = field(default_factory=Queue)
 
     def counted(self) -> EventLog:
-        """Return the log with a number given away: to a request, or to what will be noted when it is done."""
+        """Return the log with one more number used: for a request, or for a later event."""
         return replace(self, number=self.number + 1)
 
     def during(self, cause: int | None) -> EventLog:
-        """Return the log while ``cause`` is going on."""
+        """Return the log with ``cause`` as the cause of the next events."""
         return replace(self, cause=cause)
 
     def with_events(self, events: Sequence[TimedEvent]) -> EventLog:
-        """Return the log with what has happened by itself, or by a scheduled action."""
-        skipped = max(len(events) - self.limit, 0)  # what would be dropped at once
+        """Return the log with events that time or a scheduled action caused."""
+        skipped = max(len(events) - self.limit, 0)  # because the limit would drop these at once
         log = replace(self, number=self.number + skipped, dropped=self.dropped + skipped)
         return log.noted(
             [
@@ -90,7 +93,7 @@ class EventLog(Struct, frozen=True):
         )
 
     def noted(self, events: Sequence[Event]) -> EventLog:
-        """Return the log with more events, and without the oldest when there are too many."""
+        """Return the log with more events, without the oldest beyond the limit."""
         kept, count, dropped = self.kept, len(self.kept), self.dropped
         for event in events:
             kept = kept.enqueue(event)
@@ -102,7 +105,7 @@ class EventLog(Struct, frozen=True):
         return replace(self, kept=kept, dropped=dropped, number=number)
 
     def since(self, earlier: EventLog) -> tuple[Event, ...]:
-        """Return what has been noted since ``earlier``, from which this log has come."""
+        """Return the events added after ``earlier``, a previous state of this log."""
         count = len(self.kept) + self.dropped - len(earlier.kept) - earlier.dropped
         return tuple(islice(self.kept, max(len(self.kept) - count, 0), None)) if count > 0 else ()
 
@@ -113,10 +116,10 @@ class EventLog(Struct, frozen=True):
 
 
 class LoggedAction(Struct):
-    """A control call in the making: what it is told, and what it does as far as is known.
+    """A control call in progress: its arguments and its effects until now.
 
-    ``number`` is its place in the world's line, as soon as it has one. ``forgotten`` is whether the log
-    leaves it out: the world is as it began, or is not the one that it changes.
+    ``number`` is its place in the sequence of the world, once it has one. ``forgotten`` is whether the log
+    leaves it out, because the world was reset or the call changes another world.
     """
 
     name: str

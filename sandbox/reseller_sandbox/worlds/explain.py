@@ -1,4 +1,4 @@
-"""Why a request was refused: the rule, the state it met, and the nearest move that would be allowed."""
+"""Explanations of refusals: the rule, the state, and the nearest allowed action."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ from reseller_sandbox.worlds.snapshot import Snapshot
 
 
 class Allowed(Struct, frozen=True):
-    """The nearest move that would be allowed, in words; ``at`` is when time alone makes it possible."""
+    """The nearest allowed action, as text.
+
+    ``at`` is when time alone makes it possible.
+    """
 
     words: str
     at: datetime | None = None
 
 
 class NameMet(Struct, frozen=True):
-    """A name as a request met it: who held it, at which stage of its life, and a pending transfer."""
+    """A domain name at the time of a request: holder, order and pending transfer."""
 
     name: str
     holder: str | None
@@ -40,7 +43,7 @@ class NameMet(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """Why a request was refused, at which moment: its account, and each name it was about, as they were."""
+    """The refusal of a request, with the account and the names as they were then."""
 
     refused: Refusal
     snapshot: Snapshot
@@ -49,10 +52,10 @@ class Explanation(Struct, frozen=True):
 
     @property
     def allowed(self) -> Allowed:
-        """The nearest move that would be allowed."""
+        """The nearest allowed action."""
         explained = _BY_STATE.get(self.refused.rule)
-        found = explained(self) if explained is not None else None
-        return found or Allowed(self.refused.remedy)
+        allowed = explained(self) if explained is not None else None
+        return allowed or Allowed(self.refused.remedy)
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -61,23 +64,23 @@ class Explanation(Struct, frozen=True):
 
     @property
     def about(self) -> NameMet | None:
-        """The name that the refusal speaks of."""
+        """The name that the refusal is about."""
         named = (name for name in self.names if to_unicode(name.name) == self.facts.get("name"))
         return next(iter((*named, *self.names)), None)
 
     @property
     def order(self) -> Order | None:
-        """The order that was met under that name."""
+        """The order for this name."""
         return self.about.order if self.about is not None else None
 
     @property
     def transfer(self) -> Transfer | None:
-        """The pending transfer that was met under that name."""
+        """The pending transfer of this name."""
         return self.about.transfer if self.about is not None else None
 
 
 def explain(entry: Entry) -> Explanation | None:
-    """Return why the request was refused, or None when it was not."""
+    """Return the explanation of a refused request, or None if it was not refused."""
     if entry.refused is None:
         return None
     account = account_named(entry.before.state, entry.account)
@@ -86,14 +89,17 @@ def explain(entry: Entry) -> Explanation | None:
 
 
 def _name_met(state: State, account: Account | None, name: str) -> NameMet:
-    """Return the account's own order for a name where it has one, else whoever holds it."""
+    """Return the state of ``name``, with the order of ``account`` if it has one."""
     order = order_met(state, account, name)
     holder = state.accounts[order.account].name if order is not None else None
     return NameMet(name, holder, order, pending_transfer(state, name))
 
 
 class Leg(NamedTuple):
-    """A leg of a way, from stage to stage: what it takes, in ``words``, and whether time makes it alone."""
+    """One transition on a path between stages.
+
+    ``words`` describes it. ``by_itself`` is whether time alone causes it.
+    """
 
     start: Stage
     target: Stage
@@ -120,9 +126,9 @@ def _wrong_state(case: Explanation) -> Allowed | None:
 
 
 def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[Leg]:
-    """Return the steps that lead soonest from ``stage`` to where ``wanted`` is possible.
+    """Return the shortest path from ``stage`` to a stage that permits ``wanted``.
 
-    Moves that give a name away are left out; where no way leads there, the way to its release is returned.
+    Transitions that give a name away are left out. If there is no such path, return the path to the release.
     """
     steps = [
         Leg(at, Stage.ACTIVE, f"ask for its {wording.word(move.action)} first, which makes it active", False)
@@ -140,12 +146,12 @@ def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[L
                 reached[step.target] = [*reached[at], step]
                 edge.append(step.target)
     return next(
-        (reached[one] for one in reached if permits(state, one, wanted)), reached.get(Stage.RELEASED, [])
+        (reached[end] for end in reached if permits(state, end, wanted)), reached.get(Stage.RELEASED, [])
     )
 
 
 def _ended(case: Explanation, order: Order, waits: Sequence[Leg]) -> datetime | None:
-    """Return when time alone has made these steps of ``order``; None where that cannot be known yet."""
+    """Return when time alone completes these transitions of ``order``, or None."""
     if order.stage is Stage.ARRIVING:
         return case.transfer.completes if case.transfer is not None and len(waits) == 1 else None
     policy = case.snapshot.state.zones[order.zone].policy
@@ -195,10 +201,10 @@ def _taken(case: Explanation) -> Allowed | None:
         return None
     if case.account is not None and order.account == case.account.client_id:
         state, word = case.snapshot.state, case.refused.wording.word
-        asks = [one for one in (Action.RENEW, Action.RESTORE) if permits(state, order.stage, one)]
+        asks = [action for action in (Action.RENEW, Action.RESTORE) if permits(state, order.stage, action)]
         if asks or order.stage is not Stage.PENDING_DELETE:
             return Allowed(
-                "it is this account's already" + "".join(f": ask for its {word(one)}" for one in asks)
+                "it is this account's already" + "".join(f": ask for its {word(action)}" for action in asks)
             )
     if order.stage in (Stage.REDEMPTION, Stage.PENDING_DELETE):
         policy = case.snapshot.state.zones[order.zone].policy
@@ -223,7 +229,7 @@ def _revoked(case: Explanation) -> Allowed | None:
     return Allowed(f"use another account's, or restore the credentials of {account.name}, which are revoked")
 
 
-#: What is allowed instead, where that depends on the state that was met.
+#: The allowed action for each rule where it depends on the state.
 _BY_STATE: Mapping[Rule, Callable[[Explanation], Allowed | None]] = {
     r.WRONG_STATE: _wrong_state,
     r.TRANSFER_PENDING: _transfer_pending,

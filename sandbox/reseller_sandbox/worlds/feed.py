@@ -1,4 +1,4 @@
-"""What comes to a world as it comes, for those who follow it."""
+"""A feed of the requests and events of a world, for its followers."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from itertools import islice
 from threading import Condition
 from typing import Any
 
-#: How many records are kept for a follower that reads slowly, each with the states before and after its
-#: request; what it misses beyond is counted.
+#: The number of records kept for a slow follower, each with the states before and after its request.
+#: ``Follower.missed`` counts the older ones.
 KEPT = 1000
 
 
 @dataclass(slots=True, eq=False)
 class Come:
-    """Something that has come, and what it is to those who follow: made once for all who ask alike."""
+    """A record in the feed, with its rendered forms, which all followers share."""
 
     thing: Any
     shown: dict[Any, Any] = field(default_factory=dict)
 
 
 class Feed:
-    """The latest of what has come, shared by all who follow; nothing is kept while nobody does."""
+    """The latest records, shared by all followers. Without followers it keeps none."""
 
     def __init__(self) -> None:
         self.changed = Condition()
@@ -32,7 +32,7 @@ class Feed:
         self.followers: set[Follower] = set()
 
     def put(self, things: Iterable[Any]) -> None:
-        """Let those who follow have more."""
+        """Pass ``things`` to the followers."""
         if not self.followers:
             return
         with self.changed:
@@ -42,14 +42,14 @@ class Feed:
             self._wake()
 
     def follow(self) -> Follower:
-        """Return a follower of all that comes from now on."""
+        """Return a follower of all records from now on."""
         with self.changed:
             follower = Follower(self)
             self.followers.add(follower)
             return follower
 
     def end(self) -> None:
-        """Let nobody follow any longer: the world is gone."""
+        """End all followers, because the world is deleted."""
         with self.changed:
             for follower in self.followers:
                 follower.ended = True
@@ -65,10 +65,10 @@ class Feed:
 
 
 class Follower:
-    """One who follows a feed, and reads when it likes: who does not read costs nothing.
+    """A reader of a feed at its own pace.
 
-    ``missed`` counts what was no longer there when it read, ``when_news`` is called when there is something
-    to read again. It has ``ended`` when nothing will come any more.
+    ``missed`` counts the records that were dropped before it read them. ``when_news`` is called when there
+    are new records. ``ended`` is whether no more records follow.
     """
 
     def __init__(self, feed: Feed) -> None:
@@ -82,23 +82,23 @@ class Follower:
         self.when_news: Callable[[], None] | None = None
 
     def begin(self, past: Iterable[Any]) -> None:
-        """Take what came before it followed first of all."""
+        """Return ``past`` from the next ``take``, before all newer records."""
         self._past = list(map(Come, past))
 
     def take(self) -> list[Come]:
-        """Return what has come since the last time."""
+        """Return the records since the previous call."""
         feed, past, self._past = self._feed, self._past, []
         with feed.changed:
             self.asleep = True
             oldest = feed.count - len(feed.kept)
             self.missed += max(oldest - self._at, 0)
-            found = list(islice(feed.kept, max(self._at - oldest, 0), None)) if self._at < feed.count else []
+            new = list(islice(feed.kept, max(self._at - oldest, 0), None)) if self._at < feed.count else []
             self._at = feed.count
-            self._new = len(found)
-            return past + found
+            self._new = len(new)
+            return past + new
 
     def put_back(self, come: list[Come]) -> None:
-        """Put back the last of what was taken, for the next ``take``."""
+        """Put back the last records of a ``take``, for the next ``take``."""
         with self._feed.changed:
             new = min(len(come), self._new)
             self._at -= new
@@ -108,23 +108,23 @@ class Follower:
             self.when_news()
 
     def wait(self) -> None:
-        """Wait until there is something to take, or nothing will come any more."""
+        """Wait until there are new records or the feed has ended."""
         with self._feed.changed:
             self._feed.changed.wait_for(lambda: self.ended or self._at < self._feed.count)
 
     def rest(self, seconds: float) -> None:
-        """Wait for so long, or until nothing will come any more."""
+        """Wait for ``seconds``, or until the feed has ended."""
         if seconds:
             with self._feed.changed:
                 self._feed.changed.wait_for(lambda: self.ended, seconds)
 
     @property
     def company(self) -> int:
-        """How many follow the same."""
+        """The number of followers of this feed."""
         return len(self._feed.followers)
 
     def close(self) -> None:
-        """Follow no longer; what nobody follows is not kept."""
+        """Stop following. Without followers, the feed drops its records."""
         with self._feed.changed:
             self.ended = True
             self._feed.followers.discard(self)

@@ -1,4 +1,4 @@
-"""Worlds as fixtures: first moments read from YAML, and any moment written back as YAML."""
+"""Fixtures of worlds: snapshots read from YAML and written to YAML."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.registry.refusals import INVALID_ENTRY, INVALID_FIXTURE, Refused
 from reseller_sandbox.worlds.snapshot import Snapshot
 
-#: How many fixtures are remembered once they have been read.
+#: The number of fixtures kept in memory after reading.
 REMEMBERED = 16
 
-#: How many worlds are remembered as they were written last.
+#: The number of exported worlds kept in memory.
 EXPORTED = 4
 
 _LONGEST = 4000
 
 
 class Fixtures(Struct):
-    """Reads fixtures into first moments; the latest ones read are remembered.
+    """Reads fixtures into snapshots, with a cache of the latest ones.
 
-    ``base`` are the assumptions where a fixture names none, ``frozen`` is whether the clock stands still
-    there. ``own`` is the fixture that the server was started with, a name or a path; ``words`` are those that
-    the matches in a fixture may use, None for any.
+    ``base`` holds the assumptions that a fixture does not set. ``frozen`` is whether the clock is frozen if
+    the fixture does not say so. ``own`` is the name or path of the fixture of the server. ``words`` is the
+    vocabulary that matches in a fixture may use, or None for any.
     """
 
     base: Assumptions = field(default_factory=Assumptions)
@@ -45,9 +45,9 @@ class Fixtures(Struct):
     _exported: tuple[tuple[Snapshot, str], ...] = ()
 
     def named(self, name: str, now: datetime | None = None) -> Snapshot:
-        """Return the first moment of a packaged fixture, or of the server's own.
+        """Return the first snapshot of a packaged fixture, or of the server's fixture.
 
-        ``now`` takes the place of the fixture's own instant. Refuse with ``invalid_fixture``.
+        ``now`` replaces the instant in the fixture. Refuse with ``invalid_fixture``.
         """
         path = fixture.packaged(name)
         if path is None and name != self.own:
@@ -56,14 +56,17 @@ class Fixtures(Struct):
         try:
             return self.file(path or fixture.find(name), now)
         except (Refused, FixtureError):
-            # What is wrong would quote the file, which nobody is to read from elsewhere.
+            # Do not pass on the problem: it quotes the file, which remote clients must not read.
             problem = (
                 f"{name!r} was usable when the server started and is not now; see reseller-sandbox check"
             )
             raise Refused(INVALID_FIXTURE, problems=problem) from None
 
     def file(self, path: Path, now: datetime | None = None) -> Snapshot:
-        """Return the first moment of the fixture in a file; refuse with ``invalid_fixture``."""
+        """Return the first snapshot of the fixture file ``path``.
+
+        Refuse with ``invalid_fixture``.
+        """
         try:
             version = path.stat().st_mtime_ns
         except OSError:
@@ -72,7 +75,10 @@ class Fixtures(Struct):
         return self._snapshot_of(f"file {path} {version}", now, read)
 
     def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Snapshot:
-        """Return the first moment of a fixture: its text or a mapping; refuse with ``invalid_fixture``."""
+        """Return the first snapshot of a fixture that is YAML text or a mapping.
+
+        Refuse with ``invalid_fixture``.
+        """
         if not isinstance(text, str):
             return self._first(_usable(lambda: fixture.loads(text, now=now, words=self.words)))
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -80,23 +86,24 @@ class Fixtures(Struct):
         return self._snapshot_of(f"text {digest}", now, read)
 
     def _snapshot_of(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Snapshot:
-        found = self._read.get((source, now))
-        if found is None:
-            found = _usable(load)
+        loaded = self._read.get((source, now))
+        if loaded is None:
+            loaded = _usable(load)
             for oldest in list(self._read)[: -REMEMBERED + 1 or None]:
-                self._read.pop(oldest, None)  # which another thread may have done
-            self._read[source, now] = found
-        return self._first(found)
+                self._read.pop(oldest, None)  # another thread may have removed it
+            self._read[source, now] = loaded
+        return self._first(loaded)
 
-    def _first(self, found: Seed) -> Snapshot:
-        frozen = self.frozen if found.frozen is None else found.frozen
-        clock = WorldClock(found.now) if frozen else WorldClock(found.now).run()
-        return Snapshot(found.state, clock, self.base.with_values(found.assume), found.requests, found.faults)
+    def _first(self, seed: Seed) -> Snapshot:
+        frozen = self.frozen if seed.frozen is None else seed.frozen
+        clock = WorldClock(seed.now) if frozen else WorldClock(seed.now).run()
+        return Snapshot(seed.state, clock, self.base.with_values(seed.assume), seed.requests, seed.faults)
 
     def written(self, snapshot: Snapshot) -> str:
-        """Return ``snapshot`` as a fixture, which read again, by any server, leads to the same moment.
+        """Return ``snapshot`` as a fixture.
 
-        The latest few are remembered, so that a world that has not changed is written once.
+        Any server that reads it gets the same snapshot. The latest few are cached, so that an unchanged world
+        is written once.
         """
         for known, text in self._exported:
             if _is_same(known, snapshot):
@@ -107,27 +114,27 @@ class Fixtures(Struct):
 
     def _written(self, snapshot: Snapshot) -> str:
         values = snapshot.assumptions.values()
-        said = {**snapshot.assumptions.departures(), **self.base.departures()}
+        named = {**snapshot.assumptions.departures(), **self.base.departures()}
         return fixture.dumps(
             snapshot.state,
             snapshot.clock.instant,
             frozen=snapshot.clock.frozen,
-            assume={name: values[name] for name in values if name in said},
+            assume={name: values[name] for name in values if name in named},
             book=snapshot.faults,
             requests=snapshot.requests,
         )
 
 
-def _is_same(one: Snapshot, other: Snapshot) -> bool:
-    """Whether two moments are alike, as far as that can be told at once: by what they are made of."""
-    if one.state is not other.state or one.faults is not other.faults or one.requests != other.requests:
+def _is_same(first: Snapshot, other: Snapshot) -> bool:
+    """Whether two snapshots are equal. Compare states and faults only by identity."""
+    if first.state is not other.state or first.faults is not other.faults or first.requests != other.requests:
         return False
-    clocks = [(snapshot.clock.instant, snapshot.clock.frozen) for snapshot in (one, other)]
-    return clocks[0] == clocks[1] and one.assumptions == other.assumptions
+    clocks = [(snapshot.clock.instant, snapshot.clock.frozen) for snapshot in (first, other)]
+    return clocks[0] == clocks[1] and first.assumptions == other.assumptions
 
 
 def _usable(load: Callable[[], Seed]) -> Seed:
-    """Return what ``load`` does; refuse with ``invalid_fixture``, and what is wrong."""
+    """Return the result of ``load``. Refuse with ``invalid_fixture`` and the problems."""
     try:
         return load()
     except FixtureError as error:
@@ -135,18 +142,20 @@ def _usable(load: Callable[[], Seed]) -> Seed:
 
 
 def lasting(snapshot: Snapshot) -> Snapshot:
-    """Return ``snapshot``, to which something has been added; refuse where time has let go of that by
-    then."""
+    """Return ``snapshot``.
+
+    Refuse with ``invalid_entry`` if an event that is already due ends one of its orders.
+    """
     reached, events = snapshot.settled(snapshot.clock.now())
-    for one in reversed(events):
-        if one.order is not None and one.subject not in reached.state.holding_order:
-            gone = f"{to_unicode(one.subject)} is over: the {one.event} was on {wire(one.at)}"
+    for event in reversed(events):
+        if event.order is not None and event.subject not in reached.state.holding_order:
+            gone = f"{to_unicode(event.subject)} is over: the {event.event} was on {wire(event.at)}"
             raise Refused(INVALID_ENTRY, problems=gone)
     return snapshot
 
 
 def told(error: FixtureError) -> str:
-    """Return what is wrong with a fixture, in one line."""
+    """Return the problems of a fixture in one line."""
     line = "; ".join(str(error).splitlines()).rstrip(".")
     if len(line) <= _LONGEST:
         return line

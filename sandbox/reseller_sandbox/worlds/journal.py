@@ -1,6 +1,6 @@
-"""The journal, every request of a world with its answer and changes, and the tally of what they exercised.
+"""The journal of the requests of a world, and the usage counts.
 
-The tally only grows: neither a rewind nor a journal that drops its oldest entries takes anything from it.
+The usage counts only grow: neither a rewind nor a dropped journal entry reduces them.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ T = TypeVar("T")
 
 
 class Arrival(NamedTuple):
-    """When a request came that takes effect only later: after which number of the world's line.
+    """The arrival of a request that takes effect later.
 
-    ``matched`` is how many requests the rules in force had matched by then: of several that came between the
-    same two numbers it tells the order.
+    ``after`` is the last number used in the world at that time. ``matched`` is how many requests the fault
+    rules had matched by then. It gives the order of several arrivals after the same number.
     """
 
     after: int
@@ -45,28 +45,28 @@ class Arrival(NamedTuple):
 
 
 class Entry(Quiet, frozen=True, kw_only=True):
-    """One request and what came of it.
+    """One request and its result.
 
-    ``id`` is the request's name (``r12``), ``step`` its number among all that changed the world, ``at`` the
-    world's time, ``duration`` in seconds of the machine's. ``raw_target`` is as it was sent, ``target`` the
-    same with its secrets masked, ``scheme`` and ``port`` say where it came in; bodies are as they came and
-    went. ``body_size`` and ``answer_size`` are None, or the sizes in bytes of bodies that were too long to be
-    kept whole. ``before`` and ``after`` are the moments around it. ``held_up`` is for how many seconds faults
-    kept the client from its answer, had it waited for all of it.
+    ``id`` is the name of the request (``r12``) and ``step`` its number in the sequence of the world. ``at``
+    is the time of the world, and ``duration`` is in seconds of machine time. ``raw_target`` is the target as
+    sent. ``target`` is the same with its secrets masked. ``scheme`` and ``port`` say where the request came
+    in. Bodies are kept as received and as sent. ``body_size`` and ``answer_size`` are None, or the sizes in
+    bytes of bodies that were too long to keep whole. ``before`` and ``after`` are the snapshots around the
+    request. ``held_up`` is the delay by faults in seconds, if the client waited for the whole response.
 
-    Three things are told apart. ``carried_out`` is whether the operation was done, be it that it reads or
-    that it changes something. ``outcome`` is what the client was told: ``ok``, the name of the error, or
-    ``fault`` where a fault left no answer of the interface's own. ``faults`` are the rules that struck;
-    ``lost`` is whether the operation's own answer did not arrive because of them. Where none at all was
-    sent the status is that of the answer that was lost, or 0.
+    Three results are separate. ``carried_out`` is whether the operation was done, for reads and writes.
+    ``outcome`` is the result for the client: ``ok``, the name of the error, or ``fault`` if a fault left no
+    response of the API. ``faults`` are the rules that applied. ``lost`` is whether these faults kept the
+    response of the operation from the client. If no response was sent, ``status`` is that of the lost
+    response, or 0.
 
-    ``error`` is the error that the client was told, as faults name it, and ``stage`` that of the name that
-    it was about, before it.
+    ``error`` is the error in the response, by its name in fault rules. ``stage`` is the stage of the domain
+    before the request.
 
-    ``arrived`` is when it came, where a fault has put its effect off until later.
+    ``arrived`` is the arrival of a request that a fault deferred.
 
-    ``sent`` are its headers as they came, long ones cut; ``headers`` are they without their secrets, and
-    ``ignored`` the keys that had no effect. It can be matched by ``core.matching``.
+    ``sent`` holds the headers as received, long ones cut. ``headers`` holds them without secrets. ``ignored``
+    holds the keys that had no effect. ``registry.matching`` can match an entry.
     """
 
     id: str
@@ -114,7 +114,7 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """The path, without the world's prefix and the query."""
+        """The path, without the prefix of the world and without the query."""
         path = unquote(self.target.partition("?")[0])
         return "/" + path.split("/", 3)[-1] if path.startswith("/_worlds/") else path
 
@@ -125,12 +125,12 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     @property
     def query(self) -> list[tuple[str, str]]:
-        """The elements of the query."""
+        """The query parameters as pairs."""
         return parse_qsl(self.target.partition("?")[2], keep_blank_values=True)
 
     @property
     def json(self) -> Any:
-        """The body as JSON; None where it is none, or was too long to be kept."""
+        """The body as JSON, or None if it is not JSON or was too long to keep."""
         try:
             return json.loads(self.body, parse_float=Decimal) if self.body.strip() else None
         except (ValueError, RecursionError):
@@ -138,39 +138,40 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     @property
     def changed(self) -> bool:
-        """Whether it changed anything."""
+        """Whether the request changed a record."""
         return bool(self.changes)
 
     @property
     def fault_names(self) -> tuple[str, ...]:
-        """The names of the rules that struck it."""
+        """The names of the fault rules that applied."""
         return tuple(rule.name for rule in self.faults)
 
     @property
     def fault(self) -> str | None:
-        """The names of the rules that struck it, in one line."""
+        """The names of the fault rules that applied, in one line."""
         return ", ".join(self.fault_names) or None
 
     @property
     def fault_kind(self) -> str | None:
-        """The kinds of the rules that struck it."""
+        """The kinds of the fault rules that applied, in one line."""
         return ", ".join(rule.kind.name for rule in self.faults) or None
 
     @property
     def charges(self) -> tuple[LedgerEntry, ...]:
-        """The movements of money that it caused."""
+        """The ledger entries that the request created."""
         return tuple(change.after for change in self.changes if change.table == "ledger" and change.after)
 
 
-#: From which stage an order went to which; None is before it began, or after it ended.
+#: The stages of an order before and after. None is before its start or after its end.
 Move = tuple[Stage | None, Stage | None]
 
 
 class Exercise(NamedTuple):
-    """What a request exercised; requests of which all this is the same are counted as one kind.
+    """The kind of a request for the usage counts. Equal kinds are counted together.
 
-    ``stage`` is that of the name it was about, before it. ``rule`` is by what it was refused, ``error`` what
-    the client was told, as faults name it, and ``injected`` whether a fault made that up.
+    ``stage`` is the stage of the domain before the request. ``rule`` is the rule that refused it. ``error``
+    is the error in the response, by its name in fault rules. ``injected`` is whether a fault made up this
+    error.
     """
 
     operation: str
@@ -184,21 +185,21 @@ class Exercise(NamedTuple):
     assumed: tuple[tuple[str, object], ...]
 
 
-#: What happened by itself, and the stage at which the order was before it.
+#: The name of a timed event, and the stage of the order before it.
 Passed = tuple[str, Stage | None]
 
 
 class Counted(Struct):
-    """How often something was exercised, and by which request for the first time: ``default/r12``."""
+    """How often a kind occurred, and the first request of this kind: ``default/r12``."""
 
     times: int
     first: str
 
 
 class Tally(Struct):
-    """What has been exercised in the world called ``world``, or in several.
+    """Usage counts of the world called ``world``, or of several worlds.
 
-    ``requests`` is what requests have exercised, ``events`` what has happened by itself.
+    ``requests`` counts requests by kind. ``events`` counts timed events.
     """
 
     world: str = ""
@@ -207,10 +208,10 @@ class Tally(Struct):
 
     @classmethod
     def of(cls, *others: Tally) -> Tally:
-        """Return what all ``others`` have counted by now."""
+        """Return the sum of the counts of ``others``."""
         whole = cls()
-        for one in others:
-            whole.take(one)
+        for other in others:
+            whole.take(other)
         return whole
 
     def note(self, entry: Entry) -> None:
@@ -229,19 +230,19 @@ class Tally(Struct):
         _count(self.requests, exercise, 1, entry.id, self.world)
 
     def note_events(self, events: Iterable[RegistryEvent]) -> None:
-        """Count what has happened by itself."""
-        for one in events:
-            _count(self.events, (one.event, one.stage), 1)
+        """Count timed events."""
+        for event in events:
+            _count(self.events, (event.event, event.stage), 1)
 
     def take(self, other: Tally) -> None:
-        """Add what ``other`` has counted."""
+        """Add the counts of ``other``."""
         for exercise, seen in list(other.requests.items()):
             _count(self.requests, exercise, seen.times, seen.first)
         for event, seen in list(other.events.items()):
             _count(self.events, event, seen.times)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all counts."""
         self.requests.clear()
         self.events.clear()
 
@@ -255,14 +256,14 @@ def _count(counts: dict[T, Counted], key: T, times: int, request: str = "", worl
 
 
 def _moves(changes: Sequence[Change]) -> tuple[Move, ...]:
-    """Return between which stages orders have gone."""
+    """Return the stage changes of orders, each as stages before and after."""
     orders = [(change.before, change.after) for change in changes if change.table == "orders"]
     stages = [(before and before.stage, after and after.stage) for before, after in orders]
     return tuple([(earlier, later) for earlier, later in stages if earlier is not later])
 
 
 class RequestJournal:
-    """The latest entries, up to ``limits.journal`` of them; older ones are dropped, and counted."""
+    """The latest entries, at most ``limits.journal``, and the number of dropped ones."""
 
     def __init__(self, limits: Limits, feed: Feed | None = None, tally: Tally | None = None) -> None:
         self._limits = limits
@@ -273,7 +274,7 @@ class RequestJournal:
         self.dropped = 0
 
     def add(self, entry: Entry) -> None:
-        """Take an entry, shorten what is too long of it, and drop the oldest when there are too many."""
+        """Add an entry with its long bodies cut. Drop the oldest entry beyond the limit."""
         entry = _shortened(entry, self._limits.journal_body)
         with self._lock:
             self._tally.note(entry)
@@ -287,12 +288,12 @@ class RequestJournal:
             self._feed.put((entry,))
 
     def follow(self) -> tuple[Follower, tuple[Entry, ...]]:
-        """Return a follower of all that comes to the world from now on, and the entries before that."""
+        """Return a follower of all later records of the world, and the entries until now."""
         with self._lock:
             return self._feed.follow(), tuple(self._entries)
 
     def get(self, name: str) -> Entry:
-        """Return the entry of the request called ``name``; refuse with ``unknown_request``."""
+        """Return the entry of the request ``name``. Refuse with ``unknown_request``."""
         for entry in reversed(self.entries):
             if entry.id == name:
                 return entry
@@ -307,23 +308,23 @@ class RequestJournal:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The entries in the order in which their requests came."""
+        """The entries in the order in which their requests arrived."""
         with self._lock:
             return tuple(self._entries)
 
     def replace(self, entries: Iterable[Entry]) -> None:
-        """Hold ``entries`` instead."""
+        """Replace all entries by ``entries``."""
         with self._lock:
             self._entries = deque(entries, maxlen=self._limits.journal)
 
     def forget_after(self, number: int) -> None:
-        """Forget the entries of requests with a higher number."""
+        """Remove the entries of requests with a higher number."""
         with self._lock:
             while self._entries and self._entries[-1].number > number:
                 self._entries.pop()
 
     def clear(self) -> None:
-        """Forget every entry."""
+        """Remove all entries."""
         with self._lock:
             self._entries.clear()
             self.dropped = 0

@@ -1,4 +1,4 @@
-"""Records and requests as they are shown: as JSON values, without their secrets."""
+"""Records and requests as JSON values, without their secrets."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from reseller_sandbox.server.secrecy import MASK, host_masked, is_key, is_secret
 
 _FORM = re.compile(r"[^\s={}\"]+=")
 
-#: How many headers are kept of a request, and how many characters of each.
+#: The number of headers kept per request, and the number of characters of each.
 MOST_HEADERS = 40
 _LONGEST_HEADER = 200
 KEPT_OF_A_HEADER = 1000
 
-#: A secret this short is not looked for in other texts: it would be found everywhere.
+#: The minimum length of a secret that is masked in other texts. A shorter one would match everywhere.
 SHORTEST = 4
 
 
@@ -38,12 +38,14 @@ def masked(
     own: AbstractSet[str] = frozenset(),
     instead: Callable[[Any, str], str] = lambda _, shown: shown,
 ) -> Any:
-    """Return a JSON value with every secret in it masked, and ``secrets`` wherever they stand.
+    """Return a JSON value with its secrets, and all of ``secrets``, masked.
 
-    With ``own``, those stay, and v3 keys are secrets too. ``instead`` is called with each part that is
-    masked and with its masked form, and returns the replacement.
+    The values in ``own`` stay. If ``own`` is not empty, v3 keys are secrets too. ``instead`` is called with
+    each masked part and its masked form, and returns the replacement.
     """
-    known = sorted({one for one in secrets if len(one) >= SHORTEST}, key=lambda one: (-len(one), one))
+    known = sorted(
+        {secret for secret in secrets if len(secret) >= SHORTEST}, key=lambda secret: (-len(secret), secret)
+    )
 
     def without(value: Any, name: str = "") -> Any:
         is_hidden = is_secret(name) or (own and is_key(name))
@@ -62,15 +64,15 @@ def masked(
 
 
 def cut(sent: Mapping[str, str]) -> dict[str, str]:
-    """Return as many of a request's headers as are worth keeping, and as much of each."""
+    """Return at most ``MOST_HEADERS`` headers of a request, each cut to a limit."""
     kept = islice(sent.items(), MOST_HEADERS)
     return {name[:_LONGEST_HEADER]: value[:KEPT_OF_A_HEADER] for name, value in kept}
 
 
 def headers(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield a request's headers without their secrets, and as much of each as is worth showing."""
+    """Yield the headers of a request without their secrets, each cut to a limit."""
     for spelt, value in sent.items():
-        name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # as WSGI spells it
+        name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # WSGI spells names in capitals
         shown = value_masked(name, value)
         yield (
             name[:_LONGEST_HEADER],
@@ -79,7 +81,7 @@ def headers(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def secrets_in(value: Any, *, keys: bool = False) -> Iterator[str]:
-    """Yield the secrets that a JSON value holds; with ``keys``, v3 keys too."""
+    """Yield the secrets in a JSON value. With ``keys``, yield v3 keys too."""
     if isinstance(value, Mapping):
         for key in value:
             if is_secret(str(key)) or (keys and is_key(str(key))):
@@ -92,7 +94,7 @@ def secrets_in(value: Any, *, keys: bool = False) -> Iterator[str]:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield the texts and numbers in a JSON value."""
+    """Yield the strings and numbers in a JSON value."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -103,9 +105,10 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def read(raw: bytes) -> Any:
-    """Return a body as a value: its JSON, the pairs of a form, else text; None for an empty one.
+    """Return a body as a value: its JSON, the fields of a form, or text.
 
-    Text with escapes, which could hide the name of a secret, is replaced by its length.
+    An empty body is None. Text with escapes, which could hide the name of a secret, is replaced by its
+    length.
     """
     if not raw.strip():
         return None
@@ -124,7 +127,7 @@ def read(raw: bytes) -> Any:
 
 
 def _number(digits: str) -> float | str:
-    """Return the number, or its digits where it is too large for a float."""
+    """Return the number, or its digits if it is too large for a float."""
     number = float(digits)
     return number if isfinite(number) else digits
 
@@ -137,9 +140,10 @@ def shortened(raw: bytes, limit: int) -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` as JSON: instants and money as on the wire, records as objects, sets sorted.
+    """Return ``value`` as JSON.
 
-    Anything else becomes text, so that whatever a refusal speaks of can be shown.
+    Instants and money are written as in the API. Records become objects, and sets are sorted. All other
+    values become strings, so that any fact of a refusal can be shown.
     """
     match value:
         case None | bool() | int():
@@ -153,7 +157,7 @@ def plain(value: Any) -> Any:
         case date():
             return value.isoformat()
         case set() | frozenset():
-            return sorted(map(plain, value), key=lambda one: (type(one).__name__, str(one)))
+            return sorted(map(plain, value), key=lambda item: (type(item).__name__, str(item)))
         case Match():
             return MATCH.write(value)
         case Mapping():
@@ -166,23 +170,23 @@ def plain(value: Any) -> Any:
 
 
 def _field(name: str, value: Any) -> Any:
-    if name == "given" and value is not None:  # what a scheduled action's action is told, as pairs
+    if name == "given" and value is not None:  # the arguments of a scheduled action, as pairs
         return {key: _field(key, inner) for key, inner in value}
     return MASK if value and is_secret(name) else plain(value)
 
 
 def secrets_of(record: Any) -> Iterator[str]:
-    """Yield the secrets that a record holds; what a scheduled action's action is told is among them."""
+    """Yield the secrets of a record, also in the arguments of a scheduled action."""
     if is_record(record):
-        told = record.given if isinstance(record, ScheduledAction) else ()
+        arguments = record.given if isinstance(record, ScheduledAction) else ()
         held = ((name, getattr(record, name)) for name in field_names(record))
-        yield from (value for name, value in (*held, *told) if is_secret(name))
+        yield from (value for name, value in (*held, *arguments) if is_secret(name))
 
 
 def shown(change: Change) -> dict[str, Any]:
-    """Return a change of one record as JSON: which, what kind, and each field ``before`` and ``after``.
+    """Return the change of a record as JSON, with the old and new value of each field.
 
-    ``name`` is what people call the record, where its key is a number.
+    ``name`` is the name of a record whose key is a number.
     """
     before, after = change.before, change.after
     kind = "created" if before is None else "deleted" if after is None else "changed"

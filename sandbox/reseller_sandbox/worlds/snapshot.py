@@ -1,6 +1,6 @@
-"""A moment of a world, how time leads from one to another, and what differs between two.
+"""Snapshots of a world, transitions in time between them, and their differences.
 
-Nothing in here changes anything.
+No function in this module changes a world.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ from reseller_sandbox.registry.stepwise import keys_in_order
 from reseller_sandbox.registry.timers import RegistryEvent
 from reseller_sandbox.worlds.eventlog import EventLog, TimedEvent
 
-#: The operation that the ledger names for what time does.
+#: The operation in ledger entries that time causes.
 BY_ITSELF = "time"
 
-#: How far ``until_stage`` and ``until_event`` look ahead: two of the longest terms.
+#: The limit for ``until_stage`` and ``until_event``: two of the longest terms.
 HORIZON = timedelta(days=366 * 20)
 
 
 class Snapshot(Quiet, frozen=True):
-    """Everything that a world is at one moment: all of it immutable, so that keeping one costs nothing."""
+    """The complete state of a world at one instant.
+
+    A snapshot is immutable, so keeping one costs nothing.
+    """
 
     state: State
     clock: WorldClock
@@ -47,13 +50,13 @@ class Snapshot(Quiet, frozen=True):
     log: EventLog = field(default_factory=EventLog)
 
     def settled(self, until: datetime) -> tuple[Snapshot, list[RegistryEvent]]:
-        """Let all that is due by ``until`` happen, each at its instant; return the moment then, and it."""
+        """Apply all events due by ``until``. Return the new snapshot and the events."""
         state = self.state
         first = timers.next_due(state)
-        if first is None or first[0] > until:  # as for most requests
+        if first is None or first[0] > until:  # the usual case for a request
             return self, []
         events: list[TimedEvent] = []
-        coming = timers.due_by(state, until)  # in order, which makes it a heap
+        coming = timers.due_by(state, until)  # sorted, so it is a valid heap
         draft = Draft(state, first[0], self.assumptions, "", BY_ITSELF)
         while coming:
             due = heappop(coming)
@@ -69,20 +72,20 @@ class Snapshot(Quiet, frozen=True):
         return self.after(draft.made(), events), [registry_event for registry_event, _ in events]
 
     def after(self, state: State, events: Sequence[TimedEvent]) -> Snapshot:
-        """Return this moment with ``state``, to which ``events`` has led."""
+        """Return this snapshot with ``state``, the result of ``events``."""
         return replace(self, state=state, log=self.log.with_events(events)) if events else self
 
     def followed(self) -> Snapshot:
-        """Return this moment with its clock caught up with the machine's, if it runs."""
+        """Return this snapshot with a running clock caught up with the machine clock."""
         clock = self.clock.caught_up()
         return self if clock is self.clock else replace(self, clock=clock)
 
     def frozen(self) -> Snapshot:
-        """Return this moment with its clock standing still."""
+        """Return this snapshot with its clock frozen."""
         return replace(self, clock=self.clock.freeze())
 
     def at(self, instant: datetime) -> Snapshot:
-        """Return this moment with its clock at ``instant``."""
+        """Return this snapshot with its clock at ``instant``."""
         clock = self.clock.at(instant)
         return self if clock is self.clock else replace(self, clock=clock)
 
@@ -91,7 +94,10 @@ Journey = Callable[[Snapshot], tuple[Snapshot, list[RegistryEvent]]]
 
 
 def to(target: Callable[[datetime], datetime]) -> Journey:
-    """Return the way to the instant that ``target`` makes of the present one; it refuses to go back."""
+    """Return the journey to the instant that ``target`` computes from the present one.
+
+    The journey refuses with ``set_back`` if that instant is in the past.
+    """
 
     def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
         now = snapshot.clock.now()
@@ -105,7 +111,10 @@ def to(target: Callable[[datetime], datetime]) -> Journey:
 
 
 def to_next_due(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
-    """Go to the instant of the next due event; refuse where there is none."""
+    """Go to the instant of the next due event.
+
+    Refuse with ``nothing_due`` without one.
+    """
     settled, events = snapshot.settled(snapshot.clock.now())
     due = timers.next_due(settled.state)
     if due is None:
@@ -117,24 +126,24 @@ def to_next_due(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
 
 
 def until_stage(order: int, name: str, stage: Stage) -> Journey:
-    """Return the way to the instant at which time brings the order for ``name`` to ``stage``.
+    """Return the journey to the instant when time brings the order to ``stage``.
 
-    It refuses where time never does.
+    The journey refuses with ``nothing_due`` if time never does.
     """
-    found = f"time alone does not bring {to_unicode(name)} to {stage.value}"
+    reason = f"time alone does not bring {to_unicode(name)} to {stage.value}"
 
     def there(snapshot: Snapshot, _: Sequence[RegistryEvent]) -> bool:
         if order not in snapshot.state.orders and stage is not Stage.RELEASED:
-            raise Refused(NOTHING_DUE, reason=found)
+            raise Refused(NOTHING_DUE, reason=reason)
         return _stage(snapshot.state, order) is stage
 
-    return _until(there, found)
+    return _until(there, reason)
 
 
 def until_event(event: str, name: str | None = None, account: int | None = None) -> Journey:
-    """Return the way to the next event of that name, or the next that is about ``name`` and ``account``.
+    """Return the journey to the next event called ``event``.
 
-    It refuses where there is none.
+    ``name`` and ``account`` restrict the events. The journey refuses with ``nothing_due`` if there is none.
     """
     about = f" of {to_unicode(name)}" if name is not None else ""
 
@@ -148,7 +157,10 @@ def until_event(event: str, name: str | None = None, account: int | None = None)
 
 
 def _until(there: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: str) -> Journey:
-    """Return the way from event to event until ``there`` is true of the moment and what has just fired."""
+    """Return the journey from event to event until ``there`` is true.
+
+    ``there`` receives the snapshot and the latest events. The journey refuses with ``reason``.
+    """
 
     def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
         now = snapshot.clock.now()
@@ -168,7 +180,10 @@ def _until(there: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: s
 
 
 def after_request(request: Request) -> Journey:
-    """Return the way to the moment after what was planned for after such a request; the clock stays."""
+    """Return the journey that applies the actions scheduled after ``request``.
+
+    The clock does not move.
+    """
 
     def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
         state, now = snapshot.state, snapshot.clock.now()
@@ -188,9 +203,10 @@ def _stage(state: State, number: int) -> Stage:
 
 
 def changes(earlier: State, later: State) -> Iterator[Change]:
-    """Yield what became of each record that differs between two states, of one world or of two.
+    """Yield the change of each record that differs between two states.
 
-    A table that neither has touched costs nothing, any other one look at each of its records.
+    The states can be of two worlds. A table that both states share costs nothing. Every record of any other
+    table is compared.
     """
     for table in TABLES.values():
         old, new = getattr(earlier, table.name), getattr(later, table.name)
@@ -205,7 +221,7 @@ def changes(earlier: State, later: State) -> Iterator[Change]:
 
 
 def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what is no record and differs between two moments: its name, before and after."""
+    """Yield each setting that differs between two snapshots: name, before and after."""
     pairs = [
         ("clock.now", earlier.clock.instant, later.clock.instant),
         ("clock.frozen", earlier.clock.frozen, later.clock.frozen),
@@ -219,7 +235,7 @@ def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, 
 
 
 def _faults(earlier: FaultBook, later: FaultBook) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each rule of either as it is written, and the order of the rules where that alone differs."""
+    """Yield each fault rule before and after, and the order if the names agree."""
     if earlier is later:
         return
     old, new = faults.written(earlier), faults.written(later)

@@ -1,4 +1,4 @@
-"""The points that a world can go back to: its beginning, requests, snapshots, and branches left behind."""
+"""Points that a world can go back to: its start, requests, snapshots and branches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reseller_sandbox.worlds.world import Checkpoint, World
 
 
 def snapshot(world: World, name: str) -> Checkpoint:
-    """Keep this moment under ``name``, in place of what was kept there.
+    """Save the present as the snapshot ``name``, in place of an earlier one.
 
     Refuse with ``too_many_snapshots``.
     """
@@ -36,10 +36,10 @@ def snapshot(world: World, name: str) -> Checkpoint:
 
 
 def point(world: World, named: str) -> Snapshot:
-    """Return the moment of ``world`` under that name.
+    """Return the snapshot of ``world`` at the point ``named``.
 
-    It is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuse with
-    ``unknown_point``, ``unknown_request``, ``unknown_snapshot`` and ``unknown_branch``.
+    A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuse
+    with ``unknown_point``, ``unknown_request``, ``unknown_snapshot`` and ``unknown_branch``.
     """
     kind, _, name = named.partition(":")
     match kind, name:
@@ -57,57 +57,60 @@ def point(world: World, named: str) -> Snapshot:
 
 
 def led_to(world: World, named: str) -> tuple[Entry, ...]:
-    """Return the requests of the past that a point, which is there, belongs to."""
+    """Return the requests of the history of an existing point."""
     kind, _, name = named.partition(":")
-    kept = {"snapshot": world.snapshots, "branch": world.branches}.get(kind, {})
-    return kept[name].entries if name in kept else world.journal.entries
+    checkpoints = {"snapshot": world.snapshots, "branch": world.branches}.get(kind, {})
+    return checkpoints[name].entries if name in checkpoints else world.journal.entries
 
 
 def restore(world: World, name: str) -> Checkpoint:
-    """Go back to a snapshot; return the branch that keeps what was left behind."""
+    """Go back to a snapshot. Return the branch that keeps the present history."""
     with world.lock:
-        kept = _snapshot(world, name)
-        return _go(world, kept.snapshot, kept.entries)
+        checkpoint = _snapshot(world, name)
+        return _go(world, checkpoint.snapshot, checkpoint.entries)
 
 
 def forget_snapshot(world: World, name: str) -> None:
-    """Forget a snapshot."""
+    """Delete a snapshot."""
     with world.lock:
         del world.snapshots[_snapshot(world, name).name]
 
 
 def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
-    """Go back to the moment before or after a request; return the branch that keeps its future.
+    """Go back to before or after a request. Return a branch with the later history.
 
     Refuse with ``unknown_request``.
     """
     with world.lock:
         entry = world.journal.get(request)
         last = entry.number - 1 if before else entry.number
-        entries = [one for one in world.journal if one.number <= last]
+        entries = [earlier for earlier in world.journal if earlier.number <= last]
         return _go(world, _at(entry, before=before), entries)
 
 
 def switch(world: World, name: str) -> Checkpoint:
-    """Take up a branch where it ended; return the branch that keeps what was left behind."""
+    """Continue a branch from its end.
+
+    Return the branch that keeps the present history.
+    """
     with world.lock:
-        wanted = _branch(world, name)
-        del world.branches[name]  # first, so that what is left behind takes its place, and no other's
-        return _go(world, wanted.snapshot, wanted.entries)
+        branch = _branch(world, name)
+        del world.branches[name]  # first, so that the new branch replaces this one, and no other
+        return _go(world, branch.snapshot, branch.entries)
 
 
 def forget_branch(world: World, name: str) -> None:
-    """Forget a branch."""
+    """Delete a branch."""
     with world.lock:
         del world.branches[_branch(world, name).name]
 
 
 def begin_again(world: World, origin: Snapshot) -> Checkpoint:
-    """Go on from another beginning; return the branch that keeps what the world was."""
+    """Restart the world from ``origin``. Return a branch with its previous history."""
     with world.lock:
         left = _leave(world)
         if world.action is not None:
-            world.action.given = {}  # a whole fixture, with its secrets
+            world.action.given = {}  # because it is a whole fixture, with its secrets
         world.origin = replace(origin, log=EventLog(world.limits.max_events, line=world.left))
         world.snapshot = lived_again(world.origin)
         world.journal.clear()
@@ -115,9 +118,10 @@ def begin_again(world: World, origin: Snapshot) -> Checkpoint:
 
 
 def reset(world: World, *, original: bool = False) -> None:
-    """Go back to the moment the world began at, with nothing to remember but that.
+    """Go back to the start of the world. Delete its journal, snapshots and branches.
 
-    Where it has loaded a fixture since, that is the fixture's, or with ``original`` its very first.
+    If the world has loaded a fixture, its start is that of the latest fixture. With ``original`` it is the
+    very first start.
     """
     with world.lock:
         world.leave_unlogged()
@@ -137,7 +141,7 @@ def _go(world: World, snapshot: Snapshot, entries: Iterable[Entry]) -> Checkpoin
 
 
 def _leave(world: World) -> Checkpoint:
-    """Keep the present as a branch, and drop the oldest branch past the limit."""
+    """Save the present as a branch. Drop the oldest branches beyond the limit."""
     world.left += 1
     branch = Checkpoint(f"b{world.left}", world.snapshot.at(world.now()), world.journal.entries)
     world.branches[branch.name] = branch
@@ -149,7 +153,7 @@ def _leave(world: World) -> Checkpoint:
 
 
 def lived_again(snapshot: Snapshot) -> Snapshot:
-    """Return ``snapshot`` lived again from its instant on, by a clock that runs if it ran."""
+    """Return ``snapshot`` with its clock at its instant. A clock that ran continues."""
     return snapshot.at(snapshot.clock.instant)
 
 
@@ -165,28 +169,28 @@ def _branch(world: World, name: str) -> Checkpoint:
     return _called(name, world.branches, UNKNOWN_BRANCH, "branches")
 
 
-def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, what: str) -> Checkpoint:
-    """Return the checkpoint of that name; refuse with ``unknown``."""
+def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, plural: str) -> Checkpoint:
+    """Return the checkpoint called ``name``. Refuse with ``unknown``."""
     if name not in known:
-        raise Refused(unknown, name=name[:80], known=there_are(sorted(known), what))
+        raise Refused(unknown, name=name[:80], known=there_are(sorted(known), plural))
     return known[name]
 
 
-#: What stands between a world's name and a point of its past: ``default@before:r3``.
+#: The separator between the name of a world and a point of its past: ``default@before:r3``.
 AT = "@"
 
 
 class PastWorld(World):
-    """A world at a point of its past, with the requests that led there. Its clock stands still.
+    """A world at a point of its past, with the requests until then and a frozen clock.
 
-    It is made when it is asked for, and forgotten afterwards; whatever is done to it has no effect.
+    It is made for one look-up. Changes to it have no effect on the world.
     """
 
     is_past = True
 
 
 def seen(world: World, named: str) -> PastWorld | None:
-    """Return ``world`` as it was at a point, as ``point`` names it, if there is such a point."""
+    """Return ``world`` at the point ``named``, or None if there is no such point."""
     with world.lock:
         try:
             snapshot = point(world, named)
@@ -197,13 +201,13 @@ def seen(world: World, named: str) -> PastWorld | None:
         past.snapshot = snapshot.frozen()
         past.first, past.origin, past.inherited = world.first, world.origin, world.inherited
         past.snapshots, past.branches = dict(world.snapshots), dict(world.branches)
-        past.journal.replace(one for one in entries if one.number <= snapshot.requests)
+        past.journal.replace(entry for entry in entries if entry.number <= snapshot.requests)
         past.journal.dropped = world.journal.dropped
     return past
 
 
 def require_present(world: World) -> None:
-    """Refuse with ``unknown_world`` to change what is past."""
+    """Refuse changes to a world of the past with ``unknown_world``."""
     if world.is_past:
         reason = ": what is past can be looked at and not changed; go back there, or fork a world from there"
         raise Refused(UNKNOWN_WORLD, world=world.name[:80], elsewhere=reason)

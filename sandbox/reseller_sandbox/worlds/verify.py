@@ -1,4 +1,4 @@
-"""Verification: whether requests came, how often and in which order; and where not, what came near."""
+"""Verification of requests: whether they came, how often, in which order."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from reseller_sandbox.server.secrecy import MASK, is_secret
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.world import World
 
-#: How many requests that came near are shown.
+#: The maximum number of near misses in a verdict.
 NEAR = 3
 
-#: How much of a value is compared with what was expected.
+#: The number of characters of a value that are compared for likeness.
 _COMPARED = 60
 
-#: Means every request.
+#: Matches every request.
 _ANY = Match()
 
 
 class NearMiss(Struct, frozen=True):
-    """A request that was not as expected, and in what."""
+    """A request that does not match, and the parts that differ."""
 
     entry: Entry
     misses: tuple[Miss, ...]
 
 
 class Verdict(Struct, frozen=True):
-    """Whether the journal holds what was expected, and if not, why.
+    """Whether the journal holds the expected requests, and if not, why.
 
-    ``found`` are the requests that were as expected, ``near`` those that were nearly so.
+    ``found`` are the requests that match. ``near`` are the near misses.
     """
 
     verified: bool
@@ -44,7 +44,7 @@ class Verdict(Struct, frozen=True):
 
 
 def find(world: World, match: Match) -> tuple[Entry, ...]:
-    """Return the requests in the journal that ``match`` means, in the order in which they came."""
+    """Return the requests in the journal that match, in the order of their arrival."""
     entries = world.journal.entries
     return entries if match == _ANY else tuple(filter(match, entries))
 
@@ -57,9 +57,9 @@ def count(
     least: int | None = None,
     most: int | None = None,
 ) -> Verdict:
-    """Whether as many requests came as expected; one or more where nothing is said.
+    """Check how many requests match. Without bounds, expect one or more.
 
-    Refuse with ``invalid_parameter`` bounds that contradict each other.
+    Refuse with ``invalid_parameter`` if the bounds contradict each other.
     """
     if exactly is not None and (least is not None or most is not None):
         raise Refused(INVALID_PARAMETER, problems="times goes with neither at_least nor at_most")
@@ -67,35 +67,35 @@ def count(
     high = exactly if exactly is not None else most
     if low < 0 or (high is not None and high < low):
         raise Refused(INVALID_PARAMETER, problems=f"no number lies between {low} and {high}")
-    found = find(world, match)
-    verified = low <= len(found) and (high is None or len(found) <= high)
-    message = f"{_times(low, high)} expected, {len(found)} came{_forgotten(world, verified=verified)}"
-    near = nearest(match, world.journal) if len(found) < low else ()
-    return Verdict(verified, message, found, near)
+    matching = find(world, match)
+    verified = low <= len(matching) and (high is None or len(matching) <= high)
+    message = f"{_times(low, high)} expected, {len(matching)} came{_forgotten(world, verified=verified)}"
+    near = nearest(match, world.journal) if len(matching) < low else ()
+    return Verdict(verified, message, matching, near)
 
 
 def in_order(world: World, matches: Sequence[Match]) -> Verdict:
-    """Whether requests like ``matches`` came one after another, whatever came between."""
+    """Check that requests like ``matches`` came in this order. Others may lie between."""
     entries = world.journal.entries
-    found: list[Entry] = []
+    matching: list[Entry] = []
     at = 0
     for number, match in enumerate(matches):
-        local_transport = next((place for place in range(at, len(entries)) if match(entries[place])), None)
-        if local_transport is None:
-            after = f" after {found[-1].id}" if found else ""
+        position = next((place for place in range(at, len(entries)) if match(entries[place])), None)
+        if position is None:
+            after = f" after {matching[-1].id}" if matching else ""
             message = f"the expected request number {number + 1} did not come{after}"
             message += _forgotten(world, verified=False)
-            return Verdict(False, message, tuple(found), nearest(match, entries[at:]))
-        found.append(entries[local_transport])
-        at = local_transport + 1
-    return Verdict(True, f"all {len(found)} came in this order", tuple(found))
+            return Verdict(False, message, tuple(matching), nearest(match, entries[at:]))
+        matching.append(entries[position])
+        at = position + 1
+    return Verdict(True, f"all {len(matching)} came in this order", tuple(matching))
 
 
 def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
     """Return the requests that miss the fewest parts of ``match``, but at least one.
 
-    Those of the same operation come first; of those that miss as many, the one that is most like what was
-    expected, and then the latest.
+    Requests with the same operation come first. Among equal numbers of misses, the most similar request comes
+    first, and then the latest.
     """
     misses = [NearMiss(entry, tuple(_shown(match, entry))) for entry in entries]
     wrong = [miss for miss in reversed(misses) if miss.misses]
@@ -103,7 +103,7 @@ def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
 
 
 def _shown(match: Match, entry: Entry) -> Iterator[Miss]:
-    """Yield what keeps ``entry`` from being as expected, without its secrets."""
+    """Yield the parts of ``match`` that ``entry`` misses, with secrets masked."""
     for miss in match.misses(entry):
         if entry.body_size is not None and miss.what.startswith("body."):
             yield Miss("body", "a body that the journal keeps whole", f"{entry.body_size} bytes")
@@ -113,7 +113,7 @@ def _shown(match: Match, entry: Entry) -> Iterator[Miss]:
 
 
 def _distance(miss: NearMiss) -> tuple[bool, int, float]:
-    other = any(one.what == "operation" for one in miss.misses)
+    other = any(part.what == "operation" for part in miss.misses)
     return other, len(miss.misses), sum(map(_unlikeness, miss.misses))
 
 

@@ -1,4 +1,4 @@
-"""A world: a registry in time, with the memory of how it came to be as it is."""
+"""A world: a registry with a clock, and the history of its state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from reseller_sandbox.worlds.snapshot import Journey, Snapshot, changed_settings
 
 T = TypeVar("T")
 
-#: From how many events on to catch up with them takes noticeable time.
+#: The number of due events from which catching up takes noticeable time.
 MANY_DUE = 200
 
 
@@ -36,7 +36,7 @@ _HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
 
 
 class Busy(Exception):
-    """Another thread is changing the world, and whoever asks has no time to wait for it."""
+    """Another thread holds the lock of the world, and the caller cannot wait."""
 
     def __init__(self, turn: WorldLock) -> None:
         super().__init__()
@@ -44,9 +44,9 @@ class Busy(Exception):
 
 
 class hurried:  # noqa: N801  # a context, for every request
-    """Raise ``Busy`` in this block wherever a turn would have to be waited for.
+    """Raise ``Busy`` in this block instead of waiting for the lock of a world.
 
-    It is meant for the event loop, which serves every world and cannot wait for one of them.
+    Use it on the event loop, which serves all worlds and must not wait for one of them.
     """
 
     __slots__ = ("_token",)
@@ -59,7 +59,7 @@ class hurried:  # noqa: N801  # a context, for every request
 
 
 class WorldLock:
-    """A lock that its holder may take again, and that tells those who could not wait when to come back."""
+    """A reentrant lock that calls back callers that could not wait."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -78,9 +78,9 @@ class WorldLock:
             self._call_back()
 
     def when_free(self, call: Callable[[], None]) -> None:
-        """Call ``call`` as soon as it is worth trying again, in the order in which this was asked for."""
+        """Call ``call`` when the lock may be free, in the order of these requests."""
         self._waiting.append(call)
-        if self._lock.acquire(blocking=False):  # it has been freed since; otherwise its holder calls
+        if self._lock.acquire(blocking=False):  # it is free again. Otherwise its holder calls
             self.__exit__()
 
     def _call_back(self) -> None:
@@ -90,7 +90,7 @@ class WorldLock:
 
 
 class Outcome(Struct, Generic[T]):
-    """What came of one request: its result or its refusal, and what it changed."""
+    """The outcome of one request: its result or its refusal, and its changes."""
 
     result: T | None = None
     refused: Refused | None = None
@@ -98,9 +98,9 @@ class Outcome(Struct, Generic[T]):
 
 
 class Checkpoint(Quiet, frozen=True):
-    """A moment that can be gone back to, and the requests that led there.
+    """A state that a world can go back to, and the requests until then.
 
-    A snapshot is one, and so is the branch that a rewind leaves behind.
+    Snapshots and branches are checkpoints.
     """
 
     name: str
@@ -109,16 +109,16 @@ class Checkpoint(Quiet, frozen=True):
 
 
 class World:
-    """A registry in time. Operations take effect one after another, each whole or not at all.
+    """A registry with a clock. Operations are serial and atomic.
 
-    It begins at ``snapshot``, which it can be taken back to whatever it has loaded since. ``number`` counts
-    the worlds of a server, ``left`` the branches that it has left behind, ``used`` is when it was last asked
-    for something, by the machine's stopwatch. ``when_credentials_change`` is called with the world after the
-    credentials of its accounts have changed, by whatever means; ``inherited`` are those they had where it
-    comes from.
+    ``snapshot`` is the very first state. The world can go back to it after any fixture was loaded. ``number``
+    is the number of the world on its server. ``left`` counts the branches that it has left. ``used`` is the
+    time of the latest access, by the stopwatch of the machine. ``when_credentials_change`` is called with the
+    world after any change to credentials of its accounts. ``inherited`` holds the credentials from its source
+    world.
     """
 
-    #: Whether it is only to be looked at, as ``worlds.timeline`` has it.
+    #: Whether the world is read-only (``timeline.PastWorld``).
     is_past = False
 
     def __init__(self, name: str, snapshot: Snapshot, limits: Limits | None = None, number: int = 0) -> None:
@@ -138,7 +138,7 @@ class World:
         self.branches: dict[str, Checkpoint] = {}
         self.lock = WorldLock()
         self.when_credentials_change: Callable[[World], None] | None = None
-        #: What makes the drafts of requests: others than the usual note what is read.
+        #: Makes the drafts of requests. A replacement can record which values are read.
         self.drafts: Callable[[State, datetime, Assumptions, str, str], Draft] = Draft
         self._snapshot_of = snapshot
         self.left = 0
@@ -146,7 +146,7 @@ class World:
 
     @property
     def snapshot(self) -> Snapshot:
-        """What the world is now."""
+        """The present state of the world."""
         return self._snapshot_of
 
     @snapshot.setter
@@ -162,25 +162,25 @@ class World:
 
     @property
     def state(self) -> State:
-        """The registry as it is now."""
+        """The present state of the registry."""
         return self._snapshot_of.state
 
     @property
     def assumptions(self) -> Assumptions:
-        """What the contract's silences are taken to mean here."""
+        """The assumptions about points that the contract leaves open."""
         return self._snapshot_of.assumptions
 
     @property
     def clock(self) -> WorldClock:
-        """The world's clock."""
+        """The clock of the world."""
         return self._snapshot_of.clock
 
     def now(self) -> datetime:
-        """Return the instant the world stands at, which is never before one that it has shown."""
+        """Return the time of the world. It is never before a time returned earlier."""
         return self._followed().clock.now()
 
     def _followed(self) -> Snapshot:
-        """Catch the clock up with the machine's and return the moment; keep it unless the world is busy."""
+        """Return the snapshot with its clock caught up. Save it unless the world is busy."""
         followed = self._snapshot_of.followed()
         if followed is not self._snapshot_of:
             with suppress(Busy), hurried(), self.lock:
@@ -188,7 +188,7 @@ class World:
         return followed
 
     def next_request(self) -> str:
-        """Return the name of the next request: ``r1``, ``r2``, …"""
+        """Return the id of the next request: ``r1``, ``r2``, …"""
         with self.lock:
             snapshot = self._snapshot_of
             number = snapshot.requests + 1
@@ -204,11 +204,11 @@ class World:
         *,
         settled: bool = False,
     ) -> Outcome[T]:
-        """Carry out ``work`` on a draft and commit it, or drop the draft when ``work`` refuses.
+        """Run ``work`` on a draft and commit it, or drop the draft if ``work`` refuses.
 
-        What has come due by now happens first, unless ``settled`` says that it has. The assumptions that
-        ``work`` reads are added to ``assumed``; the ledger names ``operation``. Anything it raises beside
-        ``Refused`` drops the draft too, and is raised on.
+        Due events take effect first, unless ``settled`` says that they have. The assumptions that ``work``
+        reads are added to ``assumed``. Ledger entries name ``operation``. Any exception except ``Refused``
+        drops the draft and propagates.
         """
         with self.lock:
             if not settled:
@@ -216,12 +216,12 @@ class World:
             outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
             snapshot = self._snapshot_of
-            meant = watched(snapshot.assumptions, read)
-            draft = self.drafts(snapshot.state, snapshot.clock.instant, meant, cause, operation)
+            assumptions = watched(snapshot.assumptions, read)
+            draft = self.drafts(snapshot.state, snapshot.clock.instant, assumptions, cause, operation)
             try:
                 outcome.result = work(draft)
             except Refused as refused:
-                outcome.refused = refused.with_traceback(None)  # whose frames hold the draft
+                outcome.refused = refused.with_traceback(None)  # because its frames hold the draft
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
@@ -230,10 +230,11 @@ class World:
 
     @contextmanager
     def undoing(self, *expected: type[Exception], journal: bool = False) -> Iterator[None]:
-        """Hold the lock. Any exception but the ``expected`` ones takes back the changes of the block.
+        """Hold the lock.
 
-        A signal handler can raise at any place, so that an effect would stay without its entry in the
-        journal or the event log. ``journal`` is for a block that does more to the journal than to add.
+        Roll back the block on any exception except the ``expected`` ones. A signal handler can raise
+        anywhere. Without a rollback, an effect could stay without its entry in the journal or the event log.
+        Set ``journal`` for a block that does more to the journal than add entries.
         """
         with self.lock:
             snapshot, origin, left = self._snapshot_of, self.origin, self.left
@@ -254,14 +255,14 @@ class World:
 
     @property
     def is_far_behind(self) -> bool:
-        """Whether a running clock has made so much due that to catch up takes noticeable time."""
+        """Whether a running clock has more than ``MANY_DUE`` due events to catch up with."""
         clock, calendar = self._snapshot_of.clock, self._snapshot_of.state.calendar
         if clock.frozen or (first := calendar.first()) is None or first[0] > (now := clock.now()):
             return False
         return calendar.rank((now,)) > MANY_DUE
 
     def settle(self) -> list[RegistryEvent]:
-        """Let everything happen that a running clock has made due; return what did."""
+        """Apply the events that a running clock has made due. Return them."""
         with self.lock:
             followed = self._snapshot_of.followed()
             reached, events = followed.settled(followed.clock.instant)
@@ -273,26 +274,26 @@ class World:
 
     @property
     def action(self) -> LoggedAction | None:
-        """The control call that this thread is carrying out, for the event log."""
-        found: LoggedAction | None = getattr(self._doing, "action", None)
-        return found
+        """The control call that this thread runs, for the event log."""
+        action: LoggedAction | None = getattr(self._doing, "action", None)
+        return action
 
     def leave_unlogged(self) -> None:
-        """Keep the control call that is being carried out, if any, out of the event log."""
+        """Leave the current control call out of the event log."""
         if self.action is not None:
             self.action.forgotten = True
 
     def _tell(self, earlier: EventLog) -> None:
-        """Let those who follow the world have what has been noted since ``earlier``."""
+        """Pass the events since ``earlier`` to the followers of the world."""
         if self.feed.followers:
             self.feed.put(self._snapshot_of.log.since(earlier))
 
     @contextmanager
     def acting(self, name: str, /, **given: Any) -> Iterator[LoggedAction]:
-        """Keep in the event log what a control call does while the context lasts, unless it is refused.
+        """Log a control call and its effects when the block ends, unless it is refused.
 
-        ``name`` is its operation, ``given`` what it is told, as JSON. What it does by way of other such calls
-        is a part of it.
+        ``name`` is its operation and ``given`` holds its arguments as JSON. A control call inside the block
+        is part of this one.
         """
         if self.action is not None:
             yield self.action
@@ -308,7 +309,7 @@ class World:
                 self._note(action, before)
 
     def note(self, name: str, given: Mapping[str, Any]) -> None:
-        """Keep in the event log a control call that has made the world."""
+        """Log the control call that created the world."""
         with self.lock:
             self._note(LoggedAction(name, given), self._snapshot_of)
 
@@ -331,10 +332,10 @@ class World:
     def travel(
         self, journey: Journey, *, dry: bool = False, cause: int | None = None
     ) -> tuple[Snapshot, list[RegistryEvent]]:
-        """Go where ``journey`` leads, or with ``dry`` only look; return the moment reached and what fired.
+        """Apply ``journey``. Return the snapshot that it reaches and the events.
 
-        ``cause`` is the number of the request that makes it so, where it is no control call. Raise what the
-        journey raises, and then nothing has changed.
+        With ``dry``, change nothing. ``cause`` is the number of the causing request, if the cause is not a
+        control call. Raise the errors of the journey and change nothing in this case.
         """
         if dry:
             return journey(self._snapshot_of)
@@ -354,28 +355,28 @@ class World:
             return reached, events
 
     def freeze(self) -> None:
-        """Stop the clock where it is."""
+        """Freeze the clock."""
         with self.lock:
             self.snapshot = replace(self._snapshot_of, clock=self.clock.freeze())
 
     def run(self) -> None:
-        """Let the clock move with the machine's."""
+        """Let the clock run with the machine clock."""
         with self.lock:
             self.snapshot = replace(self._snapshot_of, clock=self.clock.run())
 
     def assume(self, assumptions: Assumptions) -> None:
-        """Take the contract's silences to mean something else from now on."""
+        """Replace the assumptions from now on."""
         with self.lock:
             self.snapshot = replace(self._snapshot_of, assumptions=assumptions)
 
     def present(self) -> Snapshot:
-        """Return the moment after all that a running clock has made due; change nothing."""
+        """Return the snapshot after all due events. Change nothing."""
         snapshot = self._followed()
         now = snapshot.clock.now()
         return snapshot.settled(now)[0].at(now)
 
     def forget_requests(self) -> int:
-        """Forget every request in the journal; return how many there were."""
+        """Clear the journal. Return the number of removed requests."""
         with self.lock, self.acting("journal.clear") as action:
             action.effect["cleared"] = count = len(self.journal)
             self.journal.clear()

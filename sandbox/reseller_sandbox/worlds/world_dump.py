@@ -1,4 +1,4 @@
-"""Worlds as values, to be written down and taken up again by another server."""
+"""Worlds as values, for writing to a file and for opening on another server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from reseller_sandbox.worlds.journal import Entry, Tally
 from reseller_sandbox.worlds.snapshot import Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, World
 
-#: The fields of worlds, checkpoints and entries that hold moments.
+#: The fields of worlds, checkpoints and entries that hold snapshots.
 _WITH_MOMENTS = ("first", "origin", "snapshot", "snapshots", "branches", "entries", "before", "after")
 
 
 class WorldDump(Struct, frozen=True, kw_only=True):
-    """A world with all that it can be taken back to. ``idle`` is for how many seconds nobody has used it."""
+    """A world with its whole history. ``idle`` is for how many seconds it was unused."""
 
     name: str
     number: int
@@ -39,7 +39,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, world: World) -> WorldDump:
-        """Return what ``world`` is now."""
+        """Return a dump of ``world`` as it is now."""
         same = ("name", "number", "left", "first", "origin", "snapshot", "inherited")
         with world.lock:
             return cls(
@@ -53,9 +53,9 @@ class WorldDump(Struct, frozen=True, kw_only=True):
             )
 
     def with_credentials(self, state: State) -> WorldDump:
-        """Return the world with the credentials that its accounts have in ``state``, at every moment.
+        """Return the world with the credentials in ``state`` in its whole history.
 
-        Those that they had before are inherited.
+        The previous credentials become inherited ones.
         """
         known: dict[int, State] = {}
 
@@ -74,12 +74,12 @@ class WorldDump(Struct, frozen=True, kw_only=True):
         return whole
 
     def opened(self, limits: Limits) -> World:
-        """Return the world; its journal is as long as ``limits`` let it be."""
+        """Return the world. Its journal is bounded by ``limits``."""
         world = World(self.name, self.snapshot, limits, self.number)
         world.left, world.used = self.left, stopwatch() - self.idle
         world.first, world.origin, world.inherited = self.first, self.origin, self.inherited
-        world.snapshots = {one.name: one for one in self.snapshots}
-        world.branches = {one.name: one for one in self.branches}
+        world.snapshots = {checkpoint.name: checkpoint for checkpoint in self.snapshots}
+        world.branches = {checkpoint.name: checkpoint for checkpoint in self.branches}
         world.journal.replace(self.entries)
         world.journal.dropped = self.dropped + len(self.entries) - len(world.journal)
         world.tally.take(self.tally)
@@ -87,9 +87,9 @@ class WorldDump(Struct, frozen=True, kw_only=True):
 
 
 class ReplayResult(Struct, frozen=True):
-    """A world that has lived a recording's past again, and what came out otherwise, if anything did.
+    """A world after a replay, and the first difference, or an empty string.
 
-    ``notes`` say what of the past the recording does not tell.
+    ``notes`` name the parts of the past that the recording leaves out.
     """
 
     world: WorldDump
@@ -98,7 +98,7 @@ class ReplayResult(Struct, frozen=True):
 
 
 class EngineDump(Struct, frozen=True):
-    """The worlds of a server, the default one first, and what it remembers of former ones."""
+    """The worlds of a server, the default one first, and data about former worlds."""
 
     seed: str
     count: int
@@ -109,9 +109,12 @@ class EngineDump(Struct, frozen=True):
 
 
 def _with_credentials(state: State, new: State) -> State:
-    """Return ``state`` with the credentials that ``new`` has for the accounts of both."""
-    both = [one for one in state.accounts if one in new.accounts]
-    told = {
-        one: {what: getattr(new.accounts[one], what) for what in ("key", "secret", "token")} for one in both
+    """Return ``state`` with the credentials in ``new`` for the accounts of both."""
+    shared = [client_id for client_id in state.accounts if client_id in new.accounts]
+    credentials = {
+        client_id: {name: getattr(new.accounts[client_id], name) for name in ("key", "secret", "token")}
+        for client_id in shared
     }
-    return replaced(state, [replace(state.accounts[one], **words) for one, words in told.items()])
+    return replaced(
+        state, [replace(state.accounts[client_id], **values) for client_id, values in credentials.items()]
+    )
