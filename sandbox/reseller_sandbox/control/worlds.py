@@ -292,6 +292,8 @@ class History(Resource):
     def reset(self, *, original: Switch = False) -> WorldStanding:
         """Restart the world from its initial state: names, money, counters and clock.
 
+        After a ``load``, the initial state is that of the loaded fixture.
+
         Args:
             original: Whether to restart from the very first state, before any fixture was loaded.
         """
