@@ -1,4 +1,4 @@
-"""The application factory: a fixture becomes a world, worlds become an application."""
+"""The application factory: builds a world of a fixture and an app of worlds."""
 
 from __future__ import annotations
 
