@@ -1,4 +1,4 @@
-"""Putting a sandbox together: a fixture becomes a world, worlds become an application."""
+"""The application factory: builds a world of a fixture and an app of worlds."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 
 
 def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None) -> Snapshot:
-    """Return the first moment of the settings; ``frozen`` counts where neither they nor the fixture say.
+    """Return the initial snapshot for the settings.
 
-    ``reads`` is called with each file of the fixture. Raise ``BadSetting`` for one that has mistakes.
+    ``frozen`` applies if neither the settings nor the fixture set it. ``reads`` is called with each file of
+    the fixture. Raise ``BadSetting`` for an invalid fixture.
     """
     now = None if settings.now is None else INSTANT(settings.now)
     try:
@@ -60,9 +61,9 @@ def open_worlds(
     kept: EngineDump | None = None,
     relive: Callable[[bytes], ReplayResult] | None = None,
 ) -> Engine:
-    """Return the default world and what is needed to fork it, or the worlds that were ``kept``.
+    """Return an engine with the default world, or with the worlds in ``kept``.
 
-    ``relive`` opens recordings. Raise as ``beginning`` does.
+    ``relive`` replays recordings. Raise ``BadSetting`` as ``beginning`` does.
     """
     base = profile_of(str(settings.profile)).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
@@ -79,7 +80,10 @@ def open_worlds(
 
 
 def public_interfaces() -> tuple[type[V3], type[V2]]:
-    """Return the interfaces that clients call, v3 first; their rows are many modules."""
+    """Return the interfaces that clients call, v3 first.
+
+    They are imported here because their rows are many modules.
+    """
     from reseller_sandbox.v2.interface import V2
     from reseller_sandbox.v3.interface import V3
 
@@ -87,28 +91,31 @@ def public_interfaces() -> tuple[type[V3], type[V2]]:
 
 
 def operations() -> tuple[str, ...]:
-    """Return the ids of the operations that clients call, v3's first."""
+    """Return the ids of the operations that clients call, those of v3 first."""
     return tuple(endpoint.id for interface in public_interfaces() for endpoint in interface.endpoints)
 
 
-@cache  # it holds nothing of a world
+@cache  # it is the same for every world
 def contract() -> Contract:
-    """Return the operations that clients call, with what is documented of them."""
+    """Return the operations that clients call, with their documentation."""
     from reseller_sandbox.web.contract import contract as documented
 
     return documented(public_interfaces())
 
 
-@cache  # nor does it
+@cache  # it is the same for every world
 def vocabulary() -> Vocabulary:
-    """Return the words that faults may use: clients' operations, and the errors that can answer them."""
+    """Return the names that faults can use.
+
+    These are the operations that clients call, and the errors that can answer them.
+    """
     return Vocabulary(operations, lambda: {one.name: one.known_errors for one in public_interfaces()})
 
 
 def assemble(
     worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
 ) -> Flask:
-    """Return the application that serves every interface over ``worlds``, and these ``resources``."""
+    """Return the application that serves every interface and these ``resources``."""
     app = create_app(worlds, mounts(worlds, settings, resources), _body_limits(settings))
     app.wsgi_app = with_page(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
@@ -117,7 +124,10 @@ def assemble(
 def mounts(
     worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
 ) -> tuple[Mount, ...]:
-    """Return every interface over ``worlds`` in its place: v3, v2.0, and control with these ``resources``."""
+    """Return every interface over ``worlds`` with its path.
+
+    The interfaces are v3, v2.0, and control with these ``resources``.
+    """
 
     def of_v3() -> Interface:
         from reseller_sandbox.v3.auth import Signatures
@@ -144,13 +154,13 @@ def mounts(
     def others() -> Sequence[Interface]:
         return [mount.interface for mount in clients]
 
-    # Some clients leave the V or the minor version of v2.0 out.
+    # Some clients omit the V or the minor version of v2.0.
     clients = Mount(r"/v3(/|\Z)", of_v3), Mount(r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)", of_v2)
     return (*clients, Mount(r"/_sandbox(/|\Z)", of_control))
 
 
 def _more_rows() -> Sequence[Endpoint]:
-    """Return the rows of control that are no resource's."""
+    """Return the rows of control that do not belong to a resource."""
     from reseller_sandbox.manual import rows as manual
     from reseller_sandbox.page import page_session, reader, rows, signing
 
@@ -158,7 +168,10 @@ def _more_rows() -> Sequence[Endpoint]:
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:
-    """Return what the settings want of TLS, or None; its port is the one after the plain one by itself."""
+    """Return the TLS options of the settings, or None.
+
+    By default the TLS port is the one after the plain port.
+    """
     beside = settings.tls
     if beside is None:
         beside = settings.tls_port is not None or bool(settings.tls_names or settings.tls_folder)
@@ -178,10 +191,10 @@ def tls_of(settings: ServerSettings) -> Tls | None:
 def server_of(
     app: Flask, settings: Settings, host: str, port: int, tls: Tls | None = None
 ) -> Iterator[Server]:
-    """Yield the server of an application; it has its ports already, and its certificate.
+    """Yield the server of an application, already bound to its ports.
 
-    Raise ``CannotListen`` for an address that cannot be had, and ``BadSetting`` for a useless certificate
-    and for an address that others can reach while nothing guards the control interface.
+    Raise ``CannotListen`` for an address that is not available. Raise ``BadSetting`` for an invalid
+    certificate, and for an address that other machines can reach while the control interface is unguarded.
     """
     require_guard(host, settings.control_token, settings.control_open)
     try:

@@ -1,4 +1,7 @@
-"""The door over HTTP: the resources of a server that runs elsewhere, with the same results and refusals."""
+"""The transport over HTTP to a server in another process.
+
+Results and refusals are the same as in this process.
+"""
 
 from __future__ import annotations
 
@@ -30,27 +33,27 @@ from reseller_sandbox.settings import BadSetting, read_url
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-#: The variables that name a server and a world of it, for commands and for programs that are run.
+#: The environment variables with the server's address and the world, for commands and child programs.
 URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
 
-#: The variable that names the file of an authority to trust, and those by which other programs are told so.
+#: The environment variable with the file of a trusted authority, and those that other programs read.
 AUTHORITY = "RESELLER_SANDBOX_CA"
 _ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
-#: For how many seconds an unused connection is trusted; the server keeps it longer.
+#: Seconds after which an unused connection is reopened. The server keeps it longer.
 _FRESH = 30.0
 
 
 class Unreachable(ConnectionError):
-    """No sandbox answers at the address; the message is one line that says what to do."""
+    """No sandbox answers at the address. The message is one line with a remedy."""
 
 
 class HttpTransport:
-    """Acts on one world of the server at ``url``: the ``world`` of that name, or the default one.
+    """Carries out operations on one world of the server at ``url``.
 
-    A ``url`` may also be a world's own, with ``/_worlds/NAME`` at its end.
-    ``token`` is the server's control token, where it asks for one; ``timeout`` is in seconds; ``authority``
-    is a file by which its certificate is trusted. Raise ``BadSetting`` where that cannot be used.
+    ``world`` names the world, by default the default world. Instead, ``url`` can end with ``/_worlds/NAME``.
+    ``token`` is the server's control token, if it requires one. ``timeout`` is in seconds. ``authority`` is a
+    file of certificates to trust. Raise ``BadSetting`` for an invalid address, world or file.
     """
 
     def __init__(
@@ -94,46 +97,49 @@ class HttpTransport:
 
     @property
     def prefix(self) -> str:
-        """Return what the path of a request to its world begins with: nothing for the default one."""
+        """Return the path prefix of its world, empty for the default world."""
         return f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
 
     def entering(self, world: str) -> HttpTransport:
-        """Return the door to another world of the same server."""
+        """Return the transport to another world of the same server."""
         return HttpTransport(self.url, world, self.token, self._timeout, self.authority)
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return the record that ``operation`` answers there."""
+        """Return the result of ``operation`` on the server."""
         if operation.sort == "stream":
             return HttpSubscription(self, operation, given)
         return read_record(operation.result, self.answer(operation, given))
 
     def answer(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return what ``operation`` answers there, as JSON; raise ``Refused`` as it would here."""
+        """Return the result of ``operation`` as JSON. Raise ``Refused``."""
         return self.ask(*self.asked(operation, given))
 
     def headers(self) -> dict[str, str]:
-        """Return what each request to the control interface carries."""
+        """Return the headers of each request to the control interface."""
         return {} if self.token is None else {"X-Sandbox-Token": self.token}
 
     def asked(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
-        """Return method, path and body of the request that stands for a call."""
-        told = operation.read(given)
-        written = operation.written(told)
-        placed = {name: written.pop(name) for name in operation.segments}
+        """Return method, path and body of the request for an operation."""
+        values = operation.read(given)
+        written = operation.written(values)
+        in_path = {name: written.pop(name) for name in operation.segments}
         path = operation.path
-        for name, value in placed.items():
+        for name, value in in_path.items():
             path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
         if operation.method == "GET":
-            known = {one.name: one for one in operation.parameters}
+            known = {parameter.name: parameter for parameter in operation.parameters}
             query = urlencode({name: _word(known[name], value) for name, value in written.items()})
             return operation.method, f"{path}?{query}" if query else path, b""
         return operation.method, path, _json(written).encode()
 
     def ask(self, method: str, path: str, body: bytes = b"") -> Any:
-        """Return the JSON that a path of the control interface answers; raise as ``answer`` does."""
+        """Return the JSON response of a path of the control interface.
+
+        Raise ``Refused`` and ``Unreachable``.
+        """
         with self._lock:
             if stopwatch() - self._used > _FRESH:
-                self._connection.close()  # the next request opens it again
+                self._connection.close()  # the next request reopens it
             response, content = self.sent(self._connection, method, path, body)
             self._used = stopwatch()
         return self.read(response.status, content)
@@ -141,7 +147,10 @@ class HttpTransport:
     def sent(
         self, connection: HTTPConnection, method: str, path: str, body: bytes, *, streams: bool = False
     ) -> tuple[HTTPResponse, bytes]:
-        """Send a request; return the response and its content, which is left unread if it ``streams``."""
+        """Send a request. Return the response and its content.
+
+        If it ``streams``, the content of a success is left unread. Raise ``Unreachable``.
+        """
         headers = {"Content-Type": "application/json"} if body else {}
         try:
             connection.request(method, self.prefix + path, body, headers | self.headers())
@@ -154,26 +163,26 @@ class HttpTransport:
             raise Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}{start}") from None
 
     def read(self, status: int, content: bytes) -> Any:
-        """Return the JSON of an answer; raise ``Refused`` as the server refused."""
+        """Return the JSON of a response. Raise ``Refused`` as the server refused."""
         try:
-            said = json.loads(content)
+            answer = json.loads(content)
         except ValueError:
             raise Unreachable(f"what answers at {self.url} is no sandbox: it does not speak JSON") from None
         if status < 400:
-            return said
-        rule = RULES.get(str(said.get("error"))) if isinstance(said, dict) else None
+            return answer
+        rule = RULES.get(str(answer.get("error"))) if isinstance(answer, dict) else None
         if rule is None:
-            raise Unreachable(f"what answers at {self.url} is no sandbox of this version: {said!r:.200}")
-        raise ReceivedRefusal(rule, str(said["message"]), str(said.get("remedy", "")))
+            raise Unreachable(f"what answers at {self.url} is no sandbox of this version: {answer!r:.200}")
+        raise ReceivedRefusal(rule, str(answer["message"]), str(answer.get("remedy", "")))
 
     def connection(self) -> HTTPConnection:
-        """Return a connection to the server, which its user closes."""
+        """Return a new connection to the server. The caller closes it."""
         if self._trust is not None:
             return HTTPSConnection(self._parts.netloc, timeout=self._timeout, context=self._trust)
         return HTTPConnection(self._parts.netloc, timeout=self._timeout)
 
     def close(self) -> None:
-        """Close the connection; the next call opens it again."""
+        """Close the connection. The next call opens it again."""
         with self._lock:
             self._connection.close()
 
@@ -183,10 +192,10 @@ class HttpTransport:
 
 
 class HttpSubscription(Subscription[Any]):
-    """What happens in a world of a server elsewhere.
+    """A stream of records from a server in another process.
 
-    Raise ``Unreachable`` when the connection breaks. With the mark of the last record as ``since`` the
-    method goes on after it.
+    Raise ``Unreachable`` when the connection breaks. To continue, call the method again and pass the mark of
+    the last record as ``since``.
     """
 
     def __init__(self, transport: HttpTransport, operation: Operation, given: Mapping[str, Any]) -> None:
@@ -202,11 +211,11 @@ class HttpSubscription(Subscription[Any]):
             transport.read(self._response.status, content)
 
     def __next__(self) -> Any:
-        """Return the next record; raise StopIteration when the server says that it was the last."""
+        """Return the next record. Raise StopIteration after the last."""
         return read_record(self._result, self.data())
 
     def data(self) -> Any:
-        """Return the next record as JSON; raise StopIteration after the last."""
+        """Return the next record as JSON. Raise StopIteration after the last."""
         event: dict[str, str] = {}
         while not self._closed:
             line = self._line()
@@ -236,17 +245,17 @@ class HttpSubscription(Subscription[Any]):
         return line.decode("utf-8").rstrip("\r\n")
 
     def close(self) -> None:
-        """Stop following."""
+        """End the stream."""
         if not self._closed:
             self._closed = True
             with suppress(OSError, AttributeError):
-                self._socket.shutdown(SHUT_RDWR)  # which wakes whoever waits for a line
+                self._socket.shutdown(SHUT_RDWR)  # wakes a thread that waits for a line
             self._response.close()
             self._connection.close()
 
 
 def read_record(kind: Any, value: Any) -> Any:
-    """Return the value of a type that JSON stands for: a record, or a part of one."""
+    """Return JSON as a value of type ``kind``: a record, or a part of one."""
     origin, parts = get_origin(kind), get_args(kind)
     if value is None:
         return None
@@ -255,7 +264,7 @@ def read_record(kind: Any, value: Any) -> Any:
     if origin is tuple:
         return tuple(read_record(parts[0], one) for one in value)
     if is_record(kind):
-        rest, _ = getattr(kind, "among", ("", ()))  # the field whose keys stand among the others
+        rest, _ = getattr(kind, "among", ("", ()))  # the field whose keys are flattened into the record
         hints = {name: hint for name, hint in _fields(kind).items() if name.removesuffix("_") in value}
         read = {name: read_record(hint, value[name.removesuffix("_")]) for name, hint in hints.items()}
         others = {name: one for name, one in value.items() if name not in hints}
@@ -273,15 +282,16 @@ def _fields(kind: Any) -> Mapping[str, Any]:
 
 
 def trust(authority: str | None = None) -> SSLContext:
-    """Return what trusts the authorities of this machine, of the environment and of a file.
+    """Return a TLS context that trusts this machine's authorities and more files.
 
-    Raise ``BadSetting`` for a file that cannot be used.
+    The files are ``authority`` and those that environment variables name. Raise ``BadSetting`` for a file
+    that cannot be used.
     """
     import ssl
 
-    told = {"authority": authority, **{name: os.environ.get(name) for name in (AUTHORITY, *_ALSO)}}
+    files = {"authority": authority, **{name: os.environ.get(name) for name in (AUTHORITY, *_ALSO)}}
     context = ssl.create_default_context()
-    for name, path in told.items():
+    for name, path in files.items():
         try:
             if path:
                 context.load_verify_locations(**{"capath" if os.path.isdir(path) else "cafile": path})
@@ -291,7 +301,7 @@ def trust(authority: str | None = None) -> SSLContext:
 
 
 def reason_of(problem: Exception) -> str:
-    """Return why a connection could not be made, in a few words, and what would do where that is known."""
+    """Return a short reason for a failed connection, with a remedy if one is known."""
     if message := getattr(problem, "verify_message", None):
         return f"its certificate is not trusted ({message}); {AUTHORITY} names the file of its authority"
     reason = getattr(problem, "reason", None)
@@ -304,10 +314,13 @@ def reason_of(problem: Exception) -> str:
 
 
 def _word(parameter: Parameter, value: Any) -> str:
-    """Return a value as a query string has it: a text as it is, unless it would be read as something else."""
+    """Return a value as text for a query string.
+
+    A string is quoted as JSON only if it would be read as another value.
+    """
     itself = isinstance(value, str) and spoken(parameter.kind.shape, value) == value
     return value if itself else _json(value)
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, default=float)  # a number with a fraction is a decimal
+    return json.dumps(value, default=float)  # the only other type is Decimal

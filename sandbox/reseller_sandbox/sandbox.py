@@ -1,4 +1,4 @@
-"""A sandbox: the resources over one world put together, in this process or of a server elsewhere."""
+"""A sandbox: every resource over one world, in this process or on a server."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server
 
 
-#: What only a sandbox in this process has.
+#: Attributes that only a sandbox in this process has.
 _OWN = ("app", "settings", "world", "engine")
 
 
 class Sandbox(Resources):
-    """The reseller API in this process, with a world of its own.
+    """The reseller API in this process, with its own world.
 
     >>> sandbox = Sandbox()
     >>> sandbox.client().get("/v3/balance").json[0]["balance"]
     '10000.00'
 
-    Takes the fields of ``Settings``, and refuses with ``BadSetting`` alone. The clock stands still unless
-    ``frozen`` is False or the fixture says so.
+    It takes the fields of ``Settings``, and raises only ``BadSetting``. The clock stands still unless you set
+    ``frozen`` to False or the fixture does.
     """
 
-    #: What the headers of v3 requests begin with, for its clients.
+    #: The prefix of the v3 headers, for its clients.
     header_prefix = Settings.header_prefix
 
-    #: The name of its world, where that is deleted with it.
+    #: The name of its world if ``close`` deletes it.
     _fork = ""
 
     @configured(Settings)
@@ -68,7 +68,7 @@ class Sandbox(Resources):
         self._hold(settings, open_worlds(settings, frozen=True, relive=relive))
 
     def _hold(self, settings: Settings, worlds: Engine) -> None:
-        """Have the worlds of an engine, and serve them."""
+        """Use the worlds of an engine, and create the application that serves them."""
         self.settings = settings
         self.header_prefix = settings.header_prefix
         self.engine = worlds
@@ -94,34 +94,37 @@ class Sandbox(Resources):
         """Return the world's name, and the address of its server if it has one."""
         return f"<Sandbox: {self.transport}>"
 
-    if not TYPE_CHECKING:  # a checker would take any name for one that is there
+    if not TYPE_CHECKING:  # with it, a type checker would accept any name
 
         def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError: it says what only a sandbox in this process has, or the nearest name."""
+            """Raise AttributeError with the reason or a suggestion.
+
+            Some attributes exist only for a sandbox in this process.
+            """
             __tracebackhide__ = True
             if name in _OWN:
                 raise AttributeError(
                     f"{name} is there only for a sandbox in this process, not through a server"
                 )
-            if name.startswith("__"):  # what Python itself asks for, as at each copy: nobody has misspelt it
+            if name.startswith("__"):  # Python asks for these, for example to copy: no misspelling
                 raise AttributeError(name)
             raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.resources(), *_OWN))}")
 
     def _enter(self, transport: Transport) -> None:
-        """Make every resource over the world that ``transport`` leads to."""
+        """Create every resource over the world that ``transport`` leads to."""
         self.transport = transport
         self.reach(transport)
         if isinstance(transport, LocalTransport):
             self.world: World = transport.world
 
     def fork(self, **wanted: Unpack[ForkOptions]) -> Self:
-        """Return a sandbox of a new world beside this one, with credentials of its own.
+        """Return a sandbox of a new world with its own credentials.
 
-        It is this world as it is now, unless ``wanted`` says otherwise: see ``Worlds.fork``. It is deleted by
-        ``close``, or at the end of a ``with``.
+        By default the new world is a copy of this one. For the parameters, see ``Worlds.fork``. The new world
+        is deleted when you call ``close`` or leave the ``with`` block.
         """
         __tracebackhide__ = True
-        if isinstance(self.transport, LocalTransport):  # the same, without an account of the new world
+        if isinstance(self.transport, LocalTransport):  # skips building the record of the new world
             transport: Transport = forked(self.transport, wanted)
         else:
             transport = self.transport.entering(self.worlds.fork(**wanted).name)
@@ -131,10 +134,11 @@ class Sandbox(Resources):
         return made
 
     def at(self, point: str) -> Self:
-        """Return this world as it was at a point, as ``History.diff`` names it: to look at.
+        """Return a read-only sandbox of this world at a point of its past.
 
-        The same is reached as a world's name everywhere: ``default@before:r3``. A point that there is not
-        is refused with ``unknown_world``, and so is everything that would change something.
+        For the names of points, see ``History.diff``. In every interface, you can also use the world's name
+        ``default@before:r3``. Refuse with ``unknown_world`` for an unknown point, and for every operation
+        that would change the past.
         """
         past = copy(self)
         past._fork = ""
@@ -142,12 +146,15 @@ class Sandbox(Resources):
         return past
 
     def close(self) -> None:
-        """Delete this world, if it is a fork that is still there; give up the connection to a server."""
+        """Delete this world if it is a fork, and close the connection to a server.
+
+        A fork that was already deleted is not an error.
+        """
         forked, self._fork = self._fork, ""
         try:
             if forked and isinstance(self.transport, LocalTransport):
                 if not self.transport.is_outdated:
-                    self.transport.worlds.drop(forked)  # the same, without an account of every other world
+                    self.transport.worlds.drop(forked)  # skips listing the other worlds
             elif forked:
                 self.worlds.remove(forked)
         except Refused as refused:
@@ -157,25 +164,31 @@ class Sandbox(Resources):
             self.transport.close()
 
     def snapshot(self, name: str) -> CheckpointRecord:
-        """Keep this moment under a name, so that ``restore`` can go back to it."""
+        """Save the current state under a name, so that you can ``restore`` it."""
         return self.snapshots.add(name)
 
     def restore(self, name: str) -> WentBack:
-        """Go back to a snapshot; return the branch that keeps what was left behind, too."""
+        """Go back to a snapshot. Return the branch that keeps the old future, too."""
         return self.snapshots.restore(name)
 
     def rewind(self, request: str, *, side: Literal["before", "after"] = "before") -> WentBack:
-        """Go back to before a request, or just after it; return the branch that keeps its future, too."""
+        """Go back to before a request, or to just after it.
+
+        Return the branch that keeps the old future, too.
+        """
         return self.history.rewind(request, side=side)
 
     def reset(self, *, original: bool = False) -> WorldStanding:
-        """Take the world back to how it began, or with ``original`` to before anything was loaded."""
+        """Restart the world from its initial state.
+
+        With ``original``, restart from the state before any fixture was loaded.
+        """
         return self.history.reset(original=original)
 
     def diff(
         self, earlier: str = "start", later: str = "now", *, limit: int = 100, start: int = 0
     ) -> Difference:
-        """Return what differs between two points: see ``History.diff``."""
+        """Return the differences between two points. See ``History.diff``."""
         return self.history.diff(earlier, later, limit=limit, start=start)
 
     def export(self) -> str:
@@ -183,7 +196,10 @@ class Sandbox(Resources):
         return self.history.export().fixture
 
     def load(self, fixture: str | Mapping[str, Any] | Path) -> Loaded:
-        """Begin again as a fixture says: its YAML, the same as an object, or the path of a file."""
+        """Restart the world from a fixture.
+
+        Pass the fixture as YAML, as an object, or as the path of a file.
+        """
         return self.history.load(fixture)
 
     def __enter__(self) -> Self:
@@ -195,39 +211,42 @@ class Sandbox(Resources):
         self.close()
 
     def _tell(self, error: Exception) -> None:
-        """Add to what ends a ``with`` what happened in this world, if that is in this process."""
+        """Add the failure report of a world in this process to an exception."""
         if isinstance(self.transport, LocalTransport) and not self.transport.is_outdated:
             error.add_note(f"reseller sandbox: {self.transport}\n{failure_report(self, self.transport.name)}")
 
     def account(self, name: str = "main") -> AccountRecord:
-        """Return an account with its credentials and its money, as ``accounts[name]``."""
+        """Return an account with its credentials and its balance.
+
+        The same as ``accounts[name]``.
+        """
         __tracebackhide__ = True
         return self.accounts[name]
 
     def client(
         self, account: str = "main", *, timeout: float | None = None, real_time: bool = False
     ) -> SignedClient:
-        """Return a Flask test client whose requests carry the credentials of ``account``.
+        """Return a Flask test client that sends the credentials of ``account``.
 
-        What faults do to a connection raises what Python's own ``http.client`` raises over a socket. The
-        ``timeout`` in seconds counts, but nobody waits; with ``real_time`` delays are waited for, as they
-        always are on the way to a server.
+        A connection fault raises the exception that Python's ``http.client`` raises over a socket.
+        ``timeout`` is in seconds and applies to the simulated delay, without real waiting. If you set
+        ``real_time``, the client really waits for delays, as clients of a server do.
         """
         __tracebackhide__ = True
         return SignedClient(self, account, timeout, real_time)
 
     @contextmanager
     def intercept(self, *urls: str, others: Others = "network", real_time: bool = False) -> Iterator[Self]:
-        """Have httpx and requests find this sandbox at ``urls`` while the context lasts, whoever uses them.
+        """Route httpx and requests calls to ``urls`` to this sandbox during the context.
 
         >>> with sandbox.intercept("https://api.example.test"):
         ...     httpx.get("https://api.example.test/v3/balance")
 
-        Clients need not be told and may have been made before. A URL is a scheme, a host and perhaps a port.
-        Where contexts are nested, or entered in several threads or tasks, each has its own; other threads are
-        in all of them. ``others`` is what becomes of requests to elsewhere: they go on to the network, or
-        raise ``NetworkRefused``. Faults and ``real_time`` are as with ``SandboxTransport``. Refuse with
-        ``invalid_parameter``.
+        You do not change your clients, even if they exist already. A URL is a scheme, a host and an optional
+        port. If contexts are nested, or entered in several threads or tasks, each applies its own sandbox.
+        Threads without their own context are in all of them. ``others`` decides about requests to other URLs:
+        send them to the network, or raise ``NetworkRefused``. For faults and ``real_time``, see
+        ``SandboxTransport``. Refuse with ``invalid_parameter``.
         """
         with intercepting(self, urls, others, real_time):
             yield self
@@ -242,13 +261,13 @@ class Sandbox(Resources):
         tls_port: int = 0,
         tls_names: Sequence[str] = (),
     ) -> Iterator[Server]:
-        """Serve this sandbox on a real port while the context lasts; yield the server, which has a ``url``.
+        """Serve this sandbox on a real port during the context. Yield the server.
 
-        With ``tls`` it has a ``tls_url`` as well, and a certificate for this machine and ``tls_names``;
-        ``authority`` is the file by which clients trust that.
+        The server has a ``url``. With ``tls`` it also has a ``tls_url``, and a certificate for this machine
+        and ``tls_names``. Your clients trust the certificate with the file ``authority``.
 
-        Raise ``CannotListen``, and ``BadSetting`` for an address that others can reach while the control
-        interface has neither a token nor the word that it needs none.
+        Raise ``CannotListen`` if the port is not available. Raise ``BadSetting`` if other machines can reach
+        the address and the control interface is neither protected by a token nor explicitly open.
         """
         wanted = Tls(tls_port, names=ServerSettings(tls_names=tls_names).tls_names) if tls else None
         with server_of(self.app, self.settings, host, port, wanted) as server, server:
@@ -264,28 +283,27 @@ def connect(
     authority: str | None = None,
     header_prefix: str = Settings.header_prefix,
 ) -> Sandbox:
-    """Return the sandbox that a server at ``url`` holds, with every resource and the same answers and
-    refusals.
+    """Return the sandbox of a server at ``url``.
 
-    It acts on the ``world`` of that name, or on the default one. ``control_token`` is what the server wants
-    of requests to its control interface, if anything; ``timeout`` is in seconds. ``authority`` is the file
-    by which an ``https`` address is trusted, where ``RESELLER_SANDBOX_CA``, ``SSL_CERT_FILE`` and the like do
-    not name it; refuse with ``BadSetting`` where it cannot be used. ``header_prefix`` is what the server
-    was told of v3's headers; ``client`` needs it.
+    It has every resource, with the same results and refusals. ``world`` names the world to use, by default
+    the default world. ``control_token`` is the server's control token, if it requires one. ``timeout`` is in
+    seconds. ``authority`` is the file that makes an ``https`` address trusted. You can also name this file in
+    ``RESELLER_SANDBOX_CA``, ``SSL_CERT_FILE`` and similar variables. Raise ``BadSetting`` if the file cannot
+    be used. ``header_prefix`` is the server's prefix of v3 headers, which ``client`` needs.
     """
     return Sandbox.through(HttpTransport(url, world, control_token, timeout, authority), header_prefix)
 
 
 def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sandbox]:
-    """Do all again that stands in a recording, given as such, as its bytes, or as the path of its file.
+    """Replay a recording, given as an object, as bytes, or as the path of its file.
 
-    It goes on after a difference, so that the sandbox reaches the end. Raise ``BadRecording`` for a file that
-    is none, and OSError.
+    The replay continues after a difference, so the sandbox reaches the end. Raise ``BadRecording`` if the
+    file is not a recording, and OSError.
     """
     return replaying.replay(recording, Sandbox.over)
 
 
 def relive(recording: bytes) -> ReplayResult:
-    """Return the world that lives a recording's past again, apart from all others; raise ``BadRecording``."""
+    """Return the world that results from a replay. Raise ``BadRecording``."""
     found, difference = (made := replay(recording)).sandbox.world, made.difference
     return ReplayResult(WorldDump.of(found), str(difference or ""), made.notes)

@@ -1,4 +1,4 @@
-"""Every resource there is, in the order in which people meet them."""
+"""Every resource, in the order in which the manual presents them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reseller_sandbox.control.worlds import Branches, History, Recording, Snapsh
 
 
 class HealthRecord(Result, frozen=True, kw_only=True):
-    """The status of the sandbox (``ok``), which world answers, and what its clock shows."""
+    """The status of the sandbox (``ok``), the world that answers, and its clock."""
 
     status: str
     world: str
@@ -35,14 +35,16 @@ class Health(Resource):
 
     @read()
     def show(self) -> HealthRecord:
-        """Return that the sandbox is up, and which world answers."""
+        """Return the status of the sandbox and the world that answers."""
         world = local_transport(self).world
         return HealthRecord(status="ok", world=world.name, now=world.now(), frozen=world.clock.frozen)
 
 
 class Resources:
-    """Every resource over one world. A subclass may add resources, or replace some: each is one
-    annotation."""
+    """Every resource over one world.
+
+    A subclass may add or replace resources. Each annotation declares one.
+    """
 
     health: Health
     clock: Clock
@@ -70,14 +72,16 @@ class Resources:
     @classmethod
     @cache
     def resources(cls) -> Mapping[str, type[Resource]]:
-        """Return the resources that it has, by name, as its annotations say."""
+        """Return the annotated resources by name."""
         hints = get_type_hints(cls)
         return {
-            name: one for name, one in hints.items() if isinstance(one, type) and issubclass(one, Resource)
+            name: hint
+            for name, hint in hints.items()
+            if isinstance(hint, type) and issubclass(hint, Resource)
         }
 
     def reach(self, transport: Transport) -> None:
-        """Make the resources over the world that ``transport`` leads to."""
+        """Create the resources over the world that ``transport`` leads to."""
         for name, resource in self.resources().items():
             setattr(self, name, resource(transport))
 

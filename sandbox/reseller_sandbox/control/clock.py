@@ -1,4 +1,4 @@
-"""The clock of a world: look at it, move it, see what is coming."""
+"""The clock of a world: read it, move it, list due events."""
 
 from __future__ import annotations
 
@@ -36,14 +36,17 @@ from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.snapshot import BY_ITSELF, Journey, to_next_due, until_event, until_stage
 from reseller_sandbox.worlds.snapshot import to as travel_to
 
-#: How many coming events are listed at the most.
+#: The largest ``limit`` for due events.
 MOST_DUE = 1000
 
 Listed = Annotated[int, whole(0, 100_000), "How many of the events to list, the first ones."]
 
 
 class Reaches(TypedDict, total=False):
-    """An order and the stage that it is to reach; ``account`` says whose, if several accounts have one."""
+    """An order and the stage to wait for.
+
+    ``account`` selects the order if several accounts have one for the domain.
+    """
 
     domain: Required[Text]
     stage: Required[Annotated[str, choice(*(stage.value for stage in Stage))]]
@@ -51,7 +54,10 @@ class Reaches(TypedDict, total=False):
 
 
 class Occurs(TypedDict, total=False):
-    """An event, by its kind; with ``domain`` or ``account``, only one about those."""
+    """An event to wait for, by kind.
+
+    With ``domain`` or ``account``, only an event about these.
+    """
 
     event: Required[Annotated[str, choice(*timers.names())]]
     domain: Text
@@ -65,16 +71,17 @@ Until = Annotated[
 
 
 class Shows(Result, frozen=True, kw_only=True):
-    """What a clock shows, and whether it stands still."""
+    """The time on a clock, and whether the clock is frozen."""
 
     now: datetime
     frozen: bool
 
 
 class Moved(Shows, frozen=True, kw_only=True):
-    """What the clock shows after a move, and what came due on the way, in order; ``total`` counts it all.
+    """The clock after a move, and the events that came due, in order.
 
-    After a dry run: what it would show, and what would come due.
+    ``total`` counts all of them, ``events`` lists the first ``limit``. After a dry run, the record describes
+    the move without its effect.
     """
 
     dry_run: bool
@@ -83,7 +90,7 @@ class Moved(Shows, frozen=True, kw_only=True):
 
 
 class Coming(Result, frozen=True, kw_only=True):
-    """What is coming, the soonest first; ``total`` counts the whole calendar."""
+    """The next due events, soonest first. ``total`` counts the whole calendar."""
 
     now: datetime
     total: int
@@ -91,9 +98,9 @@ class Coming(Result, frozen=True, kw_only=True):
 
 
 class Tick(Shows, frozen=True, kw_only=True):
-    """What the clock shows after it was moved, stopped or let run, or when something came due.
+    """The clock after an event or after a control call that changed the clock.
 
-    ``number`` and ``name`` are those of the event, ``registry_event`` is what came due.
+    ``number`` and ``name`` are those of the log event, ``registry_event`` is the event that came due.
     """
 
     number: int
@@ -102,18 +109,18 @@ class Tick(Shows, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> int:
-        """Return what ``since`` takes to go on after this record."""
+        """Return the value of ``since`` that continues after this record."""
         return self.number
 
     @property
     def told(self) -> str:
-        """Return the tick in one line, for people who watch."""
+        """Return the tick in one line for a terminal."""
         about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
         return f"{wire(self.now)} {'frozen' if self.frozen else 'running'} {self.name}{about}"
 
 
 class Clock(Resource):
-    """Time in this world: look at it, move it, see what is coming."""
+    """The clock of this world: read it, move it, list due events."""
 
     @property
     def now(self) -> datetime:
@@ -122,41 +129,44 @@ class Clock(Resource):
 
     @property
     def frozen(self) -> bool:
-        """Whether it moves only when told."""
+        """Whether the clock moves only when you move it."""
         return self.show().frozen
 
     @read()
     def show(self) -> Shows:
-        """Return what the clock shows, and whether it stands still."""
+        """Return the time on the clock, and whether the clock is frozen."""
         return _shows(local_transport(self).world)
 
     @write()
     def freeze(self) -> Shows:
-        """Stop the clock; it then moves only when told."""
+        """Stop the clock. Afterwards it moves only when you move it."""
         local_transport(self).world.freeze()
         return _shows(local_transport(self).world)
 
     @write()
     def run(self) -> Shows:
-        """Let the clock run on with the machine's."""
+        """Let the clock run at the speed of the machine's clock."""
         local_transport(self).world.run()
         return _shows(local_transport(self).world)
 
     @write(SET_BACK, long=True)
     def set(self, to: Instant, *, limit: Listed = 1000) -> Moved:
-        """Set the clock to an instant, now or later; all that is due by then happens, each at its time.
+        """Set the clock to an instant, now or later.
+
+        Every event that is due by then happens at its own time.
 
         Args:
-            to: ISO 8601, in UTC where it names no zone.
+            to: The instant in ISO 8601, in UTC if it has no zone.
         """
         return _moved(
             local_transport(self).world, _journey(local_transport(self).world.state, None, to, None), limit
         )
 
     def follow(self) -> Moved:
-        """Go to the time of this process, a test's own where that is frozen or shifted, and run on with it.
+        """Set the clock to the time of this process and let it run.
 
-        A server in another process goes there too, and runs on by its own clock. Refuse as ``set`` does.
+        If your test freezes or shifts the time of its process, the world follows that time. A server in
+        another process also goes there, and then runs by its own clock. Refuse as ``set`` does.
         """
         moved = self.set(real_now())
         return replace(moved, frozen=self.run().frozen)
@@ -179,48 +189,50 @@ class Clock(Resource):
         dry_run: Switch = False,
         limit: Listed = 1000,
     ) -> Moved:
-        """Move the clock on; everything that comes due happens, each thing at its own instant.
+        """Move the clock forward. Every event that comes due happens at its own time.
 
         Args:
-            by: How far: ``P30D``, ``90m``, or seconds.
+            by: How far: ``P30D``, ``90m``, or a number of seconds.
             to: The instant to move to.
-            until: ``next``, for the next due event; a domain and the stage that it is to reach (in a shell:
-                ``domain=shop.com,stage=overdue``); or an event by its kind, about a domain or an account if
-                one is named.
-            dry_run: Only say what would happen, and change nothing.
+            until: ``next`` for the next due event, a domain and the stage that it is to reach (in a shell:
+                ``domain=shop.com,stage=overdue``), or the kind of an event, optionally about one domain or
+                account.
+            dry_run: Return the events that would happen, and change nothing.
         """
         world = local_transport(self).world
         return _moved(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
 
     @read(INVALID_NAME, long=True)
     def due(self, *, limit: Annotated[int, whole(1, MOST_DUE)] = 100, domain: Text | None = None) -> Coming:
-        """Return what is coming, the soonest first: each event as it would be if it came next.
+        """Return the next due events, soonest first.
+
+        Each event is shown as if it came next.
 
         Args:
             limit: How many events to list.
-            domain: The name whose events alone are listed.
+            domain: List only the events of this name.
         """
         snapshot = local_transport(self).world.present()
         known = (
             snapshot.state.calendar if domain is None else timers.about(snapshot.state, parse_name(domain))
         )
 
-        def foreseen(due: timers.Due) -> list[RegistryEvent]:  # on a draft that is not committed
+        def foreseen(due: timers.Due) -> list[RegistryEvent]:  # on a draft that is never committed
             return timers.fire(Draft(snapshot.state, due[0], snapshot.assumptions, "", BY_ITSELF), due)
 
-        coming = [one for due in islice(known, limit) for one in foreseen(due)]
-        shown = tuple(event_record(snapshot.state, one) for one in coming)
+        coming = [event for due in islice(known, limit) for event in foreseen(due)]
+        shown = tuple(event_record(snapshot.state, event) for event in coming)
         return Coming(now=snapshot.clock.now(), total=len(snapshot.state.calendar), due=shown)
 
     @stream()
     def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Subscription[Tick]:
-        """Yield what the clock shows when it is moved, stopped or let run, and when something comes due."""
+        """Yield the clock when it moves, stops or starts, and when an event comes due."""
         world = local_transport(self).world
         return followed("clock", world, _ticks, lambda event: _tick(world, event), since, per_second)
 
 
 def _ticks(event: Event) -> bool:
-    """Whether the clock is concerned."""
+    """Whether an event moves the clock or comes from the calendar."""
     return event.registry_event is not None or any(name.startswith("clock.") for name, _, _ in event.changed)
 
 
@@ -251,7 +263,7 @@ def _moved(world: World, journey: Journey, limit: int, *, dry_run: bool = False)
 
 
 def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:
-    """Return the journey that the one of the three describes which is told."""
+    """Return the journey to ``by``, ``instant`` or ``until``, whichever is given."""
     if by is not None:
         return travel_to(lambda now: _later(now, by))
     if instant is not None:
@@ -275,14 +287,18 @@ def _later(now: datetime, by: Any) -> datetime:
 
 
 def _order(state: State, name: str, account: str | None) -> Order:
-    """Return the account's order for a name; else that of the only account which has one, or a stranger's."""
+    """Return the order of an account for a name.
+
+    Without ``account``, return the order of the only account of this service that has one, or else another
+    registrar's.
+    """
     numbers = sorted(state.accounts) if account is None else [account_called(state, account).client_id]
     found = {owner: state.own_order[owner, name] for owner in numbers if (owner, name) in state.own_order}
-    local_transport = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
-    if not local_transport:
+    own = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
+    if not own:
         raise Refused(refusals.NOT_HELD, name=to_unicode(name))
-    if len(local_transport) > 1:
-        owners = ", ".join(state.accounts[owner].name for owner in local_transport)
+    if len(own) > 1:
+        owners = ", ".join(state.accounts[owner].name for owner in own)
         problem = f"until.account is missing: {to_unicode(name)} has orders of {owners}"
         raise Refused(INVALID_PARAMETER, problems=problem)
-    return state.orders[next(iter(local_transport.values()))]
+    return state.orders[next(iter(own.values()))]

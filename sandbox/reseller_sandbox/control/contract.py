@@ -1,4 +1,4 @@
-"""The contract: what it leaves open, how much of it was exercised, and what requests would have cost."""
+"""The contract: its assumptions, its coverage, and advice about your requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reseller_sandbox.registry.text_checks import nearest
 from reseller_sandbox.registry.values import TEXT, Record, Switch, choice
 from reseller_sandbox.worlds import World
 
-#: How many of the requests that were the first of their kind are told of an item.
+#: How many of the requests that first exercised an item are listed.
 MOST_TOLD = 3
 
 Area = Annotated[str, choice(*AREAS), "The area to look at; all of them, unless given."]
@@ -32,7 +32,7 @@ Everywhere = Annotated[Switch, "Look at all worlds of the server together, and a
 
 
 class Assumption(Result, frozen=True, kw_only=True):
-    """One silence of the contract: what it means in this world, and what else it can mean."""
+    """One silence of the contract: its value in this world, and its other values."""
 
     name: str
     value: Any
@@ -48,20 +48,20 @@ class Assumed(Result, frozen=True, kw_only=True):
     assumptions: tuple[Assumption, ...]
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value of the assumption of that name; raise KeyError where there is none."""
-        return {one.name: one.value for one in self.assumptions}[name]
+        """Return the value of an assumption. Raise KeyError for an unknown name."""
+        return {assumption.name: assumption.value for assumption in self.assumptions}[name]
 
 
 class Assumptions(Keyed[Assumption]):
-    """What the silences of the contract are taken to mean: each is named, and can be set."""
+    """How this world behaves where the contract is silent: named, settable values."""
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value of the assumption of that name."""
+        """Return the value of an assumption. Raise KeyError for an unknown name."""
         return self.list()[name]
 
     @read()
     def list(self) -> Assumed:
-        """Return every assumption with its value, its default, what it takes and what it decides."""
+        """Return every assumption with its value, default, accepted values and meaning."""
         return _assumed(local_transport(self).world)
 
     @write()
@@ -71,13 +71,13 @@ class Assumptions(Keyed[Assumption]):
         *,
         profile: Annotated[str, choice(*assumptions.PROFILES)] | None = None,
     ) -> Assumed:
-        """Change what silences of the contract mean in this world, from the next request on.
+        """Set assumptions of this world, from the next request on.
 
-        What neither parameter names stays.
+        Assumptions that neither parameter names are unchanged.
 
         Args:
             assume: The assumptions to set, by name.
-            profile: The set of assumptions to begin with: it sets all of them.
+            profile: The profile to begin with. It sets every assumption, before ``assume`` does.
         """
         world = local_transport(self).world
         try:
@@ -91,13 +91,13 @@ class Assumptions(Keyed[Assumption]):
 def _assumed(world: World) -> Assumed:
     return Assumed(
         assumptions=tuple(
-            Assumption(**cast(dict[str, Any], told)) for told in assumptions.catalogue(world.assumptions)
+            Assumption(**cast(dict[str, Any], fields)) for fields in assumptions.catalogue(world.assumptions)
         )
     )
 
 
 class LookedFor(Result, frozen=True, kw_only=True):
-    """One thing that advice looks for; ``about`` says what it is, ``instead`` what to do instead."""
+    """One rule of advice: its meaning (``about``) and its remedy (``instead``)."""
 
     rule: str
     severity: Severity
@@ -106,7 +106,10 @@ class LookedFor(Result, frozen=True, kw_only=True):
 
 
 class AdviceGiven(Result, frozen=True, kw_only=True):
-    """What was found and what was looked for, in how many requests; ``dropped`` counts forgotten ones."""
+    """The findings and the rules that were checked, over ``requests`` requests.
+
+    ``dropped`` counts the requests that the journal no longer has.
+    """
 
     requests: int
     dropped: int
@@ -115,22 +118,25 @@ class AdviceGiven(Result, frozen=True, kw_only=True):
 
 
 class Advice(Resource):
-    """What your program did that would have cost money, names or secrets in production."""
+    """Requests of your program that would cost money, names or secrets in production."""
 
     @read(long=True)
     def list(self) -> AdviceGiven:
-        """Return what was found, each finding with the requests that show it."""
+        """Return the findings, each with the requests that show it."""
         world = local_transport(self).world
         return AdviceGiven(
             findings=tuple(advise(world)),
-            looked_for=tuple(record_of(LookedFor, one, rule=one.name) for one in RULES),
+            looked_for=tuple(record_of(LookedFor, rule, rule=rule.name) for rule in RULES),
             requests=len(world.journal),
             dropped=world.journal.dropped,
         )
 
 
 class Covered(Result, frozen=True, kw_only=True):
-    """How much of the contract has been exercised, whole and area by area; ``counts`` says what counts."""
+    """How much of the contract has been exercised, in total and by area.
+
+    ``counts`` describes how items are counted.
+    """
 
     percentage: float
     covered: int
@@ -140,30 +146,31 @@ class Covered(Result, frozen=True, kw_only=True):
 
 
 class ItemsCovered(Result, frozen=True, kw_only=True):
-    """Items of the contract, area by area, and what has been seen of each.
+    """Items of the contract, area by area, with their counts.
 
-    ``by`` of an item are the requests by which it was first exercised: their worlds and their names.
+    ``by`` of an item names the requests that first exercised it, with their worlds.
     """
 
     items: tuple[ItemCovered, ...]
 
 
 class GapsFound(Result, frozen=True, kw_only=True):
-    """The gaps that tell most, and how many there are in all."""
+    """The most important gaps, and the total number of gaps."""
 
     gaps: tuple[Gap, ...]
     total: int
 
 
 class Coverage(Resource):
-    """How much of the contract has been exercised: its operations, errors, stages, events, faults, silences.
+    """How much of the contract your requests have exercised.
 
-    Neither a rewind nor a reset takes anything from it, nor that the journal drops what is old.
+    The contract consists of operations, errors, stages, transitions, events, faults and silences. Coverage
+    survives a rewind, a reset, and the removal of old requests from the journal.
     """
 
     @read(long=True)
     def show(self, *, operation: Of | None = None, everywhere: Everywhere = False) -> Covered:
-        """Return how much has been exercised, in percent, area by area."""
+        """Return the coverage in percent, in total and by area."""
         found = _found(local_transport(self), operation, everywhere)
         count = sum(one.covered for one in found)
         return Covered(
@@ -183,13 +190,13 @@ class Coverage(Resource):
         seen: Switch | None = None,
         everywhere: Everywhere = False,
     ) -> ItemsCovered:
-        """Return the items of the contract, each with what has been seen of it.
+        """Return the items of the contract with their counts.
 
         Args:
-            seen: Whether to list those alone of which something has been seen, or nothing.
+            seen: List only the items that have been seen (true), or only the others (false).
         """
         found = _found(local_transport(self), operation, everywhere, seen)
-        return ItemsCovered(items=tuple(one for one in found if area in (None, one.area)))
+        return ItemsCovered(items=tuple(item for item in found if area in (None, item.area)))
 
     @read(long=True)
     def missing(
@@ -200,15 +207,15 @@ class Coverage(Resource):
         everywhere: Everywhere = False,
         limit: Limit = 20,
     ) -> GapsFound:
-        """Return what has not been exercised, the most telling first, and how to exercise it."""
+        """Return the gaps, the most important first, and how to exercise each."""
         contract = local_transport(self).worlds.contract()
         found = gaps.missing(_found(local_transport(self), operation, everywhere), contract)
-        mine = [one for one in found if area in (None, one.area)]
-        return GapsFound(gaps=tuple(mine[:limit]), total=len(mine))
+        listed = [gap for gap in found if area in (None, gap.area)]
+        return GapsFound(gaps=tuple(listed[:limit]), total=len(listed))
 
     @write()
     def clear(self, *, everywhere: Everywhere = False) -> Covered:
-        """Forget what has been exercised in this world; return how much there is to exercise."""
+        """Reset the coverage of this world. Return the coverage afterwards."""
         transport = local_transport(self)
         if everywhere:
             transport.worlds.forget_exercises()
@@ -228,9 +235,12 @@ def _found(
 
 @lru_cache(maxsize=16)
 def items_of(contract: Contract, operation: str | None) -> tuple[Item, ...]:
-    """Return the items of operations like ``operation``; refuse with ``invalid_parameter`` where none is."""
-    like = Glob(operation) if operation is not None else None
-    if like is not None and not any(like.matches(one.id) for one in contract):
-        hint = nearest(like.text, [one.id for one in contract])
+    """Return the items of the operations that match the pattern ``operation``.
+
+    Refuse with ``invalid_parameter`` if no operation matches.
+    """
+    pattern = Glob(operation) if operation is not None else None
+    if pattern is not None and not any(pattern.matches(endpoint.id) for endpoint in contract):
+        hint = nearest(pattern.text, [endpoint.id for endpoint in contract])
         raise Refused(INVALID_PARAMETER, problems=f"operation matches no operation{hint}")
-    return tuple(items_there(contract, like))
+    return tuple(items_there(contract, pattern))

@@ -1,5 +1,4 @@
-"""The events of a world in one line: requests, control calls, timers, scheduled actions that were
-carried out."""
+"""The events of a world: requests, control calls, timers, scheduled actions."""
 
 from __future__ import annotations
 
@@ -35,10 +34,10 @@ from reseller_sandbox.worlds.feed import Come, Follower
 
 T = TypeVar("T")
 
-#: How many events are listed at the most, and by default.
+#: The largest and the default ``limit``.
 MOST, LISTED = 500, 100
 
-#: The largest number of pieces in which the records of a second are sent, where their number is limited.
+#: With ``per_second``, the records of a second are sent in at most this many pieces.
 PIECES = 4
 
 
@@ -57,13 +56,13 @@ class EventFilter(TypedDict, total=False):
 
 
 class LogRecord(Result, frozen=True, kw_only=True):
-    """One thing that changed the world, or asked something of it.
+    """One event of a world.
 
-    ``number`` is its place in the line of all of them, ``cause`` that of what caused it: the control
-    call that moved the clock, or the request that a scheduled action waited for. ``name`` is the operation
-    of a request or a control call, or the event. ``given`` is what a control call was told and ``changed``
-    the settings that it changed, ``registry_event`` what happened in the registry, and ``effect`` what else
-    came of it; for a request that is its id, under which the journal has it, and its outcome.
+    ``number`` is its place among all events. ``cause`` is the number of the event that caused it: the control
+    call that moved the clock, or the request that a scheduled action waited for. ``name`` is the operation of
+    a request or a control call, or the kind of the event. ``given`` holds the parameters of a control call,
+    ``changed`` the settings that it changed. ``registry_event`` is the event in the registry, ``effect`` any
+    other result. For a request, ``effect`` has its journal id and its outcome.
     """
 
     number: int
@@ -78,21 +77,24 @@ class LogRecord(Result, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> int:
-        """Return what ``since`` takes to go on after this record."""
+        """Return the value of ``since`` that continues after this record."""
         return self.number
 
     @property
     def told(self) -> str:
-        """Return the event in one line, for people who watch."""
+        """Return the event in one line for a terminal."""
         about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
-        told = ", ".join(f"{name}={value}" for name, value in {**self.given, **self.effect}.items())
-        return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (f": {told}" if told else "")
+        facts = ", ".join(f"{name}={value}" for name, value in {**self.given, **self.effect}.items())
+        return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (
+            f": {facts}" if facts else ""
+        )
 
 
 class EventsFound(Result, frozen=True, kw_only=True):
     """The latest matching events, oldest first.
 
-    ``matching`` counts all of those, ``kept`` what the world remembers, ``dropped`` what it has forgotten.
+    ``matching`` counts all matching events, ``kept`` the events that the world has, ``dropped`` the events
+    that it no longer has.
     """
 
     events: tuple[LogRecord, ...]
@@ -102,10 +104,11 @@ class EventsFound(Result, frozen=True, kw_only=True):
 
 
 class LocalSubscription(Subscription[T]):
-    """What happens in a world of this process: what ``show`` makes of that which is ``wanted``.
+    """A stream of the events in a world of this process.
 
-    Streams with the same ``key`` want and show the same. With ``per_second`` no more than so many of the
-    latest are shown in a second: whoever only looks on costs next to nothing, however much there is.
+    It yields ``show(event)`` for each event that is ``wanted``. Streams with the same ``key`` must have the
+    same ``wanted`` and ``show``, because they share results. With ``per_second``, it yields only the latest
+    so many records each second, so that a spectator costs little however many events there are.
     """
 
     def __init__(
@@ -123,47 +126,48 @@ class LocalSubscription(Subscription[T]):
         self._per_second = per_second
         self._left_out = 0
         self._ready: deque[T] = deque()
-        #: How many seconds to leave before more is taken.
+        #: Seconds to wait before the next piece.
         self.pause = 0.0
 
     def written(self, write: Callable[[T], bytes], most: float = inf) -> list[bytes]:
-        """Return the next records as bytes; streams with the same key share the result of ``write``.
+        """Return the next records as bytes.
 
-        The rest is left for the next time as soon as there are ``most`` bytes.
+        Streams with the same key share the result of ``write``. At ``most`` bytes, the rest is left for the
+        next call.
         """
-        found, size, taken = [], 0, self._come()
-        for number, come in enumerate(taken, 1):
+        pieces, size, events = [], 0, self._come()
+        for number, event in enumerate(events, 1):
             key = self._key, write
-            if key not in come.shown:
-                come.shown[key] = write(self._show(come.thing)) if self._wanted(come.thing) else b""
-            found.append(come.shown[key])
-            size += len(come.shown[key])
-            if size >= most and number < len(taken) and self._per_second is None:
-                self.follower.put_back(taken[number:])
+            if key not in event.shown:
+                event.shown[key] = write(self._show(event.thing)) if self._wanted(event.thing) else b""
+            pieces.append(event.shown[key])
+            size += len(event.shown[key])
+            if size >= most and number < len(events) and self._per_second is None:
+                self.follower.put_back(events[number:])
                 break
-        return found
+        return pieces
 
     def _come(self) -> list[Come]:
-        """Return what has come, or the latest of that, as much as there may be in a piece."""
-        come = self.follower.take()
+        """Return the new events. With ``per_second``, only the latest of one piece."""
+        events = self.follower.take()
         if self._per_second is None:
-            return come
-        come = [one for one in come if self._wanted(one.thing)]
-        told = come[-max(self._per_second // PIECES, 1) :]
-        self._left_out += len(come) - len(told)
-        self.pause = len(told) / self._per_second
-        return told
+            return events
+        events = [event for event in events if self._wanted(event.thing)]
+        latest_events = events[-max(self._per_second // PIECES, 1) :]
+        self._left_out += len(events) - len(latest_events)
+        self.pause = len(latest_events) / self._per_second
+        return latest_events
 
     @property
     def missed(self) -> int:  # type: ignore[override]
-        """Return how many records came too fast."""
+        """Return how many records were left out because they came too fast."""
         return self.follower.missed + self._left_out
 
     def __next__(self) -> T:
         while not self._ready:
             self.follower.rest(self.pause)
-            things = (come.thing for come in self._come())
-            self._ready.extend(self._show(one) for one in things if self._wanted(one))
+            things = (event.thing for event in self._come())
+            self._ready.extend(self._show(thing) for thing in things if self._wanted(thing))
             if not self._ready:
                 if self.follower.ended:
                     raise StopIteration
@@ -171,13 +175,12 @@ class LocalSubscription(Subscription[T]):
         return self._ready.popleft()
 
     def close(self) -> None:
-        """Stop following."""
+        """End the stream."""
         self.follower.close()
 
 
 class Events(Resource):
-    """What has changed this world, in one line: requests, control calls, timers, scheduled
-    actions."""
+    """Every event of this world: requests, control calls, timers, scheduled actions."""
 
     @read(INVALID_NAME, long=True)
     def find(
@@ -192,29 +195,29 @@ class Events(Resource):
         """Return the latest matching events, each with its cause and its effect.
 
         Args:
-            since: Only what came after the event of this number.
-            before: Only what came before the event of this number, to turn pages back.
-            cause: Only what the event of this number caused.
-            limit: How many of the latest to list.
+            since: Only events after the event of this number.
+            before: Only events before the event of this number. Use it to page back.
+            cause: Only events that the event of this number caused.
+            limit: How many of the latest events to list.
         """
         world = local_transport(self).world
         world.settle()
         wanted = _wanted(**sought)
         with world.lock:
             log, entries = world.snapshot.log, world.journal.entries
-        known = _in_line(entries, log.events)
-        found = [
+        events = _in_line(entries, log.events)
+        matching = [
             event
-            for event in known
+            for event in events
             if event.number > since
             and (before is None or event.number < before)
             and cause in (None, event.cause)
             and wanted(event)
         ]
         state = world.state
-        listed = tuple(_shown(event, state) for event in latest(found, limit))
+        listed = tuple(_shown(event, state) for event in latest(matching, limit))
         dropped = log.dropped + world.journal.dropped
-        return EventsFound(events=listed, matching=len(found), kept=len(known), dropped=dropped)
+        return EventsFound(events=listed, matching=len(matching), kept=len(events), dropped=dropped)
 
     @stream(INVALID_NAME)
     def follow(
@@ -239,7 +242,10 @@ def followed(
     since: int | None,
     per_second: int | None,
 ) -> LocalSubscription[T]:
-    """Return what ``show`` makes of events as they happen; first of those after the number ``since``."""
+    """Return a stream of ``show(event)`` for each ``wanted`` event as it happens.
+
+    If ``since`` is given, the stream first yields the events after that number.
+    """
     with world.lock:
         world.settle()
         follower, entries = world.journal.follow()
@@ -257,7 +263,7 @@ def followed(
 def _wanted(
     kind: str | None = None, name: str | None = None, domain: str | None = None
 ) -> Callable[[Event], bool]:
-    """Return a function that says whether an event matches; refuse with ``invalid_name``."""
+    """Return a predicate of matching events. Refuse with ``invalid_name``."""
     named = Glob(name) if name is not None else None
     about = parse_name(domain) if domain is not None else None
 
@@ -272,7 +278,7 @@ def _wanted(
 
 
 def _in_line(entries: Iterable[Entry], events: Iterable[Event]) -> list[Event]:
-    """Return requests and all other events in the order of their numbers."""
+    """Return requests and other events, ordered by number."""
     return sorted([*map(_request, entries), *events], key=lambda event: event.number)
 
 

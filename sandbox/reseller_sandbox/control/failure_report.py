@@ -1,4 +1,4 @@
-"""The report of a failure: the requests of a world, its settings, and its advice."""
+"""The report of a failed test: a world's requests, settings and advice."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from reseller_sandbox.registry import money
 from reseller_sandbox.registry.clock import wire
 from reseller_sandbox.registry.refusals import Refused
 
-#: How many of the last requests are told.
+#: How many of the last requests are listed.
 LAST = 5
 
-#: How much of one body or message is told.
+#: The largest number of characters of one target or message.
 _LONGEST = 300
 
 
 def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> str:
-    """Return a report on a world for the reader of a failed test; write the world's recording to ``file``."""
+    """Return a report on a world for the reader of a failed test.
+
+    If ``file`` is given, write the world's recording to it.
+    """
     try:
         return "\n".join(_lines(sandbox, sandbox.worlds.get(world), file))
     except Refused as problem:
@@ -57,38 +60,39 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
         yield f"open it   reseller-sandbox open {file}"
 
 
-def _request(one: RequestRecord) -> Iterator[str]:
-    paid = f", {one.account} {_moved(one.charged)}" if one.charged else ""
-    applied = f", fault {one.fault} ({one.fault_kind})" if one.fault else ""
-    done = ", though it was carried out" if one.carried_out and one.outcome != "ok" else ""
-    came = f"{int(one.status)} {one.outcome}" if one.status else "no answer"
-    yield f"  {one.id:5}{one.request.method} {one.request.target[:_LONGEST]}: {came}{done}{applied}{paid}"
-    if one.request.ignored:
-        yield f"       ignored: {', '.join(one.request.ignored)}"
-    if one.refusal is not None:
-        yield f"       refused: {one.refusal.message[:_LONGEST]}"
-        if one.refusal.allowed:
-            when = f" (from {wire(one.refusal.allowed_at)} on)" if one.refusal.allowed_at else ""
-            yield f"       possible: {one.refusal.allowed[:_LONGEST]}{when}"
+def _request(record: RequestRecord) -> Iterator[str]:
+    paid = f", {record.account} {_moved(record.charged)}" if record.charged else ""
+    applied = f", fault {record.fault} ({record.fault_kind})" if record.fault else ""
+    done = ", though it was carried out" if record.carried_out and record.outcome != "ok" else ""
+    outcome = f"{int(record.status)} {record.outcome}" if record.status else "no answer"
+    sent = f"{record.request.method} {record.request.target[:_LONGEST]}"
+    yield f"  {record.id:5}{sent}: {outcome}{done}{applied}{paid}"
+    if record.request.ignored:
+        yield f"       ignored: {', '.join(record.request.ignored)}"
+    if record.refusal is not None:
+        yield f"       refused: {record.refusal.message[:_LONGEST]}"
+        if record.refusal.allowed:
+            when = f" (from {wire(record.refusal.allowed_at)} on)" if record.refusal.allowed_at else ""
+            yield f"       possible: {record.refusal.allowed[:_LONGEST]}{when}"
 
 
 def _moved(charged: Decimal) -> str:
     return f"paid {money.write(charged)}" if charged > 0 else f"got {money.write(-charged)} back"
 
 
-def fault_line(one: FaultRecord) -> str:
-    state = ", paused" if one.paused else ", spent" if one.exhausted else ""
-    about = f" for {_matching(one.match)}" if one.match else ""
-    return f"{one.name} ({one.kind}{about}): matched {one.matched}, struck {one.applied}{state}"
+def fault_line(fault: FaultRecord) -> str:
+    state = ", paused" if fault.paused else ", spent" if fault.exhausted else ""
+    about = f" for {_matching(fault.match)}" if fault.match else ""
+    return f"{fault.name} ({fault.kind}{about}): matched {fault.matched}, struck {fault.applied}{state}"
 
 
-def scheduled_line(one: ScheduledRecord) -> str:
-    given = " ".join(str(value) for value in one.given.values() if isinstance(value, str | int))
-    if one.at is not None:
-        when = f"at {wire(one.at)}"
+def scheduled_line(scheduled: ScheduledRecord) -> str:
+    given = " ".join(str(value) for value in scheduled.given.values() if isinstance(value, str | int))
+    if scheduled.at is not None:
+        when = f"at {wire(scheduled.at)}"
     else:
-        when = f"after {_matching(one.after)}" if one.after is not None else "at once"
-    return f"{one.id} ({one.action} {given}, {when})"
+        when = f"after {_matching(scheduled.after)}" if scheduled.after is not None else "at once"
+    return f"{scheduled.id} ({scheduled.action} {given}, {when})"
 
 
 def _matching(match: Mapping[str, Any]) -> str:
@@ -97,6 +101,6 @@ def _matching(match: Mapping[str, Any]) -> str:
 
 def advice_lines(sandbox: Resources) -> list[str]:
     return [
-        f"{one.rule} ({one.severity}): {one.summary} [{', '.join(one.entries)}]"
-        for one in sandbox.advice.list().findings
+        f"{finding.rule} ({finding.severity}): {finding.summary} [{', '.join(finding.entries)}]"
+        for finding in sandbox.advice.list().findings
     ]

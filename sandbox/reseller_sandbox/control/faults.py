@@ -1,4 +1,4 @@
-"""The faults of a world: the rules by which requests fail, their kinds and presets."""
+"""The faults of a world: rules that make requests fail, their kinds and presets."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from reseller_sandbox.worlds import World
 
 
 class FaultRecord(Result, frozen=True, kw_only=True):
-    """A rule with its counts, in a form that ``replace`` takes; its kind's parameters stand beside the rest.
+    """A rule with its counts. ``replace`` accepts it as it is.
 
-    ``exhausted`` is whether it will never strike again.
+    The parameters of its kind stand beside the other keys. ``exhausted`` is true if the rule will never apply
+    again.
     """
 
     name: str
@@ -45,23 +46,23 @@ class FaultRecord(Result, frozen=True, kw_only=True):
     exhausted: bool
     parameters: Mapping[str, Any]
 
-    #: The keys that stand among the others in JSON, and the field that holds them.
+    #: The field whose keys are flattened into the record in JSON, and its possible keys.
     among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", choices.own_parts)
 
     def keys(self) -> list[str]:
-        """Return its keys as in JSON, so that ``dict(rule)`` is what ``replace`` takes."""
+        """Return the keys of the rule in JSON, so that ``replace`` accepts ``dict(rule)``."""
         return [*(name for name in self.__struct_fields__ if name != "parameters"), *self.parameters]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def __getitem__(self, key: str) -> Any:
-        """Return what stands under a key."""
+        """Return the value of a key."""
         return self.parameters[key] if key in self.parameters else getattr(self, key)
 
 
 class FaultsFound(Result, frozen=True, kw_only=True):
-    """Rules in their order."""
+    """Rules in the order in which they are tried."""
 
     faults: tuple[FaultRecord, ...]
 
@@ -73,40 +74,43 @@ class FaultsFound(Result, frozen=True, kw_only=True):
 
 
 class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
-    """Rules as they were put in place. As a context manager it removes them at the end."""
+    """The rules that a call added.
+
+    Use it as a context manager to remove the rules at the end of a block.
+    """
 
     hidden = ("_power",)
 
     _resource: Any = None
 
     def of(self, resource: Resource) -> Self:
-        """Return the rules with the resource through which they can be removed."""
+        """Return these rules with the resource that can read and remove them."""
         return replace(self, _resource=resource)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return their names."""
-        return tuple(one.name for one in self.faults)
+        """Return the names of the rules."""
+        return tuple(rule.name for rule in self.faults)
 
     @property
     def rules(self) -> tuple[FaultRecord, ...]:
-        """Return those that are still there, as they are now."""
-        return tuple(one for one in self._resource.list() if one.name in self.names)
+        """Return the current state of those rules that still exist."""
+        return tuple(rule for rule in self._resource.list() if rule.name in self.names)
 
     @property
     def matched(self) -> int:
-        """Return how many requests they have matched by now."""
-        return sum(one.matched for one in self.rules)
+        """Return how many requests the rules have matched until now."""
+        return sum(rule.matched for rule in self.rules)
 
     @property
     def applied(self) -> int:
-        """Return how many requests they have struck by now."""
-        return sum(one.applied for one in self.rules)
+        """Return how many requests the rules have made fail until now."""
+        return sum(rule.applied for rule in self.rules)
 
     def remove(self) -> None:
-        """Remove those that are still there."""
-        for one in self.rules:
-            self._resource.remove(one.name)
+        """Remove those rules that still exist."""
+        for rule in self.rules:
+            self._resource.remove(rule.name)
 
     def __enter__(self) -> Self:
         return self
@@ -116,7 +120,7 @@ class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
 
 
 class PartRecord(Result, frozen=True, kw_only=True):
-    """A part of a rule: what it takes, whether it has to be given, and what it is by default."""
+    """A part of a rule: its accepted values, its default, and whether it is required."""
 
     name: str
     takes: str
@@ -126,7 +130,10 @@ class PartRecord(Result, frozen=True, kw_only=True):
 
 
 class KindRecord(Result, frozen=True, kw_only=True):
-    """A kind of fault, the phases it strikes in (the first by default), and its parameters."""
+    """A kind of fault with its parameters.
+
+    ``phases`` lists when it can strike. The first phase is the default.
+    """
 
     kind: str
     about: str
@@ -135,7 +142,10 @@ class KindRecord(Result, frozen=True, kw_only=True):
 
 
 class KindsFound(Result, frozen=True, kw_only=True):
-    """Every kind, and the parts of any rule: which requests (``match``), ``when``, the rest (``kept``)."""
+    """Every kind of fault, and the parts that any rule can have.
+
+    ``match`` selects requests, ``when`` selects among the matching ones, and ``kept`` lists the other parts.
+    """
 
     kinds: tuple[KindRecord, ...]
     match: tuple[PartRecord, ...]
@@ -144,7 +154,7 @@ class KindsFound(Result, frozen=True, kw_only=True):
 
 
 class PresetRecord(Result, frozen=True, kw_only=True):
-    """A preset and the rules that it stands for."""
+    """A preset and the rules that it adds."""
 
     preset: str
     about: str
@@ -158,7 +168,10 @@ class PresetsFound(Result, frozen=True, kw_only=True):
 
 
 def _kind(given: Any) -> Any:
-    """Read a kind: its name, or itself with its parameters. Whether it exists is seen later."""
+    """Return a kind's name, or the kind with its parameters, as JSON.
+
+    ``reading`` later checks that the kind exists.
+    """
     if isinstance(given, FaultKind):
         return {"kind": given.name, **written(declared(type(given)), given)}
     return given if isinstance(given, str) else choices.as_json(MAPPING.read(given))
@@ -167,7 +180,7 @@ def _kind(given: Any) -> Any:
 def _rules(given: Any) -> list[Any]:
     if not isinstance(given, list | tuple | FaultsFound):
         raise ValueError("must be an array")
-    return [choices.as_json(dict(one) if isinstance(one, FaultRecord) else one) for one in given]
+    return [choices.as_json(dict(rule) if isinstance(rule, FaultRecord) else rule) for rule in given]
 
 
 def _changes(given: Any) -> Any:
@@ -187,10 +200,10 @@ Parts = Annotated[Any, Group(choices.rule_parts)]
 
 
 class Faults(Keyed[FaultRecord]):
-    """Rules that make requests fail as they really would, before or after they take effect.
+    """Rules that make requests fail, before or after they take effect.
 
-    A rule has a ``kind`` with its parameters; ``match`` says which requests it is about, ``when`` which of
-    those it strikes. One mistake in the parameters, and nothing changes.
+    A rule has a ``kind`` with its parameters. ``match`` selects requests, and ``when`` selects the matching
+    requests that the fault strikes. If any part of your rule is invalid, nothing changes.
 
     >>> with sandbox.faults.add("latency", seconds=0.5, match={"operation": "v3.*"}) as fault:
     ...     assert fault.applied == 0
@@ -198,7 +211,7 @@ class Faults(Keyed[FaultRecord]):
 
     @read()
     def list(self) -> FaultsFound:
-        """Return every rule in its order, with how often it has matched and was applied."""
+        """Return every rule in order, with its counts of matched and applied requests."""
         return _found(local_transport(self).world)
 
     @read(UNKNOWN_FAULT)
@@ -209,52 +222,52 @@ class Faults(Keyed[FaultRecord]):
 
     @write(FAULT_EXISTS, TOO_MANY_FAULTS)
     def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
-        """Add a rule after the others, or the rules of a preset; return what was added.
+        """Add a rule, or the rules of a preset, after the others. Return the new rules.
 
         Args:
-            kind: What happens to the requests: a kind's name, or the kind with its parameters.
+            kind: The kind of fault: its name, or the kind with its parameters.
         """
         world = local_transport(self).world
-        told = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
+        spec = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
         with world.lock:
             there = world.snapshot.faults.rules
-            if any(one.name == told.get("name") for one in there):
-                raise Refused(FAULT_EXISTS, fault=told["name"])
-            return _placed(local_transport(self), there, [told])
+            if any(existing.name == spec.get("name") for existing in there):
+                raise Refused(FAULT_EXISTS, fault=spec["name"])
+            return _placed(local_transport(self), there, [spec])
 
     def preset(self, preset: str, **changes: Any) -> FaultsPlaced:
         """Add the rules of a preset.
 
-        ``name`` names them, ``match`` and ``when`` are added to each rule's own, and a parameter goes to the
-        rules whose kind has it.
+        ``name`` names the rules. ``match`` and ``when`` are added to those of each rule. Any other parameter
+        goes to the rules whose kind has it.
         """
         return self.add(preset=preset, **changes)
 
     @write(TOO_MANY_FAULTS)
     def replace(self, faults: Rules) -> FaultsPlaced:
-        """Replace every rule by these; one bad rule, and nothing changes.
+        """Replace every rule. If one new rule is invalid, nothing changes.
 
-        What ``list`` returns puts every rule back. The counters begin at 0.
+        To restore all rules, pass the result of ``list``. The counters begin at 0.
 
         Args:
-            faults: The new rules, in their order.
+            faults: The new rules, in order.
         """
         with local_transport(self).world.lock:
             return _placed(local_transport(self), (), cast(Any, faults), "faults[{}]")
 
     @write(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
-        """Change parts of a rule, which keeps its place and its counts.
+        """Change parts of a rule. The rule keeps its place and its counts.
 
         Args:
-            changes: What changes: parts of ``match`` and ``when`` one by one, everything else whole; a null
-                removes what was there.
+            changes: The changed parts. ``match`` and ``when`` are merged key by key, every other part is
+                replaced. A null removes the part.
         """
         return _changed(local_transport(self), name, changes)
 
     @write(UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
-        """Pause a rule: it strikes nothing until it is resumed."""
+        """Pause a rule. It strikes no request until you resume it."""
         return _changed(local_transport(self), name, {"paused": True})
 
     @write(UNKNOWN_FAULT)
@@ -264,7 +277,7 @@ class Faults(Keyed[FaultRecord]):
 
     @write(UNKNOWN_FAULT)
     def remove(self, name: RuleName, /) -> FaultsFound:
-        """Remove one rule; return the others."""
+        """Remove one rule. Return the other rules."""
         world = local_transport(self).world
         with world.lock:
             removed = _called(world, name)
@@ -273,13 +286,13 @@ class Faults(Keyed[FaultRecord]):
 
     @write()
     def clear(self) -> FaultsFound:
-        """Remove every rule. Requests that a delay holds up still take effect."""
+        """Remove every rule. Requests that a fault is delaying still take effect."""
         _set(local_transport(self).world, ())
         return FaultsFound(faults=())
 
     @read()
     def kinds(self) -> KindsFound:
-        """Return every kind of fault with its parameters, and what any rule may say beside those."""
+        """Return every kind of fault with its parameters, and the parts of any rule."""
         return KindsFound(
             kinds=tuple(
                 KindRecord(
@@ -307,16 +320,16 @@ class Faults(Keyed[FaultRecord]):
 
 
 def _parts(of: type) -> tuple[PartRecord, ...]:
-    """Return what the parts of a kind, a match or a rule take."""
+    """Return the parts of a kind, of a match or of any rule."""
     return tuple(
         PartRecord(
-            name=one.name,
-            takes=one.kind.says,
-            required=one.required,
-            default=None if one.default is None else one.kind.write(one.default),
-            about=one.words,
+            name=part.name,
+            takes=part.kind.says,
+            required=part.required,
+            default=None if part.default is None else part.kind.write(part.default),
+            about=part.words,
         )
-        for one in declared(of)
+        for part in declared(of)
     )
 
 
@@ -340,8 +353,8 @@ def _record(world: World, rule: FaultRule) -> FaultRecord:
 
 
 def _called(world: World, name: str) -> FaultRule:
-    """Return one rule; refuse with ``unknown_fault``."""
-    by_name = {one.name: one for one in world.snapshot.faults.rules}
+    """Return the rule of that name. Refuse with ``unknown_fault``."""
+    by_name = {rule.name: rule for rule in world.snapshot.faults.rules}
     if name not in by_name:
         raise Refused(UNKNOWN_FAULT, fault=name[:80], known=there_are(by_name, "faults"))
     return by_name[name]
@@ -350,7 +363,10 @@ def _called(world: World, name: str) -> FaultRule:
 def _placed(
     transport: LocalTransport, there: tuple[FaultRule, ...], given: Sequence[Any], place: str = ""
 ) -> FaultsPlaced:
-    """Read rules and put them after those that are ``there``; refuse with ``too_many_faults``."""
+    """Read rules, and set them after the rules in ``there``.
+
+    Refuse with ``too_many_faults``.
+    """
     world = transport.world
     taken = [one.name for one in there]
     read = reading.read_rules(given, transport.words, taken, place, world.now())

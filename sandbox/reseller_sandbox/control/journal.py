@@ -1,4 +1,4 @@
-"""The journal: every request with its answer and effect, and the verification of expected requests.
+"""The journal: every request with its response and effect, and verification.
 
 Secrets are masked.
 """
@@ -38,24 +38,24 @@ from reseller_sandbox.worlds import Entry, redact, verify
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 from reseller_sandbox.worlds.verify import Verdict
 
-#: How many requests are listed at the most, and by default.
+#: The largest and the default ``limit``.
 MOST, LISTED = 10_000, 100
 
 _Times = Annotated[int, whole(0, 10**9)]
 
 
 class RequestLine(Result, frozen=True, kw_only=True):
-    """A request in one line: who asked for what, when, and what came of it.
+    """A request in one line: its time, operation, account and outcome.
 
-    ``number`` is its place among all that changed the world, ``path`` is as it was sent, without the
-    query. ``carried_out`` is whether the operation was done, ``outcome`` what the client was told
-    (``ok``, an error's name, or ``fault`` where no answer of the interface's own arrived), ``fault``
-    what struck, ``refused`` why it was refused, ``charged`` what the account paid for it (below zero:
-    what it got back). ``held_up_seconds`` is for how long faults held the answer up, whether the client
-    waited for it or not; an answer that never comes adds nothing.
+    ``number`` is its place among all events of the world. ``path`` is the path as sent, without the query.
+    ``carried_out`` is true if the operation took effect. ``outcome`` is the result for the client: ``ok``,
+    the name of an error, or ``fault`` if no response of the interface arrived. ``fault`` is the rule that
+    struck, ``refused`` the reason for a refusal. ``charged`` is the amount that the account paid, negative
+    for a refund. ``held_up_seconds`` is the delay that faults added to the response, even if the client did
+    not wait for it. A response that never comes adds no delay.
     """
 
-    # in the order in which a table has room for them
+    # A table shows as many columns as fit, in this order.
     id: str
     at: datetime
     operation: str
@@ -86,21 +86,22 @@ class RequestLine(Result, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> str:
-        """Return what ``since`` takes to go on after this record."""
+        """Return the value of ``since`` that continues after this record."""
         return self.id
 
     @property
     def told(self) -> str:
-        """Return the request in one line, for people who watch, with its way, refusal and money."""
+        """Return the request in one line for a terminal, with path, refusal and charge."""
         paid = f", {money.write(-self.charged)}" if self.charged else ""
         asked = f"{wire(self.at)}  {self.status}  {self.method} {self.path}"
         return f"{asked}  {self}{paid}" + (f": {self.refused}" if self.refused else "")
 
 
 class Sent(Result, frozen=True, kw_only=True):
-    """A request as it came. ``cut`` is the size of a body that was too long to be kept whole.
+    """A request as it was received.
 
-    ``ignored`` are the keys that had no effect.
+    ``cut`` is the original size of a body that was too long to be kept. ``ignored`` lists the keys that had
+    no effect.
     """
 
     method: str
@@ -112,7 +113,7 @@ class Sent(Result, frozen=True, kw_only=True):
 
 
 class Answered(Result, frozen=True, kw_only=True):
-    """The answer to a request; ``lost`` is whether a fault kept it from the client."""
+    """The response to a request. ``lost`` is true if a fault kept it from the client."""
 
     status: int
     body: Any
@@ -121,7 +122,7 @@ class Answered(Result, frozen=True, kw_only=True):
 
 
 class MetName(Result, frozen=True, kw_only=True):
-    """A name when a request was refused: who held it, at which stage, and a pending transfer."""
+    """The state of a name at a refusal: its holder, stage and pending transfer."""
 
     domain: str
     holder: str | None
@@ -135,7 +136,7 @@ class MetName(Result, frozen=True, kw_only=True):
 
 
 class MetState(Result, frozen=True, kw_only=True):
-    """The state when a request was refused: its account's money, and each name it was about."""
+    """The state at a refusal: the account's balance, and each name of the request."""
 
     account: str | None
     balance: Decimal | None
@@ -144,9 +145,9 @@ class MetState(Result, frozen=True, kw_only=True):
 
 
 class Why(Result, frozen=True, kw_only=True):
-    """Why a request was refused: the rule and its message, the state then, the nearest allowed move.
+    """The reason for a refusal: the rule, the state, and the nearest allowed action.
 
-    ``allowed_at`` is the instant at which time alone makes that possible.
+    ``allowed_at`` is the instant from which the action becomes possible without another change.
     """
 
     rule: str
@@ -158,7 +159,7 @@ class Why(Result, frozen=True, kw_only=True):
 
 
 class RequestRecord(RequestLine, frozen=True, kw_only=True):
-    """Everything that is known of a request; secrets are masked."""
+    """A request in full, with secrets masked."""
 
     hidden = ("request", "answer", "changes", "assumptions", "ledger")
 
@@ -173,7 +174,8 @@ class RequestRecord(RequestLine, frozen=True, kw_only=True):
 class RequestsFound(Result, frozen=True, kw_only=True):
     """The latest matching requests, oldest first.
 
-    ``matching`` counts all of those, ``kept`` what the journal holds, ``dropped`` what it has forgotten.
+    ``matching`` counts all matching requests, ``kept`` the requests in the journal, ``dropped`` the requests
+    that it no longer has.
     """
 
     requests: tuple[RequestRecord, ...]
@@ -183,13 +185,13 @@ class RequestsFound(Result, frozen=True, kw_only=True):
 
 
 class Cleared(Result, frozen=True, kw_only=True):
-    """How many requests were forgotten."""
+    """How many requests were removed."""
 
     cleared: int
 
 
 class Missed(Result, frozen=True, kw_only=True):
-    """One difference between a request and what was expected."""
+    """One difference between a request and the expectation."""
 
     what: str
     expected: Any
@@ -203,15 +205,16 @@ class Near(Result, frozen=True, kw_only=True):
     misses: tuple[Missed, ...]
 
     def __str__(self) -> str:
-        """Return the request and its misses in one line."""
-        wrong = "; ".join(f"{one.what} is {one.actual!r}, not {one.expected!r}" for one in self.misses)
+        """Return the request and its differences in one line."""
+        wrong = "; ".join(f"{miss.what} is {miss.actual!r}, not {miss.expected!r}" for miss in self.misses)
         return f"{self.request}: {wrong}"
 
 
 class Verification(Result, frozen=True, kw_only=True):
-    """Whether the expected requests came, and a message; the requests that match, and those that nearly do.
+    """Whether the expected requests came, with a message.
 
-    ``count`` counts all that match; the latest of them are listed.
+    ``count`` counts all matching requests, ``requests`` lists the latest of them. ``near_misses`` lists
+    requests that nearly match.
     """
 
     verified: bool
@@ -221,52 +224,52 @@ class Verification(Result, frozen=True, kw_only=True):
     near_misses: tuple[Near, ...]
 
     def __str__(self) -> str:
-        """Return the message, with a line for each request that it is about."""
+        """Return the message, with one line for each listed request and near miss."""
         lines = [self.message, *(f"  found {one}" for one in self.requests)]
         return "\n".join([*lines, *(f"  near: {one}" for one in self.near_misses)])
 
 
 class Journal(Keyed[RequestRecord]):
-    """The requests that the world remembers, with their answers, changes and refusals."""
+    """The requests to this world, with their responses, changes and refusals."""
 
     @read(long=True)
     def find(
         self, *, limit: Annotated[int, whole(0, MOST)] = LISTED, **match: Unpack[Matching]
     ) -> RequestsFound:
-        """Return the latest matching requests, each with everything that is known of it.
+        """Return the latest matching requests in full.
 
         Args:
-            limit: How many of the latest to list.
+            limit: How many of the latest requests to list.
         """
         world = local_transport(self).world
-        found = verify.find(world, match_of(self, match))
+        matching = verify.find(world, match_of(self, match))
         return RequestsFound(
-            requests=tuple(map(request_record, latest(found, limit))),
-            matching=len(found),
+            requests=tuple(map(request_record, latest(matching, limit))),
+            matching=len(matching),
             kept=len(world.journal),
             dropped=world.journal.dropped,
         )
 
     @read(UNKNOWN_REQUEST)
     def get(self, request: Text, /) -> RequestRecord:
-        """Return one request: what was asked and answered, what it changed, and why it was refused.
+        """Return one request with its response, its changes and the reason for a refusal.
 
         Args:
-            request: The request's name, such as ``r12``.
+            request: The id of the request, such as ``r12``.
         """
         return request_record(local_transport(self).world.journal.get(request))
 
     def __iter__(self) -> Iterator[RequestRecord]:
-        """Yield every request that is kept, the oldest first."""
+        """Yield every request in the journal, oldest first."""
         return iter(self.find(limit=MOST).requests)
 
     @stream()
     def follow(
         self, *, per_second: PerSecond | None = None, **match: Unpack[Matching]
     ) -> Subscription[RequestLine]:
-        """Yield each matching request, in one line, as it comes.
+        """Yield each matching request in one line as it comes.
 
-        With ``since`` those that came after that go first, as far as the journal still has them.
+        If you give ``since``, the stream first yields the later requests that the journal still has.
         """
         wanted = match_of(self, match)
         live = replace(wanted, since=None)
@@ -275,14 +278,17 @@ class Journal(Keyed[RequestRecord]):
         return LocalSubscription(
             f"journal {live}",
             follower,
-            lambda one: isinstance(one, Entry) and live(one),
+            lambda entry: isinstance(entry, Entry) and live(entry),
             request_line,
             per_second,
         )
 
     @write()
     def clear(self) -> Cleared:
-        """Forget every request. What they changed stays, but rewinding to them is no longer possible."""
+        """Remove every request from the journal.
+
+        Their changes stay, but you can no longer rewind to these requests.
+        """
         return Cleared(cleared=local_transport(self).world.forget_requests())
 
     @read(long=True)
@@ -295,16 +301,16 @@ class Journal(Keyed[RequestRecord]):
         at_most: _Times | None = None,
         in_order: Annotated[Sequence[Matching], listed(MATCH)] | None = None,
     ) -> Verification:
-        """Return whether the expected requests came, and if not, which nearly match.
+        """Return whether the expected requests came, and otherwise the nearest matches.
 
-        Takes either ``match`` or ``in_order``. With ``match`` alone, at least one request is expected.
+        Pass either ``match`` or ``in_order``. With ``match`` alone, you expect at least one request.
 
         Args:
-            match: Which requests are expected.
-            times: How many exactly.
-            at_least: How many at the least.
-            at_most: How many at the most.
-            in_order: Which requests are expected one after another, whatever comes between.
+            match: The requests that you expect.
+            times: The exact number of requests.
+            at_least: The smallest number of requests.
+            at_most: The largest number of requests.
+            in_order: The requests that you expect one after another. Other requests can come between.
         """
         world = local_transport(self).world
         if (match is None) is (in_order is None):
@@ -325,15 +331,16 @@ class Journal(Keyed[RequestRecord]):
         at_most: int | None = None,
         **match: Unpack[Matching],
     ) -> tuple[RequestLine, ...]:
-        """Assert that such requests came: ``times`` exactly, within bounds, or one at least; return them.
+        """Assert that matching requests came. Return them.
 
-        The AssertionError says which requests nearly match, and where they differ.
+        Give the exact number (``times``), or bounds. Without a number, you expect at least one request. The
+        AssertionError lists the requests that nearly match, with their differences.
         """
         __tracebackhide__ = True
         return _asserted(self.verify(match, times=times, at_least=at_least, at_most=at_most))
 
     def expect_in_order(self, *matches: Matching) -> tuple[RequestLine, ...]:
-        """Assert that requests like each of ``matches`` came one after another; return them."""
+        """Assert that requests matching ``matches`` came in this order. Return them."""
         __tracebackhide__ = True
         return _asserted(self.verify(in_order=matches))
 
@@ -342,7 +349,7 @@ class Journal(Keyed[RequestRecord]):
         return self.find(limit=0, **match).matching
 
     def why(self, request: str) -> Why | None:
-        """Return why a request was refused, or None if it was accepted."""
+        """Return the reason for the refusal of a request, or None if it was accepted."""
         return self.get(request).refusal
 
 
@@ -377,7 +384,7 @@ def request_line(entry: Entry) -> RequestLine:
 
 
 def request_record(entry: Entry) -> RequestRecord:
-    """Return everything that is known of a request."""
+    """Return a request in full, with secrets masked."""
     body, answer = redact.read(entry.body), redact.read(entry.answer)
     secrets = list(_secrets(entry, body, answer))
     explained = explain(entry)
@@ -413,7 +420,7 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
 
 
 def _why(explanation: Explanation, secrets: list[str]) -> Why:
-    """Return an explanation as it is shown; its facts leave out the value of a secret field."""
+    """Return an explanation as a record, without the value of a secret field."""
     refused, allowed = explanation.refused, explanation.allowed
     account: Any = explanation.account
     facts = redact.plain(refused.said)
@@ -448,10 +455,10 @@ def _met(met: NameMet) -> MetName:
 
 
 def _secrets(entry: Entry, body: Any, answer: Any) -> Iterator[str]:
-    """Yield every secret of the request, its answer and its account, to be masked wherever it stands."""
+    """Yield every secret of the request, its response and its account, to mask it."""
     yield from redact.secrets_in(body)
     yield from redact.secrets_in(answer)
     for change in entry.changes:
-        for one in (change.before, change.after):
-            yield from redact.secrets_of(one)
+        for record in (change.before, change.after):
+            yield from redact.secrets_of(record)
     yield from redact.secrets_of(account_named(entry.before.state, entry.account))

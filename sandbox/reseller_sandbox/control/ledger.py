@@ -21,18 +21,18 @@ from reseller_sandbox.registry.stepwise import keys_in_order
 from reseller_sandbox.registry.third_parties import account_called
 from reseller_sandbox.registry.values import TEXT, Instant, choice, whole
 
-#: How many movements are listed at the most, and by default; totals are of all of them.
+#: The largest and the default ``limit``. Totals ignore it.
 MOST, LISTED = 10_000, 1000
 
 
 class Movement(Result, frozen=True, kw_only=True):
-    """One movement of money: a charge, a refund of one (``refunds``), or a credit from elsewhere.
+    """A movement of money: a charge, a refund of a charge (``refunds``), or a credit.
 
-    ``amount`` is below zero when the balance went down. ``cause`` is the request, or the event of time,
-    that made it; ``request`` is set where it was a request.
+    ``amount`` is negative if the balance decreased. ``cause`` is the request or the timed event that made the
+    movement. ``request`` is set only if the cause is a request.
     """
 
-    # in the order in which a table has room for them
+    # A table shows as many columns as fit, in this order.
     id: int
     at: datetime
     account: str
@@ -49,7 +49,7 @@ class Movement(Result, frozen=True, kw_only=True):
 
 
 class Total(Result, frozen=True, kw_only=True):
-    """The total of some movements; ``balance`` is by how much they changed the balance."""
+    """The total of some movements. ``balance`` is their effect on the balance."""
 
     key: Any
     entries: int
@@ -60,7 +60,10 @@ class Total(Result, frozen=True, kw_only=True):
 
 
 class Totals(Result, frozen=True, kw_only=True):
-    """The totals by operation, purpose and account of all movements found; by order, of the orders listed."""
+    """The totals of all matching movements by operation, purpose and account.
+
+    The totals by order cover only the orders of the listed movements.
+    """
 
     order: tuple[Total, ...]
     operation: tuple[Total, ...]
@@ -69,7 +72,7 @@ class Totals(Result, frozen=True, kw_only=True):
 
 
 class AccountBalance(Result, frozen=True, kw_only=True):
-    """An account's money at the beginning of its ledger, and now."""
+    """An account's balance before the first movement of its ledger, and now."""
 
     account: str
     currency: str
@@ -78,7 +81,10 @@ class AccountBalance(Result, frozen=True, kw_only=True):
 
 
 class MovementsFound(Result, frozen=True, kw_only=True):
-    """The latest matching movements, oldest first; ``matching`` and the totals count all of them."""
+    """The latest matching movements, oldest first.
+
+    ``matching`` and the totals count all matching movements.
+    """
 
     entries: tuple[Movement, ...]
     matching: int
@@ -113,32 +119,36 @@ class Ledger(Resource):
         limit: Annotated[int, whole(0, MOST)] = LISTED,
         **sought: Unpack[MovementFilter],
     ) -> MovementsFound:
-        """Return the matching movements, with totals by order, operation, purpose and account.
+        """Return the matching movements, with totals.
+
+        The totals are by order, operation, purpose and account.
 
         Args:
-            before: List only what came before the movement of this id, to turn pages back; of the totals
-                only those by order change.
-            limit: How many of the latest to list.
+            before: List only movements before the movement of this id. Use it to page back. Of the totals, it
+                changes only those by order.
+            limit: How many of the latest movements to list.
         """
         state = local_transport(self).world.present().state
-        found = _found(state, sought)
-        listed = latest([entry for entry in found if before is None or entry.id < before], limit)
+        matching = _found(state, sought)
+        listed = latest([entry for entry in matching if before is None or entry.id < before], limit)
         orders = {entry.order for entry in listed}
         return MovementsFound(
             entries=tuple(movement(entry, state) for entry in listed),
-            matching=len(found),
+            matching=len(matching),
             totals=Totals(
-                order=_totals((entry for entry in found if entry.order in orders), lambda entry: entry.order),
-                operation=_totals(found, _operation),
-                purpose=_totals(found, lambda entry: str(entry.purpose)),
-                account=_totals(found, lambda entry: state.accounts[entry.account].name),
+                order=_totals(
+                    (entry for entry in matching if entry.order in orders), lambda entry: entry.order
+                ),
+                operation=_totals(matching, _operation),
+                purpose=_totals(matching, lambda entry: str(entry.purpose)),
+                account=_totals(matching, lambda entry: state.accounts[entry.account].name),
             ),
             balances=tuple(record_of(AccountBalance, one, account=one.name) for one in own_accounts(state)),
         )
 
 
 def _found(state: State, sought: MovementFilter) -> list[LedgerEntry]:
-    """Return the matching movements, oldest first; refuse with ``unknown_account``."""
+    """Return the matching movements, oldest first. Refuse with ``unknown_account``."""
     numbers: Iterable[int] = keys_in_order(state.ledger)
     if "account" in sought:
         owner = account_called(state, sought["account"]).client_id
@@ -159,7 +169,7 @@ def _found(state: State, sought: MovementFilter) -> list[LedgerEntry]:
 
 
 def movement(entry: LedgerEntry, state: State) -> Movement:
-    """Return a movement of money as it is shown."""
+    """Return a ledger entry as a record."""
     return record_of(
         Movement,
         entry,
@@ -174,27 +184,27 @@ def movement(entry: LedgerEntry, state: State) -> Movement:
 
 
 def _operation(entry: LedgerEntry) -> str:
-    """Return the operation that made an entry, or else its cause."""
+    """Return the operation that made an entry, or its cause if it has none."""
     return entry.operation or entry.cause
 
 
 def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -> tuple[Total, ...]:
-    """Return the total for each ``key``, in its order; movements without one are left out."""
+    """Return the totals sorted by ``key``, without entries whose key is None."""
     by_key: dict[Any, list[LedgerEntry]] = {}
     for entry in entries:
         by_key.setdefault(key(entry), []).append(entry)
     by_key.pop(None, None)
-    return tuple(_total(one, by_key[one]) for one in sorted(by_key))
+    return tuple(_total(group, by_key[group]) for group in sorted(by_key))
 
 
 def _total(key: Any, entries: list[LedgerEntry]) -> Total:
     sums = {"refunded": NOTHING, "charged": NOTHING, "added": NOTHING}
-    for one in entries:
-        if one.refunds is not None:
-            sums["refunded"] += one.amount
-        elif one.amount < 0:
-            sums["charged"] -= one.amount
+    for entry in entries:
+        if entry.refunds is not None:
+            sums["refunded"] += entry.amount
+        elif entry.amount < 0:
+            sums["charged"] -= entry.amount
         else:
-            sums["added"] += one.amount
+            sums["added"] += entry.amount
     balance = sums["refunded"] - sums["charged"] + sums["added"]
     return Total(key=key, entries=len(entries), balance=balance, **sums)

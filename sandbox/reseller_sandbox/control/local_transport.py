@@ -1,4 +1,7 @@
-"""The door within the process that holds the worlds; the rows of HTTP go through it as well."""
+"""The transport to a world of this process.
+
+The rows of the HTTP interface use it too.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from reseller_sandbox.worlds.timeline import AT, require_present
 
 
 class UndeclaredRefusal(AssertionError):
-    """A resource has refused by a rule that it does not declare: a bug in the resource."""
+    """A bug in a resource: it refused by a rule that it does not declare."""
 
 
 class LocalTransport:
-    """Acts on ``world``, one of ``worlds``, in this process."""
+    """Carries out operations on ``world``, one of ``worlds``, in this process."""
 
     def __init__(self, worlds: Engine, world: World) -> None:
         self.worlds = worlds
@@ -34,42 +37,45 @@ class LocalTransport:
 
     @property
     def words(self) -> Vocabulary | None:
-        """Return the operations that clients can call, and the errors that can answer them."""
+        """Return the operations that clients can call, and their possible errors."""
         return self.worlds.fixtures.words
 
     @property
     def is_outdated(self) -> bool:
-        """Whether its world has been deleted; another may have its name by now."""
-        there = self.worlds.get(self.name.partition(AT)[0])
-        return there is None or (there is not self.world and not self.world.is_past)
+        """Whether its world was deleted, even if another world has its name now."""
+        current = self.worlds.get(self.name.partition(AT)[0])
+        return current is None or (current is not self.world and not self.world.is_past)
 
     def require_world(self) -> None:
-        """Refuse with ``unknown_world`` if the world has been deleted."""
+        """Refuse with ``unknown_world`` if the world was deleted."""
         if self.is_outdated:
             raise self.worlds.unknown(self.name)
 
     def entering(self, world: str) -> LocalTransport:
-        """Return the door to another world of this process."""
+        """Return the transport to another world of this process."""
         return LocalTransport(self.worlds, self.worlds.find(world))
 
     def close(self) -> None:
-        """Do nothing: there is no connection to close."""
+        """Do nothing, because there is no connection to close."""
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return the result of ``operation``; raise ``Refused``, or else ``UndeclaredRefusal``."""
+        """Return the result of ``operation``. Raise ``Refused``.
+
+        Raise ``UndeclaredRefusal`` if the operation does not declare the rule.
+        """
         self.require_world()
-        told = operation.read(given)
+        values = operation.read(given)
         resource = operation.resource(self)
         try:
-            if operation.sort != "write" or told.get("dry_run"):
-                return operation.call(resource, told)
+            if operation.sort != "write" or values.get("dry_run"):
+                return operation.call(resource, values)
             require_present(self.world)
             # Hold the lock until the action is logged: no reader sees an effect without its log entry.
             with (
                 nullcontext() if operation.apart else self.world.undoing(Refused, journal=True),
-                self.world.acting(operation.id, **operation.written(told)),
+                self.world.acting(operation.id, **operation.written(values)),
             ):
-                return operation.call(resource, told)
+                return operation.call(resource, values)
         except Refused as refused:
             if self.world.is_past or refused.rule in (INVALID_PARAMETER, *operation.refuses):
                 raise
@@ -77,6 +83,6 @@ class LocalTransport:
 
 
 def local_transport(resource: Resource) -> LocalTransport:
-    """Return the door of a resource whose body is running, which is always on the side of the world."""
+    """Return the transport of a resource whose body is running in this process."""
     assert isinstance(resource._transport, LocalTransport)
     return resource._transport

@@ -1,4 +1,7 @@
-"""Words: what stands for a value in a path, a query string or a command line, by the schema of the value."""
+"""Parameters as text: in a path, a query string or on a command line.
+
+The schema of the parameter decides how the text is read.
+"""
 
 from __future__ import annotations
 
@@ -9,36 +12,39 @@ from typing import Any, Never
 
 
 def spoken(shape: Mapping[str, Any], word: str) -> Any:
-    """Return the JSON value that ``word`` is, or the word itself where it is none.
+    """Return the JSON value of ``word``, or ``word`` itself if it is not JSON.
 
-    Where ``shape`` takes texts, whatever else it does not take is a text as well.
+    If ``shape`` accepts strings, a JSON value of a type that it does not accept is a string, too.
     """
     sorts = sorts_of(shape)
     if sorts == {"string"}:
         return word
     try:
-        found = json.loads(word, parse_float=Decimal, parse_constant=_none)
+        value = json.loads(word, parse_float=Decimal, parse_constant=_none)
     except (ValueError, RecursionError):
         return word
-    return word if "string" in sorts and not _SORTS[type(found)] & sorts else found
+    return word if "string" in sorts and not _SORTS[type(value)] & sorts else value
 
 
 def is_compound(shape: Mapping[str, Any]) -> bool:
-    """Whether ``shape`` takes lists or objects, whose parts may come as several words."""
-    return any(one.get("type") not in _SINGLE for one in alternatives(shape))
+    """Whether ``shape`` accepts lists or objects, which can be given in several words."""
+    return any(schema.get("type") not in _SINGLE for schema in alternatives(shape))
 
 
 def alternatives(shape: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas that a value may fit, one of them being enough."""
-    for one in shape.get("oneOf", ()):
-        yield from alternatives(one)
+    """Yield the schemas of which a value must fit at least one."""
+    for schema in shape.get("oneOf", ()):
+        yield from alternatives(schema)
     if "oneOf" not in shape:
         yield shape
 
 
 def sorts_of(shape: Mapping[str, Any]) -> set[Any]:
-    """Return the types of JSON that ``shape`` takes; None is among them where it takes all."""
-    return {sort for one in alternatives(shape) for sort in _listed(one.get("type"))}
+    """Return the JSON types that ``shape`` accepts.
+
+    The set contains None if a schema accepts every type.
+    """
+    return {sort for schema in alternatives(shape) for sort in _listed(schema.get("type"))}
 
 
 def _listed(sort: Any) -> list[Any]:
@@ -56,7 +62,7 @@ _NUMBER = {"integer", "number"}
 _SORTS: Mapping[type, set[str]] = {
     str: {"string"},
     int: _NUMBER,
-    Decimal: _NUMBER,  # whether it is whole is for its kind to see
+    Decimal: _NUMBER,  # the parameter's kind checks whether it is an integer
     bool: {"boolean"},
     list: {"array"},
     dict: {"object"},

@@ -1,6 +1,6 @@
-"""The registry: names, hosts, transfers, accounts, customers and contacts, to look at and to add.
+"""The registry: names, hosts, transfers, accounts, customers and contacts.
 
-Records are shown with names in Unicode and accounts by name.
+You can read and add records. They show names in Unicode, and accounts by name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ StageWord = Annotated[str, choice(*(stage.value for stage in Stage))]
 FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
 
-#: The sort keys of names, beside the order; a name that time does not move on is due last.
+#: The sort keys of names, beside the order. Names without a timed transition come last in ``due``.
 _SORTED: Mapping[str, Callable[[Order], Any]] = {
     "name": lambda order: (to_unicode(order.name), order.id),
     "expires": lambda order: (order.expires, order.id),
@@ -58,7 +58,7 @@ class HostRecord(Result, frozen=True, kw_only=True):
 
 
 class TransferRecord(Result, frozen=True, kw_only=True):
-    """The latest transfer of a name: who wants it from whom, and how that stands."""
+    """The latest transfer of a name: both accounts, the status and the times."""
 
     domain: str
     status: TransferStatus
@@ -71,10 +71,10 @@ class TransferRecord(Result, frozen=True, kw_only=True):
 
 
 class NameRecord(Result, frozen=True, kw_only=True):
-    """An account's holding of a name, with all that both interfaces know of it.
+    """An account's order for a name.
 
-    ``ascii`` is the name as the registry keeps it, ``due`` when time alone will move it on, ``renewal`` what
-    a year costs now, ``transfer`` the latest transfer of the name.
+    ``ascii`` is the name in the registry. ``due`` is the time of the next timed transition. ``renewal`` is
+    the current price of one year. ``transfer`` is the latest transfer of the name.
     """
 
     name: str
@@ -102,9 +102,9 @@ class NameRecord(Result, frozen=True, kw_only=True):
 
 
 class AccountRecord(Result, frozen=True, kw_only=True):
-    """An account: its money, what a client needs to act for it, and how much it has.
+    """An account: its balance, its credentials, and how many orders it has.
 
-    ``revoked`` names the credentials that do not work any more; ``opening`` is the balance before the first
+    ``revoked`` names the credentials that no longer work. ``opening`` is the balance before the first
     movement of its ledger.
     """
 
@@ -135,7 +135,7 @@ class CustomerRecord(Result, frozen=True, kw_only=True):
 
 
 class ContactRecord(Result, frozen=True, kw_only=True):
-    """A contact under its handle."""
+    """A contact with its handle."""
 
     handle: str
     account: str
@@ -145,21 +145,21 @@ class ContactRecord(Result, frozen=True, kw_only=True):
 
 
 class NamesFound(Result, frozen=True, kw_only=True):
-    """A page of names; ``next`` is where the following page starts, if there is one."""
+    """A page of names. ``next`` is the start of the next page, if there is one."""
 
     names: tuple[NameRecord, ...]
     next: int | None
 
 
 class HostsFound(Result, frozen=True, kw_only=True):
-    """A page of hosts; ``next`` is where the following page starts, if there is one."""
+    """A page of hosts. ``next`` is the start of the next page, if there is one."""
 
     hosts: tuple[HostRecord, ...]
     next: int | None
 
 
 class TransfersFound(Result, frozen=True, kw_only=True):
-    """A page of transfers; ``next`` is where the following page starts, if there is one."""
+    """A page of transfers. ``next`` is the start of the next page, if there is one."""
 
     transfers: tuple[TransferRecord, ...]
     next: int | None
@@ -172,24 +172,28 @@ class AccountsFound(Result, frozen=True, kw_only=True):
 
 
 class CustomersFound(Result, frozen=True, kw_only=True):
-    """A page of customers; ``next`` is where the following page starts, if there is one."""
+    """A page of customers. ``next`` is the start of the next page, if there is one."""
 
     customers: tuple[CustomerRecord, ...]
     next: int | None
 
 
 class ContactsFound(Result, frozen=True, kw_only=True):
-    """A page of contacts; ``next`` is where the following page starts, if there is one."""
+    """A page of contacts. ``next`` is the start of the next page, if there is one."""
 
     contacts: tuple[ContactRecord, ...]
     next: int | None
 
 
 class Registered(Keyed[R]):
-    """Records of the registry, which are shown by ``shows``, and are added as a ``section`` of a fixture."""
+    """A resource over records of the registry.
+
+    ``shows`` converts a registry record to a result. ``section`` is the section of a fixture whose entries
+    ``add`` takes.
+    """
 
     section: ClassVar[str]
-    shows: ClassVar[Any]  # a function of a moment and a record
+    shows: ClassVar[Any]  # a function of a snapshot and a record
 
     def _page(self, snapshot: Snapshot, found: Iterable[Any], limit: int, start: int) -> dict[str, Any]:
         """Return the fields of a page."""
@@ -197,26 +201,26 @@ class Registered(Keyed[R]):
         return {self.name: tuple(self.shows(snapshot, row) for row in rows), "next": following}
 
     def _one(self, snapshot: Snapshot, found: Any, kind: str, key: object) -> R:
-        """Return the record found; refuse with ``unknown_record`` for None."""
+        """Return a result for ``found``. Refuse with ``unknown_record`` for None."""
         if found is None:
             raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
         shown: R = self.shows(snapshot, found)
         return shown
 
     def _add(self, key: object, entry: Mapping[str, Any]) -> None:
-        """Add an entry of a fixture's section to the world; refuse with ``invalid_entry``."""
+        """Add a fixture entry to the world. Refuse with ``invalid_entry``."""
         transport = local_transport(self)
-        told = {name.removesuffix("_"): value for name, value in entry.items()}
-        transport.worlds.add(transport.world, self.section, key, told)
+        fields = {name.removesuffix("_"): value for name, value in entry.items()}
+        transport.worlds.add(transport.world, self.section, key, fields)
 
 
 def host_record(_: Snapshot, host: model.Host) -> HostRecord:
-    """Return a host as people look at it."""
+    """Return a host as a result."""
     return HostRecord(name=to_unicode(host.name), domain=to_unicode(host.domain), ips=host.ips)
 
 
 def transfer_record(snapshot: Snapshot, transfer: model.Transfer) -> TransferRecord:
-    """Return a transfer as people look at it."""
+    """Return a transfer as a result."""
     accounts = snapshot.state.accounts
     return record_of(
         TransferRecord,
@@ -228,7 +232,7 @@ def transfer_record(snapshot: Snapshot, transfer: model.Transfer) -> TransferRec
 
 
 def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
-    """Return a holding as people look at it."""
+    """Return an order for a name as a result."""
     state = snapshot.state
     zone = state.zones[order.zone]
     special = zones.premium_prices(zone, order.name)
@@ -253,32 +257,32 @@ def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
 
 
 def account_record(snapshot: Snapshot, account: model.Account) -> AccountRecord:
-    """Return an account as people look at it."""
+    """Return an account as a result."""
     own, state = (account.client_id,), snapshot.state
     orders, customers = state.orders_of_account.count(own), state.customers_of_account.count(own)
     return record_of(AccountRecord, account, orders=orders, customers=customers)
 
 
 def accounts_shown(snapshot: Snapshot) -> tuple[AccountRecord, ...]:
-    """Return the accounts of this service as people look at them, in the order of their ids."""
+    """Return the accounts of this service as results, ordered by id."""
     return tuple(account_record(snapshot, account) for account in own_accounts(snapshot.state))
 
 
 def customer_record(snapshot: Snapshot, customer: model.Customer) -> CustomerRecord:
-    """Return a customer as people look at it; its password is left out."""
+    """Return a customer as a result, without its password."""
     owner = snapshot.state.accounts[customer.account].name
     return record_of(CustomerRecord, customer, id=customer.customer_id, account=owner)
 
 
 def contact_record(snapshot: Snapshot, contact: model.Contact) -> ContactRecord:
-    """Return a contact as people look at it."""
+    """Return a contact as a result."""
     owner = snapshot.state.accounts[contact.account].name
     extra = dict(contact.extra)
     return record_of(ContactRecord, contact, account=owner, customer=contact.customer_id, extra=extra)
 
 
 class Names(Registered[NameRecord]):
-    """The names of the registry, and who holds them at which stage of their lives."""
+    """The names of the registry: their holders and lifecycle stages."""
 
     section, shows = "domains", staticmethod(name_record)
 
@@ -295,15 +299,15 @@ class Names(Registered[NameRecord]):
         limit: Limit = 100,
         start: Start = 0,
     ) -> NamesFound:
-        """Return a page of the names: by account and order, or as ``sort`` says.
+        """Return a page of the names, by account and order unless you give ``sort``.
 
         Args:
-            account: The account that holds them.
-            zone: The zone that they are in.
-            stage: The stage that they are at.
-            flag: A flag that they have.
-            like: A pattern of their names, with ``*`` and ``?``.
-            sort: By what they are sorted; ``due`` is when time moves them on.
+            account: Only names that this account holds.
+            zone: Only names in this zone.
+            stage: Only names at this stage.
+            flag: Only names with this flag.
+            like: Only names that match this pattern, with ``*`` and ``?``.
+            sort: The sort key. ``due`` is the time of the next timed transition.
         """
         snapshot = local_transport(self).world.present()
         state = snapshot.state
@@ -320,16 +324,18 @@ class Names(Registered[NameRecord]):
 
         numbers = _numbers(state.orders_of_account, owner)
         found: Iterable[Order] = filter(wanted, map(state.orders.__getitem__, numbers))
-        if sort != "order":  # as many as are shown, out of all
+        if sort != "order":  # a heap avoids sorting all names for one page
             found = nsmallest(start + limit + 1, found, key=_SORTED[sort])
         return NamesFound(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
-        """Return one name as its holder has it, or as ``account`` has it, which may wait for a transfer.
+        """Return one name with the order of its holder, or with that of ``account``.
+
+        The order of ``account`` may still wait for a transfer.
 
         Args:
-            account: Whose order to return; without it, the holder's.
+            account: The account whose order you want, by default the holder.
         """
         snapshot = local_transport(self).world.present()
         state, spelt, owner = snapshot.state, as_kept(name), client_of(snapshot.state, account)
@@ -338,22 +344,22 @@ class Names(Registered[NameRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
-        """Put a name into the registry, as a fixture would: nothing is ordered, and no money moves."""
+        """Add a name to the registry as a fixture does, without an order or a payment."""
         self._add(name, entry)
         return self.get(name)
 
 
 class Hosts(Registered[HostRecord]):
-    """The name servers below names of the registry, with their glue addresses."""
+    """Name servers below names of the registry, with their glue addresses."""
 
     section, shows = "hosts", staticmethod(host_record)
 
     @read(long=True)
     def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostsFound:
-        """Return a page of the hosts, by the names that they lie below.
+        """Return a page of the hosts, ordered by the name above each host.
 
         Args:
-            domain: The name that they lie below.
+            domain: Only hosts below this name.
         """
         snapshot = local_transport(self).world.present()
         below = (as_kept(domain),) if domain is not None else ()
@@ -368,13 +374,13 @@ class Hosts(Registered[HostRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
-        """Put a host below a name into the registry, as a fixture would."""
+        """Add a host below a name as a fixture does."""
         self._add(name, entry)
         return self.get(name)
 
 
 class Transfers(Registered[TransferRecord]):
-    """The transfers of names between registrars: the latest one of each name."""
+    """The latest transfer of each name between registrars."""
 
     section, shows = "transfers", staticmethod(transfer_record)
 
@@ -382,13 +388,17 @@ class Transfers(Registered[TransferRecord]):
     def list(
         self, *, status: StatusWord | None = None, limit: Limit = 100, start: Start = 0
     ) -> TransfersFound:
-        """Return a page of the transfers, by name.
+        """Return a page of the transfers, ordered by name.
 
         Args:
-            status: How they stand.
+            status: Only transfers with this status.
         """
         snapshot = local_transport(self).world.present()
-        found = (one for _, one in in_order(snapshot.state.transfers) if status in (None, one.status))
+        found = (
+            transfer
+            for _, transfer in in_order(snapshot.state.transfers)
+            if status in (None, transfer.status)
+        )
         return TransfersFound(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD)
@@ -403,10 +413,10 @@ class Transfers(Registered[TransferRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
-        """Put a transfer into the registry, as a fixture would: nothing is ordered, and no money moves.
+        """Add a transfer to the registry as a fixture does, without an order or a payment.
 
         Args:
-            domain: The name, which somebody holds.
+            domain: The name, which must have a holder.
         """
         self._add(domain, entry)
         return self.get(domain)
@@ -427,22 +437,22 @@ class Accounts(Registered[AccountRecord]):
         """Return one account.
 
         Args:
-            account: Its name, or its client id.
+            account: The account's name, or its client id.
         """
         snapshot = local_transport(self).world.present()
         return account_record(snapshot, account_called(snapshot.state, account))
 
     @write(INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
-        """Open an account with its credentials and its money, as a fixture would.
+        """Add an account with its credentials and its balance as a fixture does.
 
         Args:
-            account: Its name.
+            account: The name of the new account.
         """
         world = local_transport(self).world
-        there = world.state.accounts
+        earlier = world.state.accounts
         self._add(account, entry)
-        opened = next(one for number, one in world.state.accounts.items() if number not in there)
+        opened = next(record for number, record in world.state.accounts.items() if number not in earlier)
         return account_record(world.snapshot, opened)
 
 
@@ -455,18 +465,20 @@ class Customers(Registered[CustomerRecord]):
     def list(
         self, *, account: Text | None = None, mail: Text | None = None, limit: Limit = 100, start: Start = 0
     ) -> CustomersFound:
-        """Return a page of the customers, those of one account after another.
+        """Return a page of the customers, ordered by account.
 
         Args:
-            account: Whose customers they are.
-            mail: The mail address that one has.
+            account: Only customers of this account.
+            mail: Only customers with this mail address.
         """
         snapshot = local_transport(self).world.present()
         state = snapshot.state
         numbers = _numbers(state.customers_of_account, client_of(state, account))
         found = map(state.customers.__getitem__, numbers)
-        meant = (one for one in found if mail is None or one.card.mail.lower() == mail.lower())
-        return CustomersFound(**self._page(snapshot, meant, limit, start))
+        matching = (
+            customer for customer in found if mail is None or customer.card.mail.lower() == mail.lower()
+        )
+        return CustomersFound(**self._page(snapshot, matching, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, number: CustomerKey, /) -> CustomerRecord:
@@ -476,26 +488,28 @@ class Customers(Registered[CustomerRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
-        """Put a customer into the registry, as a fixture would."""
+        """Add a customer as a fixture does."""
         self._add(number, entry)
         return self.get(number)
 
 
 class Contacts(Registered[ContactRecord]):
-    """The contacts of names, under their handles."""
+    """The contacts of names, by handle."""
 
     section, shows = "contacts", staticmethod(contact_record)
 
     @read(UNKNOWN_ACCOUNT, long=True)
     def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactsFound:
-        """Return a page of the contacts, by handle.
+        """Return a page of the contacts, ordered by handle.
 
         Args:
-            account: Whose contacts they are.
+            account: Only contacts of this account.
         """
         snapshot = local_transport(self).world.present()
         owner = client_of(snapshot.state, account)
-        found = (one for _, one in in_order(snapshot.state.contacts) if owner in (None, one.account))
+        found = (
+            contact for _, contact in in_order(snapshot.state.contacts) if owner in (None, contact.account)
+        )
         return ContactsFound(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD)
@@ -506,22 +520,25 @@ class Contacts(Registered[ContactRecord]):
 
     @write(INVALID_ENTRY)
     def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
-        """Put a contact into the registry, as a fixture would."""
+        """Add a contact as a fixture does."""
         self._add(handle, entry)
         return self.get(handle)
 
 
 def client_of(state: State, account: str | None) -> int | None:
-    """Return the client id of the account of that name, or None for no name."""
+    """Return the client id of the account of that name, or None for None."""
     return account_called(state, account).client_id if account is not None else None
 
 
 def as_kept(name: str) -> str:
-    """Return a name as the registry keeps it, or in lower case where it is no valid name."""
+    """Return a name in the registry's spelling, or in lower case if it is invalid."""
     return well_formed(name) or name.lower()
 
 
 def _numbers(index: Any, owner: int | None) -> Iterator[int]:
-    """Return the numbers in an index by account: of ``owner``, or of every account of this service."""
+    """Return the numbers in an index by account.
+
+    Without ``owner``, return those of every account of this service.
+    """
     keys = index.walk() if owner is None else index.beginning((owner,))
     return (number for client, number in keys if client != OUTSIDE or owner == OUTSIDE)

@@ -1,5 +1,7 @@
-"""What a resource is: a class of typed methods, each declared by its signature and carried out by an
-interface."""
+"""Resources: classes of typed methods that a transport carries out.
+
+The signature of a method declares its operation.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,13 @@ from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused, Rule
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
-#: ``read``: changes nothing. ``write``: changes a world. ``stream``: a look that goes on until it is closed.
+#: ``read`` changes nothing, ``write`` changes a world, ``stream`` reads until it is closed.
 Sort = Literal["read", "write", "stream"]
 
-#: Where the operations are found over HTTP.
+#: The path of the operations over HTTP.
 ROOT = "/_sandbox"
 
-#: The methods of the operations that take the bare path of their resource or record.
+#: HTTP methods of the operations whose path has no verb.
 _BARE = {
     "show": "GET",
     "list": "GET",
@@ -43,24 +45,24 @@ _BARE = {
 
 
 class Transport(Protocol):
-    """The way to a world: in this process, or over HTTP."""
+    """The connection to a world: in this process, or over HTTP."""
 
     @property
     def name(self) -> str:
         """Return the name of its world."""
 
     def entering(self, world: str) -> Self:
-        """Return the door to another world of the same server."""
+        """Return the transport to another world of the same server."""
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return the result of ``operation`` with the parameters ``given``; raise ``Refused``."""
+        """Return the result of ``operation`` with parameters ``given``. Raise ``Refused``."""
 
     def close(self) -> None:
-        """Close the connection, if there is one; the next call opens another."""
+        """Close the connection, if any. The next call opens another."""
 
 
 class ReceivedRefusal(Refused):
-    """A refusal in the words of another one, which a server has sent or which has another type."""
+    """A refusal with a given message: from a server, or copied from another refusal."""
 
     message = ""
     remedy = ""
@@ -71,17 +73,17 @@ class ReceivedRefusal(Refused):
 
 
 class Subscription(ABC, Iterator[T]):
-    """An iterator that waits for each next record; ``close`` ends it, from any thread.
+    """An iterator that waits for each next record. ``close`` ends it, from any thread.
 
-    ``missed`` counts the records that came too fast: more than are kept while nobody reads, or more a second
-    than were wanted.
+    ``missed`` counts the records that were left out because they came too fast: the buffer was full, or
+    ``per_second`` was exceeded.
     """
 
     missed: int = 0
 
     @abstractmethod
     def close(self) -> None:
-        """Stop following."""
+        """End the stream."""
 
     def __enter__(self) -> Self:
         return self
@@ -92,12 +94,12 @@ class Subscription(ABC, Iterator[T]):
 
 @dataclass(eq=False)
 class Operation:
-    """One thing that can be asked of a resource; everything about it follows from the function ``body``.
+    """One operation of a resource, derived from the function ``body``.
 
-    ``refuses`` are the rules it may refuse by, beside ``invalid_parameter``. One that is ``long`` may take
-    noticeable time, so that a server carries it out while it answers others. ``one_of`` are parameters of
-    which it takes exactly one. One that works ``apart`` leaves its world to others meanwhile: what it makes
-    is elsewhere, or takes the world's place at the end.
+    ``refuses`` lists the rules by which it can refuse, beside ``invalid_parameter``. A ``long`` operation can
+    take noticeable time, so the server runs it while it answers other requests. ``one_of`` lists parameters
+    of which a call takes exactly one. An operation that works ``apart`` does not lock its world, because it
+    changes another world or replaces this one at the end.
     """
 
     body: Callable[..., Any]
@@ -115,51 +117,56 @@ class Operation:
 
     @property
     def id(self) -> str:
-        """Return the resource's name and its own: ``clock.advance``."""
+        """Return the names of the resource and the operation: ``clock.advance``."""
         return f"{self.resource.name}.{self.name}"
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Return its parameters, in the order of the signature."""
+        """Return its parameters in the order of the signature."""
         return declared(self.body)
 
     @cached_property
     def segments(self) -> tuple[str, ...]:
-        """Return the names of the parameters in its path, which are positional-only."""
-        return tuple(one.name for one in self.parameters if one.place == "segment")
+        """Return the names of its path parameters, which are positional-only."""
+        return tuple(parameter.name for parameter in self.parameters if parameter.place == "segment")
 
     @cached_property
     def result(self) -> Any:
-        """Return the type of its answer, or of each record that it yields."""
+        """Return the type of its result, or of each record of its stream."""
         returned = get_type_hints(self.body)["return"]
         return get_args(returned)[0] if self.sort == "stream" else returned
 
     @property
     def path(self) -> str:
-        """Return its path over HTTP, with a placeholder for each segment: /_sandbox/faults/{name}/pause."""
+        """Return its path over HTTP, with a placeholder for each path parameter.
+
+        For example, ``/_sandbox/faults/{name}/pause``.
+        """
         verb = [] if self.name in _BARE else [self.name]
         return "/".join([ROOT, self.resource.name, *(f"{{{name}}}" for name in self.segments), *verb])
 
     @property
     def method(self) -> str:
-        """Return its HTTP method: a look is a GET unless it takes objects or lists."""
-        if self.sort == "stream":  # a browser's EventSource sends nothing else
+        """Return its HTTP method. A read is a GET unless it takes objects or lists."""
+        if self.sort == "stream":  # a browser's EventSource can only send GET
             return "GET"
         if self.name in _BARE:
             return _BARE[self.name]
-        shapes = [one.kind.shape for one in self.parameters if one.place != "segment"]
+        shapes = [parameter.kind.shape for parameter in self.parameters if parameter.place != "segment"]
         words = ("string", "integer", "boolean", "number")
         fits = all(shape.get("type") in words or not shape for shape in shapes)
         return "GET" if self.sort == "read" and fits else "POST"
 
     @property
     def takes_slashes(self) -> bool:
-        """Whether a segment may have slashes in it, because no path of the resource goes on after one."""
-        return all(one.path.endswith("}") for one in self.resource.operations() if one.segments)
+        """Whether a path parameter can contain slashes, because it ends every path."""
+        return all(
+            operation.path.endswith("}") for operation in self.resource.operations() if operation.segments
+        )
 
     @property
     def description(self) -> str:
-        """Return its docstring without the part about parameters."""
+        """Return its docstring without the section on parameters."""
         choice = f"\n\nTakes {self._choice}." if self.one_of else ""
         return without_arguments(self.body) + choice
 
@@ -170,38 +177,47 @@ class Operation:
 
     @cached_property
     def told(self) -> Mapping[str, str]:
-        """Return what the docstring, or else the annotation, says of each parameter."""
+        """Return the description of each parameter.
+
+        The docstring takes precedence over the annotation.
+        """
         return {
-            **{one.name: one.words for one in self.parameters if one.words},
+            **{parameter.name: parameter.words for parameter in self.parameters if parameter.words},
             **documented_parameters(self.body),
         }
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by the names of the parameters; refuse a call of another form."""
+        """Return the arguments of a call by parameter name.
+
+        Refuse with ``invalid_parameter`` if positions do not fit or a parameter is given twice.
+        """
         placed = [one.name for one in self.parameters if one.place != "option"]
         if len(args) > len(placed):
             takes = f"{', '.join(map(repr, placed))} alone" if placed else "nothing"
             problem = f"{self.id} takes {takes} without a name, and all the rest by name"
             raise Refused(INVALID_PARAMETER, problems=problem)
-        given = dict(zip(placed, args, strict=False))
-        named = {name.removesuffix("_"): value for name, value in kwargs.items()}
-        if twice := [name for name in named if name in given]:
+        by_position = dict(zip(placed, args, strict=False))
+        by_name = {name.removesuffix("_"): value for name, value in kwargs.items()}
+        if twice := [name for name in by_name if name in by_position]:
             raise Refused(INVALID_PARAMETER, problems=f"{twice[0]} is given twice")
-        return given | named
+        return by_position | by_name
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``given`` as the body takes it; refuse with ``invalid_parameter``, naming every mistake."""
-        found = read_by(self.parameters, given)
-        if self.one_of and len(found.keys() & self.one_of) != 1:
+        """Return ``given`` as the values that the body takes.
+
+        Refuse with ``invalid_parameter``, naming every mistake.
+        """
+        values = read_by(self.parameters, given)
+        if self.one_of and len(values.keys() & self.one_of) != 1:
             raise Refused(INVALID_PARAMETER, problems=f"takes {self._choice}")
-        return found
+        return values
 
     def written(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values that ``read`` has returned as JSON."""
         return {one.name: one.kind.write(told[one.name]) for one in self.parameters if one.name in told}
 
     def call(self, resource: Resource, told: Mapping[str, Any]) -> Any:
-        """Run the body, which is always on the side of the world; return its result."""
+        """Run the body in the process that holds the world. Return its result."""
         segments = [told[name] for name in self.segments]
         rest = {
             one.attribute: told[one.name]
@@ -212,16 +228,16 @@ class Operation:
 
 
 class Resource:
-    """One subject that can be looked at and acted on: the clock, the faults, the journal, …
+    """One subject that you can read and change: the clock, the faults, the journal, …
 
-    A method that is declared with ``read``, ``write`` or ``stream`` goes through ``transport``; its body runs
-    only on the side of the world. Any other method composes those, and so works through every interface.
+    A method declared with ``read``, ``write`` or ``stream`` goes through ``transport``, and its body runs in
+    the process that holds the world. Any other method combines these, so it works through every interface.
     """
 
     #: The resource's name in paths and commands.
     name: ClassVar[str]
 
-    #: Parameters that each call has beside its own.
+    #: Parameters that are added to each call.
     _always: Mapping[str, Any] = {}
 
     def __init_subclass__(cls) -> None:
@@ -239,14 +255,16 @@ class Resource:
 
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:
-        """Return what can be asked of it, in the order in which it is written, what it inherits first."""
-        known = {one.name: one for base in reversed(cls.__mro__) for one in _operations(base)}
+        """Return its operations in order of declaration, inherited ones first."""
+        known = {
+            operation.name: operation for base in reversed(cls.__mro__) for operation in _operations(base)
+        }
         return tuple(known.values())
 
 
 def _operations(resource: type) -> list[Operation]:
-    """Return the operations that a class itself declares."""
-    return [one.operation for one in vars(resource).values() if hasattr(one, "operation")]
+    """Return the operations that the class itself declares."""
+    return [method.operation for method in vars(resource).values() if hasattr(method, "operation")]
 
 
 def read(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
@@ -262,10 +280,10 @@ def write(
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:
-    """Declare a method that returns a ``Subscription``: records of what happens, as it happens.
+    """Declare a method that returns a ``Subscription``, which yields live records.
 
-    Each record has a ``mark``; with it as ``since``, the method begins after that record. ``told`` is the
-    record in a line for people.
+    Each record has a ``mark``. If you pass it as ``since``, the stream begins after that record. ``told`` is
+    the record in one line for a terminal.
     """
     return _declare("stream", refuses)
 
@@ -278,7 +296,7 @@ def _declare(sort: Sort, *told: Any) -> Callable[[F], F]:
 
 
 def method_for(operation: Operation) -> Callable[..., Any]:
-    """Return the method of a resource by which ``operation`` goes through its door."""
+    """Return the method of a resource that sends ``operation`` through its transport."""
 
     @wraps(operation.body)
     def method(self: Resource, /, *args: Any, **kwargs: Any) -> Any:
@@ -286,8 +304,8 @@ def method_for(operation: Operation) -> Callable[..., Any]:
         try:
             answer = self._transport.carry_out(operation, {**operation.bind(args, kwargs), **self._always})
         except Refused as refused:
-            raise refused.with_traceback(None) from None  # the caller's line is what is of interest
-        return answer.of(self) if hasattr(answer, "of") else answer  # it has methods, which act through this
+            raise refused.with_traceback(None) from None  # so that a traceback ends at the caller's line
+        return answer.of(self) if hasattr(answer, "of") else answer  # its methods call this resource
 
     method.operation = operation  # type: ignore[attr-defined]
     return method

@@ -1,4 +1,4 @@
-"""Records of answers, and resources over records: access by key, pages, the kinds of keys, matches."""
+"""Base classes of results and of keyed resources, with pages and parameter kinds."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from reseller_sandbox.worlds import redact
 
 T = TypeVar("T")
 
-#: How many items of a list, and how much of a text, a repr shows.
+#: The largest numbers of list items and of characters in a repr.
 _ITEMS, _LONGEST = 20, 400
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """A record of an answer: frozen, its fields given by name, with a repr that leaves out empty fields."""
+    """A frozen record of a response. Its repr leaves out empty and hidden fields."""
 
     #: The fields that the repr leaves out.
     hidden: ClassVar[tuple[str, ...]] = ()
@@ -67,17 +67,17 @@ def _shown(value: Any) -> str:
 
 
 def record_of(kind: type[T], source: object, /, **told: Any) -> T:
-    """Return a record of ``kind``: the fields ``told``, and the others as ``source`` has them."""
+    """Return a record of ``kind`` with fields ``told``, and the rest from ``source``."""
     made: Any = kind
     others = {name: getattr(source, name) for name in field_names(kind) if name not in told}
     return cast(T, made(**others, **told))
 
 
 class RegistryEventRecord(Result, frozen=True, kw_only=True):
-    """Something that happened: when, what, to which name, zone or account, and whom it concerned.
+    """An event in the registry: its time, kind, subject, account and charge.
 
-    ``charged`` is what the account paid for it (below zero: what it got back), ``balance`` what it has
-    left, ``note`` why something that was to happen did not.
+    ``charged`` is the amount that the account paid, negative for a refund. ``balance`` is the balance
+    afterwards. ``note`` is the reason why a planned event failed.
     """
 
     at: datetime
@@ -91,7 +91,10 @@ class RegistryEventRecord(Result, frozen=True, kw_only=True):
 
 
 class RecordChange(Result, frozen=True, kw_only=True):
-    """What became of one record: each field of it that changed, before and after. Secrets are masked."""
+    """The change of one record: each changed field, before and after.
+
+    Secrets are masked.
+    """
 
     table: str
     key: Any
@@ -101,7 +104,7 @@ class RecordChange(Result, frozen=True, kw_only=True):
 
 
 class Setting(Result, frozen=True, kw_only=True):
-    """Something about the world that is no record and was changed: the clock, an assumption."""
+    """A changed setting of the world, such as the clock or an assumption."""
 
     name: str
     before: Any
@@ -109,7 +112,7 @@ class Setting(Result, frozen=True, kw_only=True):
 
 
 def record_change(change: Change) -> RecordChange:
-    """Return a change as it is shown."""
+    """Return a change as a result."""
     return RecordChange(**redact.shown(change))
 
 
@@ -121,7 +124,7 @@ def settings_of(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
 
 
 def event_record(state: State, one: RegistryEvent) -> RegistryEventRecord:
-    """Return an event with the names that people know: accounts by name, names in Unicode."""
+    """Return an event with account names, and with domain names in Unicode."""
     account = state.accounts.get(one.account) if one.account is not None else None
     name = account.name if account is not None else None
     return record_of(RegistryEventRecord, one, subject=to_unicode(one.subject), account=name)
@@ -138,13 +141,12 @@ def _key(given: Any) -> str:
     )
 
 
-#: The name of a snapshot, a branch or a rule of faults: it needs no escape in a path.
+#: The name of a snapshot, a branch or a fault rule. It needs no escape in a path.
 Key = Annotated[str, Kind({"type": "string", "pattern": f"^{_KEY.pattern}$"}, _key)]
 
 Limit = Annotated[int, whole(1, 1000), "How many to list."]
 Start = Annotated[int, whole(0, 10**9), "Where the page starts, as the page before has said."]
-#: The number of an event in the line of all that changed a world, of a scheduled action, an order or a
-#: movement of money.
+#: The number of an event, a scheduled action, an order or a movement of money.
 Number = Annotated[int, whole(1, 10**15)]
 
 PerSecond = Annotated[
@@ -161,19 +163,20 @@ Wanted = Annotated[Matching, MATCH]
 
 
 class MissingRecord(ReceivedRefusal, KeyError):
-    """The refusal of ``[]`` where there is no record under the key: a ``KeyError`` as well."""
+    """The refusal of ``[]`` for an unknown key, which is also a ``KeyError``."""
 
     __module__ = "reseller_sandbox"
 
 
 class Keyed(Resource, Generic[T]):
-    """A resource whose ``list`` has its records under the resource's own name, perhaps a page after another.
+    """A resource whose ``list`` returns its records under the resource's name.
 
-    Where it has a ``get``, that finds a record by its key; elsewhere a record's ``name`` is its key.
+    Longer lists come in pages. If the resource has a ``get``, it finds a record by key. Otherwise the key is
+    the ``name`` of a record.
     """
 
     def __iter__(self) -> Iterator[T]:
-        """Yield every record, those of all pages."""
+        """Yield every record of all pages."""
         resource: Any = self
         found = resource.list()
         yield from getattr(found, self.name)
@@ -182,7 +185,7 @@ class Keyed(Resource, Generic[T]):
             yield from getattr(found, self.name)
 
     def __getitem__(self, key: Any) -> T:
-        """Return the record under a key. Raise a refusal that is a ``KeyError`` where there is none."""
+        """Return the record under a key. Raise ``MissingRecord``, a ``KeyError``."""
         __tracebackhide__ = True
         get: Any = getattr(self, "get", None)
         try:
@@ -190,7 +193,7 @@ class Keyed(Resource, Generic[T]):
                 return {getattr(record, "name", None): record for record in self}[key]
             return cast(T, get(key))
         except Refused as refused:
-            # The world may have been removed, which says nothing of the record.
+            # A removed world is not a missing record.
             gone = refused.rule is refusals.UNKNOWN_WORLD and self.name != "worlds"
             if refused.rule.category is Category.NOT_FOUND and not gone:
                 raise MissingRecord(refused.rule, refused.message, refused.remedy, **refused.facts) from None
@@ -206,18 +209,21 @@ class Keyed(Resource, Generic[T]):
 
 
 def latest(found: Sequence[T], limit: int) -> Sequence[T]:
-    """Return the last ``limit`` of the records found."""
+    """Return the last ``limit`` items of ``found``."""
     return found[max(len(found) - limit, 0) :]
 
 
 def page(found: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int | None]:
-    """Return ``limit`` of the records found, from ``start`` on, and where the next page starts."""
+    """Return ``limit`` items from ``start`` on, and the start of the next page."""
     rows = tuple(islice(found, start, start + limit + 1))
     return rows[:limit], start + limit if len(rows) > limit else None
 
 
 def match_of(resource: Resource, told: Matching, place: str = "") -> Match:
-    """Return the match that a resource was told, under ``place``; refuse with ``invalid_parameter``."""
+    """Return a parameter of a resource as a match.
+
+    Refuse with ``invalid_parameter``. ``place`` is the parameter's name in the message.
+    """
     try:
         return read_match(told, local_transport(resource).words)
     except Within as wrong:

@@ -1,4 +1,4 @@
-"""Third parties: what strangers, other registrars, registries and the service's own staff do, or will do."""
+"""Third parties: actions of other registrars, registries and the service's staff."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from reseller_sandbox.worlds.redact import masked
 
 P = ParamSpec("P")
 
-#: What the first parameter of an action is.
+#: Descriptions of the first parameters of actions.
 _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account's name, or its client id."}
 
 Wait = Annotated[str | Matching, either(TEXT, MATCH)]
 
 
 class ScheduledRecord(Result, frozen=True, kw_only=True):
-    """Something that the rest of the world will do: at an instant, or ``after`` the request that is meant.
+    """A third party's action at an instant, or ``after`` a matching request.
 
-    ``applied`` is when that happened, or failed: then ``refused`` says why.
+    ``applied`` is the time at which it happened or failed. If it failed, ``refused`` is the reason.
     """
 
     id: int
@@ -48,17 +48,17 @@ class ScheduledRecord(Result, frozen=True, kw_only=True):
 
 
 class ScheduledFound(Result, frozen=True, kw_only=True):
-    """Every scheduled action, in the order of their making."""
+    """Every scheduled action, in order of creation."""
 
     scheduled: tuple[ScheduledRecord, ...]
 
 
 class Scheduled(Resource):
-    """What third parties are planned to do, and what came of it."""
+    """The scheduled actions of third parties, and their results."""
 
     @read()
     def list(self) -> ScheduledFound:
-        """Return every scheduled action: those to come, and the result of the others."""
+        """Return every scheduled action, and the result of those that are done."""
         known = local_transport(self).world.state.scheduled
         return ScheduledFound(
             scheduled=tuple(scheduled_record(scheduled) for _, scheduled in in_order(known))
@@ -66,10 +66,10 @@ class Scheduled(Resource):
 
     @write(UNKNOWN_SCHEDULED_ACTION)
     def remove(self, scheduled: Number, /) -> ScheduledRecord:
-        """Cancel a scheduled action, or delete one that has been carried out; return it.
+        """Cancel a scheduled action, or delete one that is done. Return it.
 
         Args:
-            scheduled action: The scheduled action's number.
+            scheduled: The number of the scheduled action.
         """
 
         def work(draft: Draft) -> ScheduledAction:
@@ -85,13 +85,17 @@ class Scheduled(Resource):
 
 
 def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
-    """Return a scheduled action as it is shown."""
-    told = dict(scheduled.given)
-    known = (one for one in third_parties.parameters(scheduled.action) if one.name in told)
+    """Return a scheduled action as a result."""
+    values = dict(scheduled.given)
+    parameters = (
+        parameter for parameter in third_parties.parameters(scheduled.action) if parameter.name in values
+    )
     return ScheduledRecord(
         id=scheduled.id,
         action=scheduled.action,
-        given=masked({one.name: one.kind.write(told[one.name]) for one in known}),
+        given=masked(
+            {parameter.name: parameter.kind.write(values[parameter.name]) for parameter in parameters}
+        ),
         at=scheduled.at,
         after=MATCH.write(scheduled.after) if scheduled.after is not None else None,
         applied=scheduled.applied,
@@ -100,7 +104,7 @@ def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
 
 
 class Simulated(Result, frozen=True, kw_only=True):
-    """What happened at once, or what is planned."""
+    """The events that happened at once, or the scheduled action."""
 
     now: datetime
     events: tuple[RegistryEventRecord, ...]
@@ -108,36 +112,40 @@ class Simulated(Result, frozen=True, kw_only=True):
 
 
 class SimulatedAction(Operation):
-    """An action of third parties: it takes the action's parameters, and when it is to happen."""
+    """An operation that carries out or schedules an action of a third party."""
 
     result = Simulated
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Return the parameters of the action and those of ``Simulate.when``."""
-        planned = (replace(one, place="option") for one in declared(Simulate.when))
+        planned = (replace(parameter, place="option") for parameter in declared(Simulate.when))
         return *declared(self.body), *planned
 
     @cached_property
     def told(self) -> Mapping[str, str]:
-        """Return what the docstrings of the two say of each parameter."""
-        said = {**_SUBJECTS, **super().told, **documented_parameters(Simulate.when)}
-        return {one.name: said[one.name] for one in self.parameters if one.name in said}
+        """Return the description of each parameter, from both docstrings."""
+        descriptions = {**_SUBJECTS, **super().told, **documented_parameters(Simulate.when)}
+        return {
+            parameter.name: descriptions[parameter.name]
+            for parameter in self.parameters
+            if parameter.name in descriptions
+        }
 
     def call(self, resource: Resource, told: Mapping[str, Any]) -> Simulated:
-        """Carry the action out now, or scheduled action it."""
-        given = dict(told)
-        at, after = given.pop("at", None), given.pop("after", None)
+        """Carry out the action now, or schedule it."""
+        values = dict(told)
+        at, after = values.pop("at", None), values.pop("after", None)
         if at is not None and after is not None:
             raise Refused(INVALID_PARAMETER, problems="at and after do not go together")
         world = local_transport(resource).world
 
         def work(draft: Draft) -> RegistryEvent | ScheduledAction:
             if at is None and after is None:
-                return third_parties.carry_out(draft, self.name, given)
-            wanted: Any = {"operation": after} if isinstance(after, str) else after
-            wait = match_of(resource, wanted, "after") if after is not None else None
-            return scheduled_actions.make(draft, self.name, given, at=at, after=wait)
+                return third_parties.carry_out(draft, self.name, values)
+            match: Any = {"operation": after} if isinstance(after, str) else after
+            wait = match_of(resource, match, "after") if after is not None else None
+            return scheduled_actions.make(draft, self.name, values, at=at, after=wait)
 
         with world.lock, world.acting(self.id) as action:
             outcome = world.transact(self.id, work, operation=self.id)
@@ -157,8 +165,10 @@ def happens(
 ) -> Callable[
     [Callable[Concatenate[Draft, P], RegistryEvent]], Callable[Concatenate[Simulate, P], Simulated]
 ]:
-    """Declare an action of ``core.simulate``, and the rules by which it may refuse when it happens at
-    once."""
+    """Declare an action of ``registry.third_parties``.
+
+    ``refuses`` are the rules by which it can refuse if it happens at once.
+    """
 
     def declare(
         action: Callable[Concatenate[Draft, P], RegistryEvent],
@@ -175,9 +185,9 @@ _ZONE, _ACCOUNT = refusals.UNKNOWN_ZONE, refusals.UNKNOWN_ACCOUNT
 
 
 class Simulate(Resource):
-    """The rest of the world, to play: strangers, other registrars, registries, the service's own staff.
+    """Actions of third parties: other registrars, registries, the service's staff.
 
-    Each action happens at once, or becomes a scheduled action.
+    Each action happens at once, or you schedule it with ``when``.
 
     >>> sandbox.simulate.register("example.com")
     >>> sandbox.simulate.when("P3D").adjust_balance("main", to=0)
@@ -185,12 +195,16 @@ class Simulate(Resource):
     """
 
     def when(self, at: When | None = None, *, after: Wait | None = None) -> Self:
-        """Return this resource with its actions planned for later; one that can never succeed is refused now.
+        """Return this resource with its actions scheduled for later.
+
+        An action that can never succeed is refused now.
 
         Args:
-            at: When it is to happen, where not at once: an instant, or a length of time ahead.
-            after: The request of any client after which it is to happen, told as to ``journal.find``, or its
-                operation alone. Where that leaves open what comes of the request, it is to be carried out.
+            at: The time of the action: an instant, or a duration from now. By default the action happens at
+                once.
+            after: The request after which the action happens, from any client: a match as in
+                ``journal.find``, or only the operation. Unless the match says otherwise, the request must be
+                carried out.
         """
         planned = copy(self)
         planned._always = {"at": at, "after": after}

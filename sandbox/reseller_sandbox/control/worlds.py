@@ -1,4 +1,4 @@
-"""The worlds of a server, and the past of one: snapshots, branches, rewinding, differences, recordings."""
+"""The worlds of a server, and a world's past: snapshots, branches, recordings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WorldName = Annotated[str, TEXT, "The world's name."]
 SnapshotName = Annotated[Key, "The snapshot's name."]
 BranchName = Annotated[Key, "The branch's name."]
 
-#: The rules by which a point of a world's past may be refused.
+#: The rules by which a point of a world's past can be refused.
 POINT_RULES = (
     refusals.UNKNOWN_POINT,
     refusals.UNKNOWN_REQUEST,
@@ -61,12 +61,12 @@ FIXTURE = Kind(
     {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]}, _fixture
 )
 
-#: A whole fixture: its YAML, the same as an object, or the path of a file, which the caller's side reads.
+#: A whole fixture: YAML, an object, or the path of a file, which is read in the caller's process.
 FixtureText = Annotated[str | Mapping[str, Any] | Path, FIXTURE]
 
 
 class CheckpointRecord(Result, frozen=True, kw_only=True):
-    """A snapshot or a branch: the time it stands at, and the first and last request that led there."""
+    """A snapshot or a branch: its time, and its first and last request."""
 
     name: str
     now: datetime
@@ -86,25 +86,25 @@ class WorldStanding(Result, frozen=True, kw_only=True):
 
 
 class WentBack(WorldStanding, frozen=True, kw_only=True):
-    """A world's time after it has gone back, and the branch that keeps what was left behind."""
+    """A world's time after it went back, and the branch that keeps the old future."""
 
     branch: CheckpointRecord
 
 
 class SnapshotsFound(Result, frozen=True, kw_only=True):
-    """Every snapshot, the oldest first."""
+    """Every snapshot, oldest first."""
 
     snapshots: tuple[CheckpointRecord, ...]
 
 
 class BranchesFound(Result, frozen=True, kw_only=True):
-    """Every branch, the oldest first."""
+    """Every branch, oldest first."""
 
     branches: tuple[CheckpointRecord, ...]
 
 
 class PointRecord(Result, frozen=True, kw_only=True):
-    """A point, and the instant at which the world stood there."""
+    """A point of a world's past, and the world's time there."""
 
     point: str
     now: datetime
@@ -112,9 +112,9 @@ class PointRecord(Result, frozen=True, kw_only=True):
 
 
 class Difference(Result, frozen=True, kw_only=True):
-    """What differs between two points: a page of the records, and every setting.
+    """The differences between two points: a page of the records, and every setting.
 
-    ``total`` counts the records that differ, ``next`` is where the next page starts, if there is one.
+    ``total`` counts the records that differ. ``next`` is the start of the next page, if there is one.
     """
 
     from_: PointRecord
@@ -126,13 +126,13 @@ class Difference(Result, frozen=True, kw_only=True):
 
 
 class Loaded(WentBack, frozen=True, kw_only=True):
-    """A world's time after it has begun again, its accounts, and the branch that keeps what it was."""
+    """A world after it loaded a fixture, and the branch that keeps its past."""
 
     accounts: tuple[AccountRecord, ...]
 
 
 class Exported(Result, frozen=True, kw_only=True):
-    """A world as a fixture in YAML, as ``load`` takes it."""
+    """A world as a fixture in YAML, which ``load`` accepts."""
 
     hidden = ("fixture",)
 
@@ -140,7 +140,10 @@ class Exported(Result, frozen=True, kw_only=True):
 
 
 class RecordingRecord(Result, frozen=True, kw_only=True):
-    """A world's past: its file in Base64, how many requests are in it, and what of the past is not."""
+    """The recording of a world: its file in Base64, and how many requests it has.
+
+    ``notes`` describe the parts of the past that the file lacks.
+    """
 
     hidden = ("base64",)
 
@@ -151,14 +154,14 @@ class RecordingRecord(Result, frozen=True, kw_only=True):
 
     @property
     def content(self) -> bytes:
-        """The file."""
+        """The bytes of the file."""
         return b64decode(self.base64)
 
 
 class WorldSummary(Result, frozen=True, kw_only=True):
-    """A world: its name, the path prefix that chooses it, its time, and how much it has seen.
+    """A world: its name, path prefix, time, seed and size.
 
-    ``requests`` counts those it has had, ``idle_seconds`` is for how long nobody has used it, by the
+    ``requests`` counts all requests that it has had. ``idle_seconds`` is the time since its last use, by the
     machine's clock.
     """
 
@@ -173,17 +176,17 @@ class WorldSummary(Result, frozen=True, kw_only=True):
 
 
 class WorldRecord(WorldSummary, frozen=True, kw_only=True):
-    """A world, with the accounts that act in it and the assumptions that differ from the defaults."""
+    """A world with its accounts, and with the assumptions that are not the defaults."""
 
     accounts: tuple[AccountRecord, ...]
     assumptions: Mapping[str, Any]
 
 
 class WorldOpened(WorldRecord, frozen=True, kw_only=True):
-    """A world that has lived a recording's past again.
+    """A world that replayed a recording.
 
-    ``difference`` is what first came out otherwise than it was recorded, if anything did; ``notes`` say what
-    of the past the recording does not tell.
+    ``difference`` is the first difference between the replay and the recording, if any. ``notes`` describe
+    the parts of the past that the recording lacks.
     """
 
     difference: str | None
@@ -191,14 +194,14 @@ class WorldOpened(WorldRecord, frozen=True, kw_only=True):
 
 
 class WorldsFound(Result, frozen=True, kw_only=True):
-    """Every world, the oldest first, and how many there may be."""
+    """Every world, oldest first, and the largest number of worlds."""
 
     worlds: tuple[WorldSummary, ...]
     limit: int
 
 
 class ForkOptions(TypedDict, total=False):
-    """What a new world is to be."""
+    """The parameters of a new world."""
 
     point: Text
     fixture: Text
@@ -211,60 +214,63 @@ class ForkOptions(TypedDict, total=False):
 
 
 class Snapshots(Keyed[CheckpointRecord]):
-    """The moments of this world that are kept under a name, so that it can go back to them."""
+    """Named snapshots of this world that it can go back to."""
 
     @read()
     def list(self) -> SnapshotsFound:
-        """Return every snapshot, the oldest first."""
+        """Return every snapshot, oldest first."""
         kept = local_transport(self).world.snapshots.values()
         return SnapshotsFound(snapshots=tuple(map(checkpoint_record, kept)))
 
     @write(refusals.TOO_MANY_SNAPSHOTS)
     def add(self, name: Key) -> CheckpointRecord:
-        """Keep this moment under a name; a snapshot of that name is replaced.
+        """Save the current state under a name. A snapshot of the same name is replaced.
 
         Args:
-            name: What to call it: letters, digits, dots, hyphens and underscores.
+            name: The snapshot's name: letters, digits, dots, hyphens and underscores.
         """
         return checkpoint_record(timeline.snapshot(local_transport(self).world, name))
 
     @write(refusals.UNKNOWN_SNAPSHOT)
     def restore(self, name: SnapshotName, /) -> WentBack:
-        """Go back to a snapshot; the clock and the random numbers are as they were."""
+        """Go back to a snapshot.
+
+        The clock and the random numbers are those of the snapshot, too.
+        """
         world = local_transport(self).world
         return went_back(world, timeline.restore(world, name))
 
     @write(refusals.UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotsFound:
-        """Delete a snapshot; return the others."""
+        """Delete a snapshot. Return the other snapshots."""
         timeline.forget_snapshot(local_transport(self).world, name)
         return self.list()
 
 
 class Branches(Keyed[CheckpointRecord]):
-    """The futures of this world that were left behind when it went back."""
+    """The futures that this world left behind when it went back."""
 
     @read()
     def list(self) -> BranchesFound:
-        """Return every branch, the oldest first."""
+        """Return every branch, oldest first."""
         kept = local_transport(self).world.branches.values()
         return BranchesFound(branches=tuple(map(checkpoint_record, kept)))
 
     @write(UNKNOWN_BRANCH)
     def switch(self, name: BranchName, /) -> WentBack:
-        """Continue a branch where it ended; the present becomes a branch itself."""
+        """Continue a branch where it ended. The present becomes a branch."""
         world = local_transport(self).world
         return went_back(world, timeline.switch(world, name))
 
     @write(UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchesFound:
-        """Delete a branch; return the others."""
+        """Delete a branch. Return the other branches."""
         timeline.forget_branch(local_transport(self).world, name)
         return self.list()
 
 
 class History(Resource):
-    """The past of this world as a whole: go back, begin again, compare two points, export it."""
+    """The past of this world: rewind, reset, compare two points, export, load."""
 
     @write(refusals.UNKNOWN_REQUEST)
     def rewind(
@@ -272,22 +278,24 @@ class History(Resource):
     ) -> WentBack:
         """Go back to before or after any request of the journal.
 
-        The clock and the random numbers are as they were then. The future left behind is kept as a branch,
-        until it is removed or there are too many.
+        The clock and the random numbers go back, too. The future that you leave is kept as a branch. You can
+        remove it, and the oldest branch goes when there are too many.
 
         Args:
-            request: The request: ``r3``.
-            side: Whether to go to ``before`` it or to just ``after`` it.
+            request: The request's id, such as ``r3``.
+            side: Whether to go to ``before`` the request, or to just ``after`` it.
         """
         world = local_transport(self).world
         return went_back(world, timeline.rewind(world, request, before=side == "before"))
 
     @write()
     def reset(self, *, original: Switch = False) -> WorldStanding:
-        """Take the world back to how it began: names, money, counters and clock.
+        """Restart the world from its initial state: names, money, counters and clock.
+
+        After a ``load``, the initial state is that of the loaded fixture.
 
         Args:
-            original: Whether to go back to the very first beginning, before any fixture was loaded.
+            original: Whether to restart from the very first state, before any fixture was loaded.
         """
         world = local_transport(self).world
         timeline.reset(world, original=original)
@@ -302,16 +310,16 @@ class History(Resource):
         limit: Annotated[int, whole(0, 1000)] = 100,
         start: Annotated[int, whole(0, 10**9)] = 0,
     ) -> Difference:
-        """Return which records differ between two points of the world, or from another world, and how.
+        """Return the records and settings that differ between two points.
 
-        A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``;
-        ``world:NAME`` is another world as it is now.
+        A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. To
+        compare with the present of another world, use ``world:NAME``.
 
         Args:
             from_: The earlier point.
             to: The later point.
             limit: How many records to list.
-            start: Where the page starts, as the page before has said.
+            start: The start of the page: ``next`` of the previous page.
         """
         transport = local_transport(self)
         earlier, later = _reached(transport, from_), _reached(transport, to)
@@ -328,15 +336,18 @@ class History(Resource):
 
     @read(long=True)
     def export(self) -> Exported:
-        """Return the whole world as a fixture in YAML, credentials and codes included."""
+        """Return the whole world as a fixture in YAML.
+
+        The fixture contains credentials and authorization codes.
+        """
         transport = local_transport(self)
         return Exported(fixture=transport.worlds.fixtures.written(transport.world.present()))
 
     @write(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
     def load(self, fixture: FixtureText) -> Loaded:
-        """Begin again with a fixture; the world as it was is kept as a branch.
+        """Restart the world from a fixture. The previous world is kept as a branch.
 
-        Credentials that another world has already are replaced by new ones.
+        Credentials that another world already has are replaced by new ones.
 
         Args:
             fixture: The fixture, in YAML or as an object.
@@ -348,13 +359,13 @@ class History(Resource):
 
 
 class Recording(Resource):
-    """This world's past in one file, from which all of it can be done again."""
+    """The past of this world in one file that can be replayed."""
 
     @read(long=True)
     def get(self) -> RecordingRecord:
-        """Return what the world began with and all that it has been asked and told since, as one file.
+        """Return the initial state and every later request and control call in one file.
 
-        The accounts' credentials and the names' codes are in it.
+        The file contains the accounts' credentials and the names' authorization codes.
         """
         transport = local_transport(self)
         recording = recording_of(transport.worlds, transport.world)
@@ -366,18 +377,18 @@ class Recording(Resource):
         )
 
     def write(self, file: Path | str) -> RecordingRecord:
-        """Write it to a file, in place of what is there; raise OSError."""
+        """Write the recording to a file, and replace an existing file. Raise OSError."""
         made = self.get()
         Path(file).write_bytes(made.content)
         return made
 
 
 class Worlds(Keyed[WorldSummary]):
-    """The worlds of the server: each a registry of its own, with its own accounts, clock and past."""
+    """The worlds of the server, each with its own registry, accounts, clock and past."""
 
     @read(long=True)
     def list(self) -> WorldsFound:
-        """Return every world, the oldest first."""
+        """Return every world, oldest first."""
         return _found(local_transport(self).worlds)
 
     @read(UNKNOWN_WORLD)
@@ -397,21 +408,21 @@ class Worlds(Keyed[WorldSummary]):
         apart=True,
     )
     def fork(self, **wanted: Unpack[ForkOptions]) -> WorldRecord:
-        """Make a new world, with credentials of its own: a copy of this one, or one from a fixture.
+        """Make a new world with its own credentials, from this world or a fixture.
 
-        The credentials choose the world for every request that carries them, and so does the path prefix. A
-        copy shares what it does not change, so it takes no longer however much its source holds.
+        To choose a world, a request carries its credentials or its path prefix. A copy shares unchanged data
+        with its source, so the size of the source does not matter.
 
         Args:
-            point: When in this world: ``now``, ``start``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or
-                ``branch:NAME``.
-            fixture: The name of a packaged fixture to begin with instead.
-            state: A fixture itself to begin with instead, in YAML or as an object.
-            name: What the world will be called.
-            now: The instant its clock begins at.
+            point: The point of this world to copy: ``now``, ``start``, ``before:r3``, ``after:r3``,
+                ``snapshot:NAME`` or ``branch:NAME``.
+            fixture: The name of a packaged fixture to load instead.
+            state: A fixture to load instead, in YAML or as an object.
+            name: The name of the new world.
+            now: The initial time of its clock.
             frozen: Whether its clock stands still.
-            assume: Assumptions that differ, by name.
-            seed: What codes and identifiers are drawn from, where two worlds are to draw the same.
+            assume: Assumptions to change, by name.
+            seed: The seed of codes and identifiers. Two worlds with the same seed draw the same ones.
         """
         transport = _beside(self)
         return _world(WorldRecord, transport.worlds, _forked(transport, wanted))
@@ -425,15 +436,14 @@ class Worlds(Keyed[WorldSummary]):
         apart=True,
     )
     def open(self, recording: Content, *, name: Text | None = None) -> WorldOpened:
-        """Make a new world that stands where the past in a recording ends, with its journal to rewind.
+        """Replay a recording into a new world, with its journal to rewind.
 
-        Everything in the recording is done again first, apart from all worlds. The accounts get new
-        credentials; below the new world's path prefix those of the recording work, too. Its clock stands
-        still.
+        The replay runs apart from all worlds. The accounts get new credentials. Below the new world's path
+        prefix, the credentials of the recording work, too. The clock of the new world stands still.
 
         Args:
             recording: The file, in Base64.
-            name: What the world will be called.
+            name: The name of the new world.
         """
         engine = _beside(self).worlds
         try:
@@ -447,7 +457,7 @@ class Worlds(Keyed[WorldSummary]):
 
     @write(UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
     def remove(self, world: WorldName, /) -> WorldsFound:
-        """Delete a world, with all that it holds; return the other worlds."""
+        """Delete a world with all its data. Return the other worlds."""
         engine = _beside(self).worlds
         require_present(engine.find(world))
         engine.drop(world)
@@ -455,13 +465,13 @@ class Worlds(Keyed[WorldSummary]):
 
 
 def forked(transport: LocalTransport, wanted: Mapping[str, object]) -> LocalTransport:
-    """Return the door to the new world that ``Worlds.fork`` gives an account of; refuse as that does."""
+    """Return the transport to a new world. Refuse as ``Worlds.fork`` does."""
     __tracebackhide__ = True
     try:
         transport.require_world()
-        told = read_by(declared(ForkOptions), wanted)
+        options = read_by(declared(ForkOptions), wanted)
         require_present(transport.world)
-        return LocalTransport(transport.worlds, _forked(transport, told))
+        return LocalTransport(transport.worlds, _forked(transport, options))
     except Refused as refused:
         raise refused.with_traceback(None) from None
 
@@ -474,7 +484,7 @@ def _forked(transport: LocalTransport, wanted: Mapping[str, Any]) -> World:
 
 
 def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
-    """Return a world as people look at it."""
+    """Return a world as a record of ``kind``."""
     snapshot = world.present()
     if issubclass(kind, WorldRecord):
         more |= {"accounts": accounts_shown(snapshot), "assumptions": snapshot.assumptions.departures()}
@@ -497,14 +507,17 @@ def _found(engine: Engine) -> WorldsFound:
 
 
 def _beside(resource: Resource) -> LocalTransport:
-    """Return the door of a resource that changes other worlds than its own, whose event log leaves it out."""
+    """Return the transport of a resource whose operation changes other worlds.
+
+    The operation is left out of its own world's event log.
+    """
     transport = local_transport(resource)
     transport.world.leave_unlogged()
     return transport
 
 
 def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
-    """Return a snapshot or a branch as it is shown."""
+    """Return a snapshot or a branch as a result."""
     return CheckpointRecord(
         name=kept.name,
         now=kept.snapshot.clock.instant,
@@ -516,7 +529,7 @@ def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
 
 
 def _standing(kind: type[S], world: World, **more: Any) -> S:
-    """Return the time of a world, and how many requests it has had."""
+    """Return a world's time and its number of requests."""
     clock, requests = world.snapshot.clock, world.snapshot.requests
     return kind(world=world.name, now=clock.now(), frozen=clock.frozen, requests=requests, **more)
 
@@ -527,7 +540,7 @@ def went_back(world: World, left: Checkpoint) -> WentBack:
 
 
 def _reached(transport: LocalTransport, named: str) -> Snapshot:
-    """Return the moment of a point of this world, or of another world as it is now."""
+    """Return the snapshot of a point of this world, or of another world now."""
     kind, _, world = named.partition(":")
     return (
         transport.worlds.find(world).present() if kind == "world" else timeline.point(transport.world, named)

@@ -1,5 +1,5 @@
-"""The control interface under ``/_sandbox``: what the resources can do, over HTTP.
+"""The control interface under ``/_sandbox``: control operations over HTTP.
 
-Its rows are made from the resources, a stream is sent as server-sent events, and ``documents.py`` serves the
-OpenAPI documents of every interface. It may import ``resources`` and ``web``. Begin with ``rows.py``.
+Each operation of a resource becomes a row. Streams are sent as server-sent events. ``documents.py`` serves
+the OpenAPI documents of every interface. It may import ``control`` and ``web``. Begin with ``rows.py``.
 """

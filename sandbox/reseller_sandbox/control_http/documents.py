@@ -1,6 +1,6 @@
-"""The OpenAPI documents of the interfaces, as the sandbox itself serves them.
+"""The OpenAPI documents of the interfaces, as the sandbox serves them.
 
-Each is made when it is first asked for. Worlds that assume other things have other documents.
+Each document is built at its first request. Worlds with different assumptions have different documents.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class Document(Schema):
         unknown = INCLUDE
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:  # noqa: ARG002
-        """Return the document, which is ready as it is."""
+        """Return the document unchanged."""
         return obj
 
 
 @extra_row("openapi", "openapi/{document}", UNKNOWN_DOCUMENT, answer=Document(), lengthy_from=0)
 def show(call: ControlCall) -> Any:
-    """Return the OpenAPI document of one interface, as the world's assumptions have it."""
+    """Return the OpenAPI document of one interface under the world's assumptions."""
     document = call.control.document(call.arguments["document"], call.transport.world.assumptions)
     incoming = call.incoming
     server = f"{incoming.scheme}://{incoming.headers.get('Host', '')}{incoming.prefix}"

@@ -1,4 +1,4 @@
-"""The control interface: it takes no account's credentials, and acts on worlds."""
+"""The control interface, which acts on worlds and takes no account's credentials."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from reseller_sandbox.web.records import dumped
 from reseller_sandbox.web.strict_json import write, write_in_pieces
 from reseller_sandbox.worlds import Engine, Outcome, World
 
-#: How many seconds to leave between two pieces, for each who follows: the more there are, the more is told
-#: at once, and the requests of others come first.
+#: Seconds to wait between two pieces, for each subscriber. With many subscribers, pieces become larger and
+#: rarer, so that other requests are not delayed.
 _PACE = 0.0005
 
-#: How many documents are kept; they are drawn again in a twentieth of a second.
+#: The number of cached documents. Building one takes a twentieth of a second.
 _MOST_KEPT = 12
 
-#: About how many bytes a piece has at most: a client that does not read keeps one of them waiting.
+#: The approximate largest size of a piece in bytes. A client that does not read keeps one in memory.
 _PIECE = 1 << 16
 
 
@@ -41,7 +41,10 @@ def _event(record: Any) -> bytes:
 
 
 class EventStream:
-    """The records of a stream as server-sent events: ``id`` and ``data``; ``missed``; ``end``."""
+    """A stream as server-sent events.
+
+    A record has ``id`` and ``data``. The events ``missed`` and ``end`` have only ``data``.
+    """
 
     content_type = "text/event-stream"
 
@@ -50,7 +53,7 @@ class EventStream:
         self._missed = 0
 
     def piece(self) -> bytes:
-        """Return the events that there are by now, if any."""
+        """Return the events that are ready now."""
         ended = self.ended
         events = self._followed.written(_event, inf if ended else _PIECE)
         if self._followed.missed > self._missed:
@@ -70,23 +73,23 @@ class EventStream:
 
     @property
     def pause(self) -> float:
-        """Return how many seconds to leave between two pieces."""
+        """Return the seconds to wait between two pieces."""
         return max(_PACE * self._followed.follower.company, self._followed.pause)
 
     def when_news(self, call: Callable[[], None]) -> None:
-        """Have ``call`` called when there is something new to send."""
+        """Set the function to call when there are new events to send."""
         self._followed.follower.when_news = call
 
     def close(self) -> None:
-        """Stop following."""
+        """End the stream."""
         self._followed.close()
 
 
 class Control(Interface):
-    """What the resources can do to the worlds of one server, the interfaces' documents, and ``more`` rows.
+    """The control operations of one server, the OpenAPI documents, and ``more`` rows.
 
-    ``clients`` returns the interfaces that clients call, for their documents. The headers of v3 begin with
-    ``header_prefix``.
+    ``clients`` returns the client interfaces, for their documents. ``header_prefix`` is the prefix of the v3
+    headers.
     """
 
     name = "control"
@@ -127,8 +130,8 @@ class Control(Interface):
         )
 
     def _document(self, asked: str, assumed: Assumptions) -> dict[str, Any]:
-        """Return the OpenAPI document of that name; refuse with ``unknown_document``."""
-        from reseller_sandbox.web import openapi  # apispec is loaded for those who ask
+        """Return the OpenAPI document ``asked``. Refuse with ``unknown_document``."""
+        from reseller_sandbox.web import openapi  # apispec is slow to import
 
         by_name = {f"{interface.name}.json": interface for interface in (*self._clients(), self)}
         if asked not in by_name:
@@ -136,26 +139,26 @@ class Control(Interface):
         return openapi.describe(by_name[asked], assumed)
 
     def authenticate(self, request: RequestContext) -> None:
-        """Let in whom the gate lets in."""
+        """Refuse a request that the gate does not admit."""
         self.gate.admit(request)
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:  # noqa: ARG002
-        """Return the query and the body, read by the endpoint's schemas, and what stands in the path."""
+        """Return the path parameters with the query and the body, read by the schemas."""
         query = dict(request.query)
         if endpoint.streams and (mark := request.headers.get("Last-Event-ID")):
-            query["since"] = mark  # what a browser says when it comes again
-        found = load(endpoint.query, query) if endpoint.query is not None else {}
+            query["since"] = mark  # a browser sends it when it reconnects
+        values = load(endpoint.query, query) if endpoint.query is not None else {}
         body = request.object if request.method != "GET" else {}
-        found |= load(endpoint.body, body) if endpoint.body is not None else {}
-        return request.path_arguments | found
+        values |= load(endpoint.body, body) if endpoint.body is not None else {}
+        return request.path_arguments | values
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
-        """Do at once what is asked, as an operation of a resource is no transaction of its own."""
+        """Carry the request out at once, because an operation locks the world itself."""
         call = rows.ControlCall(LocalTransport(self.worlds, world), request.arguments, request, self)
         return Outcome(endpoint.handle(call))
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:
-        """Return the result as the endpoint's schema has it, a stream, or an answer that is ready."""
+        """Return the result as JSON or as a stream, or a ready answer unchanged."""
         if isinstance(result, Answer):
             return result
         if endpoint.streams:
@@ -165,14 +168,14 @@ class Control(Interface):
         return Answer(endpoint.status, body if endpoint.lengthy_from is None else write_in_pieces(body))
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:  # noqa: ARG002
-        """Return ``error``, ``message`` and ``remedy``, with the status of the rule's category."""
+        """Return ``error``, ``message`` and ``remedy``, with the category's status."""
         body = {**errors.body_of(refused), "remedy": refused.remedy}
         return Answer(errors.status_of(refused.rule), body)
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
-        """Return the header of the gate, where it wants one."""
+        """Return the gate's credential headers with their descriptions."""
         return dict.fromkeys(self.gate.credentials, "The control token that the server was started with.")
 
     def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[errors.Shown]:  # noqa: ARG002
-        """Return the one error that each rule is."""
+        """Return the only error of a rule."""
         return [errors.shown(rule, self.wording)]

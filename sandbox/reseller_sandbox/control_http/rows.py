@@ -1,4 +1,4 @@
-"""The rows of the control interface: one for each operation of a resource, and others that are declared."""
+"""The rows of the control interface: the operations, and rows declared separately."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ControlCall(NamedTuple):
-    """The input of a row: the door to the world that a request acts on, its arguments, and the request."""
+    """The input of a row: the transport to a world, the arguments, and the request."""
 
     transport: LocalTransport
     arguments: dict[str, Any]
@@ -32,7 +32,7 @@ class ControlCall(NamedTuple):
 
 
 class Nothing(Schema):
-    """An empty object, which need not be sent."""
+    """An empty object, which can be left out."""
 
     error_messages = Shape.error_messages
 
@@ -44,14 +44,14 @@ _NOTHING = Nothing()
 
 
 class PathName(fields.Raw):
-    """A name in a path, which may have a slash in it."""
+    """A name in a path, which can contain a slash."""
 
     shape: Mapping[str, object] = {"type": "string"}
     route = "rest"
 
 
 class ToldParameter(fields.Raw):
-    """A parameter as its kind describes it; the resource itself reads the value."""
+    """A parameter as its kind documents it. The operation itself reads the value."""
 
     def __init__(self, operation: Operation, parameter: Parameter) -> None:
         about = operation.told.get(parameter.name, "")
@@ -63,9 +63,10 @@ class ToldParameter(fields.Raw):
 
 
 class OperationAsked(Schema):
-    """The parameters of an operation, for documents; the resource itself finds every mistake in the values.
+    """The parameters of an operation, for documents.
 
-    Exactly one of those that ``one_of`` names is told, if it names some.
+    The operation itself checks the values and reports every mistake. If ``one_of`` is not empty, a call takes
+    exactly one of these parameters.
     """
 
     one_of: tuple[str, ...] = ()
@@ -76,9 +77,9 @@ class OperationAsked(Schema):
 
 
 class OperationRow(Endpoint):
-    """The row of an operation. Each of its schemas is made when it is first asked for.
+    """The row of an operation, whose schemas are built at their first use.
 
-    To make all of them takes 60 ms, most of the first request to the control interface.
+    Building the schemas of all rows takes 60 ms, most of the first control request.
     """
 
     operation: Operation
@@ -108,7 +109,7 @@ class OperationRow(Endpoint):
 
     @cached_property
     def path(self) -> Schema:
-        """The schema of the parameters in the path."""
+        """The schema of the path parameters."""
         return self._asked(in_path=True)
 
     @cached_property
@@ -118,28 +119,28 @@ class OperationRow(Endpoint):
 
     @cached_property
     def body(self) -> Schema | None:
-        """The schema of the body, which a GET has not."""
+        """The schema of the body, or None for a GET."""
         return None if self.method == "GET" else self._asked(in_path=False)
 
     def _asked(self, *, in_path: bool) -> Schema:
         operation: Operation = self.operation
-        told: Any = {
+        fields_by_name: Any = {
             one.name: ToldParameter(operation, one)
             for one in operation.parameters
             if (one.place == "segment") is in_path
         }
         name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-        asked = OperationAsked.from_dict(told, name=f"{name}Asked")()
+        asked = OperationAsked.from_dict(fields_by_name, name=f"{name}Asked")()
         vars(asked)["one_of"] = operation.one_of
         return asked
 
     def routes(self) -> dict[str, str]:
-        """Return the converters of the placeholders that take more than a segment of the path."""
+        """Return the converters of path parameters that can contain slashes."""
         segments = self.operation.segments
         return dict.fromkeys(segments, "rest") if segments and self.operation.takes_slashes else {}
 
 
-@cache  # a row holds nothing of a world, so every sandbox has the same
+@cache  # a row is independent of worlds, so all sandboxes share it
 def row(operation: Operation) -> Endpoint:
     """Return the row of an operation."""
     return OperationRow(operation)
@@ -147,26 +148,29 @@ def row(operation: Operation) -> Endpoint:
 
 def _handler(operation: Operation) -> Callable[[ControlCall], Any]:
     def handle(call: ControlCall) -> Any:
-        given = dict(call.arguments)
-        for one in operation.parameters:  # a word in a path or a query stands for a value
-            is_word = one.place == "segment" or operation.method == "GET"
-            if is_word and isinstance(word := given.get(one.name), str):
-                given[one.name] = spoken(one.kind.shape, word)
-        return call.transport.carry_out(operation, given)
+        values = dict(call.arguments)
+        for parameter in operation.parameters:  # a path or a query carries text, not JSON
+            is_word = parameter.place == "segment" or operation.method == "GET"
+            if is_word and isinstance(word := values.get(parameter.name), str):
+                values[parameter.name] = spoken(parameter.kind.shape, word)
+        return call.transport.carry_out(operation, values)
 
     handle.__doc__ = operation.description
     return handle
 
 
 def endpoints(resources: Iterable[type[Resource]]) -> tuple[Endpoint, ...]:
-    """Return the rows of ``resources``: one for each of their operations."""
+    """Return one row for each operation of ``resources``."""
     return tuple(row(operation) for resource in resources for operation in resource.operations())
 
 
 def extra_row(
     name: str, path: str, /, *refuses: Rule, method: str = "GET", **told: Any
 ) -> Callable[[Callable[[ControlCall], Any]], Endpoint]:
-    """Declare a function as a row that is no operation of a resource: without a query, unless ``told``."""
+    """Declare a function as a row that is not an operation of a resource.
+
+    It has no query and an empty body unless ``told`` sets them.
+    """
     has_body = method != "GET"
     default = {
         "answer": _NOTHING,
@@ -178,5 +182,5 @@ def extra_row(
 
 
 def about(words: str) -> dict[str, str]:
-    """Return the description of a field, for documents."""
+    """Return the description of a field for documents."""
     return {"description": words}

@@ -1,6 +1,5 @@
-"""Coverage of the contract: what there is to exercise, what has been exercised, and how to exercise the rest.
+"""Coverage of the contract: all items, the exercised items, and the gaps.
 
-``items`` says what there is, area by area; ``marks`` reads what a world's tally has of it; ``figures``
-counts; ``gaps`` says of each item that is missing which request would exercise it. Nothing here knows an
-interface.
+``items`` lists the items by area. ``marks`` reads a world's tally. ``figures`` counts. ``gaps`` returns the
+request that exercises each missing item. This package does not depend on any interface.
 """

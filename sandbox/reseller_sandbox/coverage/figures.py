@@ -1,4 +1,4 @@
-"""The figures: how much of each area has been exercised, and what of every item is known."""
+"""The coverage figures of each area and of each item."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from reseller_sandbox.coverage.marks import Key, Mark, exercised
 
 
 class AreaCovered(Struct, frozen=True, kw_only=True):
-    """One area: how many of its items were exercised, and ``about``, what an item is and when it counts."""
+    """The coverage of one area.
+
+    ``about`` describes its items and when an item counts as exercised.
+    """
 
     area: str
     covered: int
@@ -21,12 +24,12 @@ class AreaCovered(Struct, frozen=True, kw_only=True):
     about: str
 
     def __str__(self) -> str:
-        """Return the figures in a line."""
+        """Return the figures in one line."""
         return f"{self.area}: {self.covered} of {self.total}, {self.percentage:g} %"
 
 
 class ItemCovered(Struct, frozen=True, kw_only=True):
-    """One item, and what has been seen of it: see ``Mark``."""
+    """One item with its counts. For the fields, see ``Mark``."""
 
     area: str
     item: str
@@ -41,23 +44,26 @@ class ItemCovered(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> Key:
-        """The area and the name, which say which item it is."""
+        """The area and the name, which identify the item."""
         return self.area, self.item
 
     @property
     def mark(self) -> Mark:
-        """What has been seen of it."""
+        """The counts of the item."""
         seen = {name: getattr(self, name) for name in Mark.__struct_fields__}
         return Mark(**{**seen, "values": dict.fromkeys(self.values), "by": dict.fromkeys(self.by)})
 
     @property
     def only_injected(self) -> bool:
-        """Whether it is an error that clients were told for no reason but that a fault made it up."""
+        """Whether this is an error that only faults caused, never a rule."""
         return self.area == "errors" and self.covered and self.injected == self.times
 
 
 def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None = None) -> list[ItemCovered]:
-    """Return every item with what has been seen of it, and at most so many of those who saw it."""
+    """Return every item with its counts.
+
+    If ``most`` is given, an item lists at most so many of its requests or tests.
+    """
     nothing = Mark()
     found = ((item, marks.get(item.key, nothing)) for item in items)
     return [
@@ -77,17 +83,17 @@ def areas(found: Sequence[ItemCovered]) -> list[AreaCovered]:
     return [
         _figures(area, about, own)
         for area, about in AREAS.items()
-        if (own := [one for one in found if one.area == area])
+        if (own := [item for item in found if item.area == area])
     ]
 
 
 def _figures(area: str, about: str, found: Sequence[ItemCovered]) -> AreaCovered:
-    count = sum(one.covered for one in found)
+    count = sum(item.covered for item in found)
     return AreaCovered(
         area=area, covered=count, total=len(found), percentage=percentage(count, len(found)), about=about
     )
 
 
 def percentage(count: int, total: int) -> float:
-    """Return the share in percent with one digit, rounded down: all of it alone is 100."""
+    """Return the share in percent, rounded down to one digit. Only all is 100."""
     return count * 1000 // total / 10 if total else 100.0

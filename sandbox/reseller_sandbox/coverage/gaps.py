@@ -1,4 +1,7 @@
-"""What is missing, the most telling first, and how to exercise it: the request, and what it needs before."""
+"""The gaps of coverage, the most important first, and how to exercise them.
+
+A gap has a request and the calls that must come before it.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,18 @@ from reseller_sandbox.registry.parameters import docstring
 from reseller_sandbox.registry.refusals import Category, Rule
 from reseller_sandbox.registry.state import State
 
-#: In which order the areas take turns.
+#: The order in which the areas take turns.
 _TURNS = ("errors", "faults", "stages", "events", "transitions", "operations", "assumptions")
 
-#: Which errors are told first: one that costs money or a name when it comes says more than a wrong form.
+#: The most important errors come first: those that cost money or a name, before those about syntax.
 _TELLING = (Category.PAYMENT, Category.CONFLICT, Category.FORBIDDEN, Category.UNAVAILABLE, Category.NOT_FOUND)
 
 
 class RequestToMake(Struct, frozen=True, kw_only=True):
-    """A request of the reseller API, with the credentials of the account ``main`` to be added."""
+    """A request of the reseller API.
+
+    It needs the credentials of the account ``main``.
+    """
 
     method: str
     path: str
@@ -38,10 +44,10 @@ class RequestToMake(Struct, frozen=True, kw_only=True):
 
 
 class Gap(Struct, frozen=True, kw_only=True):
-    """An item that is missing: ``how`` it comes about, in words.
+    """A missing item, and how to exercise it in words (``how``).
 
-    ``request`` exercises it once ``needs`` have been asked of the sandbox, one after the other; for an error
-    it is one that works, to be changed as ``how`` says. ``inject`` is the fault that makes an error up.
+    After the calls in ``needs``, ``request`` exercises the item. For an error, ``request`` succeeds until it
+    is changed as ``how`` describes. ``inject`` is the fault that injects the error.
     """
 
     area: str
@@ -54,7 +60,10 @@ class Gap(Struct, frozen=True, kw_only=True):
 
 
 def missing(found: Sequence[ItemCovered], contract: Contract) -> list[Gap]:
-    """Return the gaps, one of each area in turn; first those of operations that have been carried out."""
+    """Return the gaps, one of each area in turn.
+
+    In each area, operations that have been carried out come first.
+    """
     known = {one.id: one for one in contract}
     used = {one.item for one in found if one.area == "operations" and one.covered}
 
@@ -79,7 +88,7 @@ def _detail(item: ItemCovered) -> str:
 
 
 def gap(item: ItemCovered, known: Mapping[str, ApiOperation]) -> Gap:
-    """Return how to exercise an item."""
+    """Return the gap for an item, with a way to exercise it."""
     made = Gap(area=item.area, item=item.item, operation=item.operation, how="")
     if item.operation is not None:
         return _of_operation(made, known[item.operation], _detail(item))
@@ -131,16 +140,16 @@ def _needs(operation: ApiOperation, sample: Sample) -> tuple[Step, ...]:
 
 
 def _how_to_be_refused(operation: ApiOperation, rules: Sequence[Rule]) -> str:
-    """Return what raises an error: what each of its rules says, and what would do instead."""
+    """Return the message and the remedy of each rule that causes an error."""
 
-    def told(template: str) -> str:
+    def plain(template: str) -> str:
         return _PLACE.sub(r"<\1>", _APPENDED.sub("", operation.wording.spelt(template))).rstrip(".")
 
-    ways = [f"“{told(rule.sentence)}”; to avoid it, {told(rule.remedy)}" for rule in rules]
+    ways = [f"“{plain(rule.sentence)}”; to avoid it, {plain(rule.remedy)}" for rule in rules]
     return f"It says {'. Or: '.join(ways)}."
 
 
-#: The place of a fact in a sentence, and of one that is often empty: it follows a word without a space.
+#: A placeholder in a message. An appended placeholder follows a word without a space and is often empty.
 _PLACE = re.compile(r"\{(\w+)[^}]*\}")
 _APPENDED = re.compile(r"(?<=[\w})])\{\w+\}")
 
@@ -168,8 +177,8 @@ def _of_fault(made: Gap, known: Mapping[str, ApiOperation]) -> Gap:
     )
 
 
-def _fault(kind: str, operation: ApiOperation, told: Mapping[str, Any]) -> Step:
-    return Step(call="faults.add", given={"kind": kind, "match": {"operation": operation.id}, **told})
+def _fault(kind: str, operation: ApiOperation, parameters: Mapping[str, Any]) -> Step:
+    return Step(call="faults.add", given={"kind": kind, "match": {"operation": operation.id}, **parameters})
 
 
 def _of_transition(made: Gap, known: Mapping[str, ApiOperation]) -> Gap:

@@ -1,4 +1,7 @@
-"""What there is to exercise: the items of each area, which follow from the rows, the tables and the kinds."""
+"""The items of each coverage area.
+
+They follow from the rows of the interfaces, the lifecycle tables and the kinds of faults.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from reseller_sandbox.registry.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.worlds.journal import Move
 
-#: The areas, each with what an item of it is and when that counts as exercised.
+#: The areas, each with a description of its items and of when an item counts as exercised.
 AREAS: Mapping[str, str] = {
     "operations": "An operation of v3 or v2.0, once it has been carried out.",
     "errors": "A documented error of an operation, once a client was told it.",
@@ -27,13 +30,13 @@ AREAS: Mapping[str, str] = {
     "assumptions": "A silence of the contract, once an answer has rested on what it is taken to mean.",
 }
 
-#: The assumptions that no answer can rest on, because time alone goes by them.
+#: The assumptions that no response depends on, because only timed transitions use them.
 OF_TIME_ALONE = frozenset({"lifecycle.autorenew.tries"})
 
-#: What comes before an order, and after it.
+#: The stage names before an order exists, and after it ends.
 START, END = "nothing", "nothing more"
 
-#: What a percentage is of.
+#: How items are counted.
 COUNTS = (
     "Each operation, documented error of an operation, operation at a stage, transition, timed event, kind "
     "of fault in a phase and assumption is one item, and counts when it has been exercised at least once; an "
@@ -42,7 +45,7 @@ COUNTS = (
 
 
 class Item(NamedTuple):
-    """One thing to exercise: its ``name`` within its area, and the operation that it belongs to, if any."""
+    """One item: its area, its name in the area, and its operation, if any."""
 
     area: str
     name: str
@@ -50,14 +53,15 @@ class Item(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """The area and the name, which say which item it is."""
+        """The area and the name, which identify the item."""
         return self.area, self.name
 
 
 def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
-    """Yield every item, area by area; with ``like`` only what belongs to operations that it matches.
+    """Yield every item, area by area.
 
-    The assumptions are then those about the interfaces of these operations, and those about none.
+    With ``like``, yield only items of matching operations. Assumptions are left out if they are about an
+    interface of which no operation matches.
     """
     operations = [one for one in contract if like is None or like.matches(one.id)]
     yield from (Item("operations", one.id, one.id) for one in operations)
@@ -72,15 +76,20 @@ def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
 
 
 def checks_stage(operation: ApiOperation) -> int | None:
-    """Return from which of its rules on an operation knows its name's stage; None if that never matters."""
-    found = [at for at, rule in enumerate(operation.refuses) if rule in (NO_TRANSFER, WRONG_STATE)]
-    return found[0] if found and WRONG_STATE in operation.refuses else None
+    """Return the index of an operation's first rule that depends on the name's stage.
+
+    Return None if the stage never matters.
+    """
+    positions = [at for at, rule in enumerate(operation.refuses) if rule in (NO_TRANSFER, WRONG_STATE)]
+    return positions[0] if positions and WRONG_STATE in operation.refuses else None
 
 
 def stages(operation: ApiOperation) -> Sequence[Stage]:
-    """Return the stages that matter to an operation: all, if it may be refused for one or tells it, or none.
+    """Return the stages that matter to an operation.
 
-    A name of somebody else's is never on its way there.
+    These are all stages if the operation can be refused because of the stage or returns the stage, and
+    otherwise none. ``released`` never counts. ``arriving`` does not count for operations on names that the
+    account does not hold yet.
     """
     if checks_stage(operation) is None and not operation.shows_status:
         return ()
@@ -90,16 +99,19 @@ def stages(operation: ApiOperation) -> Sequence[Stage]:
 
 @cache
 def transitions() -> Mapping[Move, str]:
-    """Return the name of each change of stage that requests make, by the stages: before it, and after."""
-    return {(one.before, one.after): transition_name(one) for one in edges(State())}
+    """Return the name of each transition that requests make, by its two stages."""
+    return {(edge.before, edge.after): transition_name(edge) for edge in edges(State())}
 
 
 def transition_name(edge: Edge) -> str:
-    """Return the name of a change of stage, in whatever way it comes about."""
+    """Return the name of a transition, which does not depend on its cause."""
     return f"{edge.before or START} to {edge.after or END}"
 
 
 def event_name(row: TimedTransition) -> str:
-    """Return the name of a row of what time does: its event, and the stage where there are several such."""
+    """Return the name of a timed transition.
+
+    It includes the stage only if several transitions have the same event.
+    """
     several = sum(one.event == row.event for one in TIMED) > 1
     return f"{row.event} at {row.stage}" if several else row.event

@@ -1,4 +1,4 @@
-"""What has been exercised, item by item: read from a world's tally, and put together from several runs."""
+"""The counts of exercised items, read from a world's tally or merged from runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from reseller_sandbox.registry.contract import ApiOperation, Contract
 from reseller_sandbox.registry.lifecycle import TIMED
 from reseller_sandbox.worlds.journal import Counted, Exercise, Tally
 
-#: An item's area and its name in that.
+#: An item's area and its name in the area.
 Key = tuple[str, str]
 
-#: The fields of a mark that are added up.
+#: The numeric fields of a mark.
 _NUMBERS = ("times", "carried_out", "refused", "injected")
 
 
 class Mark(Struct):
-    """How often an item was met: ``times`` in all; of an operation, how often it was carried out or refused.
+    """How often an item was seen: ``times`` in total.
 
-    ``injected`` is how often a fault made it up. ``values`` are those that an assumption had, and ``by`` the
-    requests that were the first of their kind, or the tests; both in the order in which they came.
+    For an operation, ``carried_out`` and ``refused`` count the outcomes. ``injected`` counts errors that a
+    fault injected. ``values`` are the values of an assumption. ``by`` lists the requests or tests that first
+    exercised the item. Both are in order of appearance.
     """
 
     times: int = 0
@@ -35,14 +36,14 @@ class Mark(Struct):
     by: dict[str, None] = field(default_factory=dict)
 
     def add(self, other: Mark) -> None:
-        """Add what ``other`` has counted."""
+        """Add the counts of ``other``."""
         for name in _NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.values |= other.values
         self.by |= other.by
 
     def since(self, earlier: Mark) -> Mark:
-        """Return what has been counted since ``earlier``, or all of it where counting has begun again."""
+        """Return the counts since ``earlier``, or all counts after a reset."""
         if self.times < earlier.times:
             return self
         counted = {name: getattr(self, name) - getattr(earlier, name) for name in _NUMBERS}
@@ -53,7 +54,7 @@ Marks = dict[Key, Mark]
 
 
 def merged(runs: Iterable[Mapping[Key, Mark]]) -> Marks:
-    """Return what several runs have exercised together."""
+    """Return the combined counts of several runs."""
     whole: Marks = {}
     for run in runs:
         for key, mark in run.items():
@@ -62,19 +63,19 @@ def merged(runs: Iterable[Mapping[Key, Mark]]) -> Marks:
 
 
 def exercised(area: str, mark: Mark) -> bool:
-    """Whether an item with such a mark counts as exercised."""
+    """Whether an item with this mark counts as exercised."""
     return (mark.carried_out if area == "operations" else mark.times) > 0
 
 
 def read(tally: Tally, contract: Contract) -> Marks:
-    """Return what a tally has counted, as items."""
-    known = {one.id: one for one in contract}
+    """Return the counts of a tally by item."""
+    known = {mark.id: mark for mark in contract}
     rows = {(row.event, stage): row for row in TIMED for stage in (row.stage, None)}
     moves = transitions()
     marks: Marks = {}
     for exercise, seen in list(tally.requests.items()):
-        for key, one in _met(exercise, seen, known.get(exercise.operation)):
-            marks.setdefault(key, Mark()).add(one)
+        for key, mark in _met(exercise, seen, known.get(exercise.operation)):
+            marks.setdefault(key, Mark()).add(mark)
         for move in exercise.moves:
             if move in moves:
                 marks.setdefault(("transitions", moves[move]), Mark()).add(_mark(seen))
@@ -90,7 +91,7 @@ def _mark(seen: Counted, carried_out: int = 0, refused: int = 0, injected: int =
 
 
 def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> Iterator[tuple[Key, Mark]]:
-    """Yield the items that a request met, but for the transitions."""
+    """Yield the items that a request exercised, except for transitions."""
     times = seen.times
     if operation is not None:
         name = operation.id
@@ -103,13 +104,13 @@ def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> I
     for kind, phase in exercise.faults:
         yield ("faults", f"{kind} {phase}"), _mark(seen)
     for assumption, value in exercise.assumed:
-        one = _mark(seen)
-        one.values[spelt(value)] = None
-        yield ("assumptions", assumption), one
+        mark = _mark(seen)
+        mark.values[spelt(value)] = None
+        yield ("assumptions", assumption), mark
 
 
 def _knew_stage(operation: ApiOperation, exercise: Exercise) -> bool:
-    """Whether a request came as far as to pass its name's stage, or to be refused for it."""
+    """Whether a request passed the check of the stage, or was refused by it."""
     if exercise.carried_out:
         return True
     begin = checks_stage(operation)

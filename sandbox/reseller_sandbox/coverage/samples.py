@@ -1,4 +1,4 @@
-"""A request for each operation that can be carried out, and what has to be there before: ``samples.yaml``."""
+"""Sample requests for each operation with preconditions, from ``samples.yaml``."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from msgspec import Struct, convert
 
 from reseller_sandbox.registry.model import Stage
 
-#: The name that most samples are about, its code, and when it expires, as the file has them too.
+#: The name of most samples, its authorization code and its expiry date, as in ``samples.yaml``.
 NAME, CODE, EXPIRES = "to-cover.com", "Code-To-Cover", "2030-06-01"
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """Something to ask of a resource first: its operation (``names.add``) and what that is told."""
+    """A call to make first: its operation, such as ``names.add``, and its parameters."""
 
     call: str
     given: Mapping[str, Any]
 
 
 class Sample(Struct, frozen=True, kw_only=True):
-    """A request: its ``body``, the name it is ``about``, who holds that, and what else has to be there."""
+    """A request with its preconditions.
+
+    ``body`` is its body, ``about`` its domain name. ``holder`` and ``stage`` are the state of the name, and
+    ``needs`` the other calls to make first.
+    """
 
     body: Any = None
     holder: str = "main"
@@ -34,7 +38,7 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 class Samples(Struct, frozen=True, kw_only=True):
-    """What the file says: see there."""
+    """The contents of ``samples.yaml``, which documents its fields."""
 
     places: Mapping[str, str]
     operations: Mapping[str, Sample]
@@ -44,12 +48,15 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 @cache
 def samples() -> Samples:
-    """Return what the file says."""
+    """Return the contents of ``samples.yaml``."""
     return convert(yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8")), Samples)
 
 
 def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tuple[Step, ...]:
-    """Return what puts the name there, at a stage; an arriving one comes to ``main``."""
+    """Return the calls that add the name at a stage.
+
+    At the stage ``arriving``, the name is on its way to ``main``.
+    """
     if stage == Stage.ARRIVING:
         coming = Step(call="transfers.add", given={"domain": NAME, "to": "main"})
         return *name_at(Stage.ACTIVE, "outside"), coming
@@ -62,8 +69,8 @@ def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tup
     return (SLOW, added) if stage in (Stage.REQUESTED, Stage.PROCESSING) else (added,)
 
 
-#: What keeps a name at the stages that else take no time.
+#: Keeps a name at stages that otherwise take no time.
 SLOW = Step(call="assumptions.set", given={"assume": {"v2.order_processing": 3600}})
 
-#: What has a renewal tried again.
+#: Makes a failed renewal be tried again.
 DAILY = Step(call="assumptions.set", given={"assume": {"lifecycle.autorenew.tries": "daily"}})

@@ -1,1 +1,1 @@
-"""Reports on coverage as JSON, lines for a terminal, and a page; and the tables that all commands print."""
+"""Coverage reports as JSON, lines and a page, and the tables of all commands."""

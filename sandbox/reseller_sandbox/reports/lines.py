@@ -1,4 +1,4 @@
-"""The report in lines for a terminal: a short table, and the gaps that tell most."""
+"""The coverage report in lines for a terminal: figures, and the important gaps."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.reports import recipes
 from reseller_sandbox.reports.report import Report
 
-#: How many gaps are told, and how wide a bar of a hundred percent is.
+#: How many gaps are listed, and the width of a full bar.
 _GAPS, _BAR = 7, 20
 
 
 def lines(report: Report) -> Iterator[str]:
-    """Yield the figures of each area and of all, and what is missing, each with the lines that exercise it.
+    """Yield the figures of each area and in total, and the gaps with their recipes.
 
-    For an error those have a fault make it up, after a line with what it says when it comes by itself.
+    For an error, the recipe injects it by a fault, after a line on how the error occurs without the fault.
     """
     of = f" of {report.operation}" if report.operation is not None else ""
     for area in report.areas:
@@ -38,7 +38,7 @@ def _figures(name: str, covered: int, total: int, percentage: float) -> str:
 def _gap(gap: Gap, recipe: Callable[[Gap], list[str]]) -> Iterator[str]:
     yield f"  {gap.area:12} {gap.item}"
     if gap.inject is not None:
-        told = [gap.how, *recipe(replace(gap, needs=(*gap.needs, gap.inject)))]
+        texts = [gap.how, *recipe(replace(gap, needs=(*gap.needs, gap.inject)))]
     else:
-        told = recipe(gap) or [gap.how]
-    yield from (f"      {line}" for line in told)  # whole, however long: they are to be pasted
+        texts = recipe(gap) or [gap.how]
+    yield from (f"      {line}" for line in texts)  # never wrapped, because they are to be pasted

@@ -1,4 +1,4 @@
-"""The report as a page: one file that needs no network, to look at in a browser."""
+"""The coverage report as one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reseller_sandbox.registry.lifecycle import STAGES
 from reseller_sandbox.reports import recipes
 from reseller_sandbox.reports.report import Report
 
-#: How many of the gaps are told at the top, and of those who exercised an item.
+#: How many gaps are listed at the top, and how many requests or tests for each item.
 _GAPS, _SEEN_BY = 12, 12
 
 
@@ -20,15 +20,15 @@ def page(report: Report) -> str:
     loader = PackageLoader("reseller_sandbox.reports", "")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters |= {"shell": recipes.shell, "python": recipes.python, "injection": recipes.injection}
-    of = {area: {one.item: one for one in report.items if one.area == area} for area in AREAS}
-    interfaces = groupby(of["operations"].values(), key=lambda one: one.item.partition(".")[0])
+    of = {area: {item.item: item for item in report.items if item.area == area} for area in AREAS}
+    interfaces = groupby(of["operations"].values(), key=lambda item: item.item.partition(".")[0])
     return environment.get_template("page.html").render(
         report=report,
         counts=COUNTS,
         of=of,
         interfaces=[list(own) for _, own in interfaces],
         stages=[stage.value for stage in STAGES],
-        gaps={(one.area, one.item): one for one in report.missing},
+        gaps={(item.area, item.item): item for item in report.missing},
         telling=report.missing[:_GAPS],
         most=_SEEN_BY,
     )

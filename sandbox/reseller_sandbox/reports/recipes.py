@@ -1,4 +1,4 @@
-"""How a gap is filled, in lines to copy: for a shell, and for a test in Python."""
+"""Recipes that fill a gap, to copy into a shell or a Python test."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from reseller_sandbox.coverage.gaps import Gap, RequestToMake
 from reseller_sandbox.coverage.samples import Step
 from reseller_sandbox.settings import ServerSettings
 
-#: The sandbox and the token that the lines are for, where nothing else is told.
+#: The server address and the token in the commands, with their defaults.
 _SERVER = f"${{RESELLER_SANDBOX_URL:-http://127.0.0.1:{ServerSettings.port}}}"
 _TOKEN = "X-Auth-Token: ${TOKEN:-sandbox-token}"
 
 
 def shell(gap: Gap) -> list[str]:
-    """Return the commands that fill a gap, against a server of the packaged fixture."""
+    """Return the commands that fill a gap, for a server with the packaged fixture."""
     steps = [_command(step) for step in gap.needs]
     return [*steps, *([_curl(gap.request)] if gap.request is not None else [])]
 
 
 def python(gap: Gap) -> list[str]:
-    """Return the lines of a test that fill a gap, in the world of the fixture ``reseller_sandbox``."""
+    """Return the lines of a test that fill a gap.
+
+    They use the pytest fixture ``reseller_sandbox``.
+    """
     steps = [_called(step) for step in gap.needs]
     request = gap.request
     if request is None:
@@ -34,7 +37,7 @@ def python(gap: Gap) -> list[str]:
 
 
 def injection(gap: Gap) -> str:
-    """Return the line that has an error made up, or nothing."""
+    """Return the line that injects an error, or an empty string."""
     return _called(gap.inject) if gap.inject is not None else ""
 
 
@@ -44,16 +47,16 @@ def _operation(step: Step) -> Operation:
 
 
 def _placed(step: Step, *places: str) -> tuple[list[Any], dict[str, Any]]:
-    """Return what is given by place, and what by name."""
-    placed = [one.name for one in _operation(step).parameters if one.place in places]
+    """Return the parameters at the given places by position, and the others by name."""
+    placed = [parameter.name for parameter in _operation(step).parameters if parameter.place in places]
     by_place = [step.given[name] for name in placed if name in step.given]
     return by_place, {name: value for name, value in step.given.items() if name not in placed}
 
 
 def _called(step: Step) -> str:
     by_place, by_name = _placed(step, "segment")
-    told = [*map(repr, by_place), *(f"{name}={value!r}" for name, value in by_name.items())]
-    return f"reseller_sandbox.{step.call}({', '.join(told)})"
+    arguments = [*map(repr, by_place), *(f"{name}={value!r}" for name, value in by_name.items())]
+    return f"reseller_sandbox.{step.call}({', '.join(arguments)})"
 
 
 def _command(step: Step) -> str:

@@ -1,4 +1,7 @@
-"""The report on coverage as one value, of which its forms are made; as JSON it has a version."""
+"""The coverage report as one value, the source of its forms.
+
+The JSON form has a version.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,18 @@ from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import COUNTS
 from reseller_sandbox.coverage.marks import Key, Mark
 
-#: Of the JSON; a form that is not read as this one is gets another.
+#: The version of the JSON form. An incompatible change increments it.
 VERSION = 1
 
-#: Who has exercised an item: the tests of a run, or requests to a server.
+#: The source of the marks: the tests of a run, or requests to a server.
 By = Literal["tests", "requests"]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What ``marks`` have exercised of the operations like ``operation``, or of all.
+    """The coverage by ``marks`` of the operations that match ``operation``, or of all.
 
-    Refuse with ``invalid_parameter`` where no operation is like that.
+    Refuse with ``invalid_parameter`` if no operation matches.
     """
 
     marks: Mapping[Key, Mark] = field(repr=False)
@@ -47,21 +50,21 @@ class Report:
 
     @cached_property
     def missing(self) -> list[Gap]:
-        """What has not been exercised, the most telling first."""
+        """The gaps, the most important first."""
         return gaps.missing(self.items, contract())
 
     @property
     def covered(self) -> int:
-        """How many items have been exercised."""
-        return sum(one.covered for one in self.areas)
+        """The number of exercised items."""
+        return sum(area.covered for area in self.areas)
 
     @property
     def percentage(self) -> float:
-        """The share of all items."""
+        """The percentage of exercised items."""
         return figures.percentage(self.covered, len(self.items))
 
     def json(self) -> dict[str, Any]:
-        """Return it as JSON values; the manual says what each is."""
+        """Return the report as JSON values. The manual documents each key."""
         return {
             "version": VERSION,
             "by": self.by,
@@ -70,7 +73,7 @@ class Report:
             "covered": self.covered,
             "total": len(self.items),
             "counts": COUNTS,
-            "areas": [to_builtins(one) for one in self.areas],
-            "items": [to_builtins(one) for one in self.items],
-            "missing": [to_builtins(one) for one in self.missing],
+            "areas": [to_builtins(part) for part in self.areas],
+            "items": [to_builtins(part) for part in self.items],
+            "missing": [to_builtins(part) for part in self.missing],
         }

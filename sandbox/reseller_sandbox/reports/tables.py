@@ -1,4 +1,4 @@
-"""What a command prints for people: facts in lines, lists in tables that fit the terminal."""
+"""Output of commands for people: facts in lines, lists in tables that fit."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ from rich.text import Text
 
 from reseller_sandbox.registry.text_checks import printable
 
-#: The width of a table where there is no screen.
+#: The width of a table without a terminal.
 _PIPED = 160
 
-#: The most characters of one value in a table or a line.
+#: The largest number of characters of one value.
 _LONGEST = 400
 
-#: How wide a column is at the most before its values are folded, how far one is folded, what stands between.
+#: The width above which a column is folded, the smallest folded width, and the space between columns.
 _WIDEST = 48
 _NARROWEST = 24
 _BETWEEN = 2
 
-#: How a change is written in JSON: what was, and what is.
+#: The keys of a change in JSON.
 _CHANGE = {"before", "after"}
 
 
 def show(answer: Any) -> None:
-    """Print an answer: with colours on a terminal, without spaces at the ends of lines elsewhere."""
+    """Print a result.
+
+    On a terminal, use colours. Otherwise, omit trailing spaces.
+    """
     if sys.stdout.isatty():
         plain = bool(os.environ.get("NO_COLOR"))
         _show(Console(highlight=False, color_system=None if plain else "auto"), "", answer)
@@ -44,7 +47,7 @@ def show(answer: Any) -> None:
 
 
 def in_lines(answer: Any) -> list[str]:
-    """Return an answer in lines, as they stand where there is no terminal."""
+    """Return a result in lines, as printed without a terminal."""
     written = StringIO()
     _show(Console(file=written, width=_PIPED, highlight=False, color_system=None), "", answer)
     return [line.rstrip() for line in written.getvalue().splitlines()]
@@ -52,17 +55,17 @@ def in_lines(answer: Any) -> list[str]:
 
 def _show(console: Console, name: str, value: Any, gap: bool = False) -> None:
     if isinstance(value, Mapping):
-        told = {key: one for key, one in value.items() if one not in (None, "")}
-        apart = {key: one for key, one in told.items() if _is_apart(one, within=name)}
-        if facts := {key: one for key, one in told.items() if key not in apart}:
+        shown = {key: part for key, part in value.items() if part not in (None, "")}
+        apart = {key: part for key, part in shown.items() if _is_apart(part, within=name)}
+        if facts := {key: part for key, part in shown.items() if key not in apart}:
             _title(console, name, gap)
             console.print(_facts(facts))
             gap = True
-        for key, one in apart.items():
-            if isinstance(one, str):
-                console.out(one, end="", highlight=False)
+        for key, part in apart.items():
+            if isinstance(part, str):
+                console.out(part, end="", highlight=False)
             else:
-                _show(console, key, one, gap)
+                _show(console, key, part, gap)
             gap = True
     elif _is_listed(value) and value:
         _title(console, name, gap)
@@ -82,23 +85,23 @@ def _title(console: Console, name: str, gap: bool) -> None:
 
 
 def _is_apart(value: Any, within: str) -> bool:
-    """Whether a value is shown below the facts: a document, a list, and once what has parts of its own."""
+    """Whether a value comes below the facts: a text, a list, or a nested mapping."""
     if isinstance(value, str):
         return "\n" in value
     return _is_listed(value) or (isinstance(value, Mapping) and not within and not _is_flat(value))
 
 
 def _is_listed(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)
+    return isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value)
 
 
 def _is_flat(value: Mapping[str, Any]) -> bool:
-    """Whether a mapping can be told in a line."""
+    """Whether a mapping fits in one line."""
     return all(
-        one.keys() == _CHANGE
-        if isinstance(one, Mapping)
-        else not isinstance(one, list | tuple) or not any(isinstance(part, Mapping | list) for part in one)
-        for one in value.values()
+        item.keys() == _CHANGE
+        if isinstance(item, Mapping)
+        else not isinstance(item, list | tuple) or not any(isinstance(part, Mapping | list) for part in item)
+        for item in value.values()
     )
 
 
@@ -112,7 +115,7 @@ def _facts(facts: Mapping[str, Any]) -> Table:
 
 
 def _rows(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[Table | Padding]:
-    """Yield a table of the columns that fit, and the names of the others that say something."""
+    """Yield a table of the columns that fit, and the names of the other columns."""
     known = list(dict.fromkeys(key for row in rows for key in row))
     known = [key for key in known if any(row.get(key) not in _EMPTY for row in rows)]
     columns = _fitting(known, rows, width)
@@ -124,20 +127,20 @@ def _rows(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[Table | Pad
     for row in rows:
         table.add_row(*(Text(_cell(row.get(column))) for column in columns))
     yield table
-    if left := ", ".join(one for one in known if one not in columns):
+    if left := ", ".join(name for name in known if name not in columns):
         yield Padding(Text(f"also: {left} (--json shows them)", style="dim"), (0, 0, 0, _BETWEEN))
 
 
 def _fitting(known: Sequence[str], rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
-    """Return the first columns that fit beside one another; the last of them may have to be folded."""
+    """Return the first columns that fit. Only the last of them may be folded."""
     columns: list[str] = []
     for column in known:
-        told = [line for row in rows for line in _cell(row.get(column)).splitlines()]
-        wanted = min(max(map(len, (column, *told))), _WIDEST)
-        if columns and width < min(wanted, _NARROWEST):
+        cells = [line for row in rows for line in _cell(row.get(column)).splitlines()]
+        needed = min(max(map(len, (column, *cells))), _WIDEST)
+        if columns and width < min(needed, _NARROWEST):
             break
         columns.append(column)
-        width -= wanted + _BETWEEN
+        width -= needed + _BETWEEN
     return columns
 
 
@@ -150,7 +153,7 @@ def _numeric(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """Return a value in a few words; of several records each on a line of its own."""
+    """Return a value in short form, with one line for each of several records."""
     if _is_listed(value):
         return "\n".join(map(_cell, value))
     text = printable(_words(value))
