@@ -1,4 +1,4 @@
-"""The page of the assumptions: what the contract leaves open, and what each silence is taken to mean."""
+"""The page of the assumptions: open points of the contract, with their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the commands: each with what it prints for ``--help``."""
+"""The page of the commands, with the output of ``--help``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the resources: what can be done to a world, through every interface."""
+"""The page of the resources, with every operation in all interfaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the errors: every rule that something may be refused by, and the errors that v2.0 documents."""
+"""The page of the errors: all rules, and the documented errors of v2.0."""
 
 from __future__ import annotations
 

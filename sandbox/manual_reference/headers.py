@@ -1,4 +1,4 @@
-"""The page of the headers in which answers say more of themselves."""
+"""The page of the additional response headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a name's life: its stages, what is possible at each, and what time does by itself."""
+"""The page of the lifecycle: stages, possible actions and transitions by time."""
 
 from __future__ import annotations
 

@@ -9,13 +9,13 @@ _UNSAFE = re.compile(r"([\\<>\[\]*]|(?<!\w)_|_(?!\w))")
 
 
 def prose(text: object) -> str:
-    """Return a declaration's words as Markdown: what looks like markup is text, except between backticks."""
+    """Return text as Markdown, with markup escaped except between backticks."""
     parts = re.split(r"(`[^`]*`)", str(text).replace("``", "`"))
     return "".join(part if part.startswith("`") else _UNSAFE.sub(r"\\\1", part) for part in parts)
 
 
 def code(text: object) -> str:
-    """Return ``text`` as code in a line, or nothing where it is empty."""
+    """Return ``text`` as inline code, or an empty string for an empty text."""
     return f"`{text}`" if str(text) else ""
 
 

@@ -85,18 +85,18 @@ def _without_null(shape: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _referred(shape: Mapping[str, Any]) -> str:
-    """Return which schema of the document another is, or nothing where it says all by itself."""
+    """Return the reference in a schema, or an empty string."""
     return str(next((part["$ref"] for part in (shape, *shape.get("allOf", ())) if "$ref" in part), ""))
 
 
 def _resolved(shape: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema with what it refers to in place; its own words come before those of its parts."""
+    """Return a schema with its reference resolved. Its own keys take precedence."""
     referred = _referred(shape)
     return {**document["components"]["schemas"][referred.rpartition("/")[2]], **shape} if referred else shape
 
 
 def _sort(shape: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Return what a value is, in a word or two."""
+    """Return a value's type in a word or two."""
     if "enum" in shape:
         return ", ".join(code(one) for one in shape["enum"])
     if "items" in shape:

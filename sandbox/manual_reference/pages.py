@@ -1,4 +1,4 @@
-"""The reference pages. Each module of the same name yields what stands on a page below its first sentence."""
+"""The reference pages. A module of the same name yields the content of each page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Resources = Mapping[str, type[Resource]]
 
 
 class Made(Struct, frozen=True):
-    """A page of the reference: its name, its title, and the sentence that says what is on it."""
+    """A page of the reference: name, title and summary."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""What the resources return, in words: each record with its fields, from their annotations."""
+"""Result types in words: each record with its fields, from their annotations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def records(results: Iterable[Any]) -> list[type]:
 
 
 def parts(record: type) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a record, each with what it is."""
+    """Yield the fields of a record, each with its type in words."""
     for name, sort in _sorts(record).items():
         yield name.removesuffix("_"), called(sort)
 

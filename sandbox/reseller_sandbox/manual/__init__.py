@@ -1,5 +1,5 @@
-"""The manual: pages of Markdown beside these files, and reference pages that are made from the declarations.
+"""The manual: Markdown pages, and reference pages made from the declarations.
 
-It is printed by a command, served under ``/_sandbox/manual``, and written out for a site. Nothing here is
-loaded before somebody asks for a page. Begin with ``pages.py``.
+A command prints it, the server serves it under ``/_sandbox/manual``, and a site can be built from it.
+Nothing here is loaded before a page is requested. Begin with ``pages.py``.
 """

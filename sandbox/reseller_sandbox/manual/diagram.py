@@ -1,4 +1,4 @@
-"""The life of a name as a picture: a Mermaid state diagram drawn from the tables of the lifecycle."""
+"""The lifecycle of a domain as a Mermaid state diagram."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from reseller_sandbox.registry.state import State
 
 
 def mermaid(state: State | None = None) -> str:
-    """Return the state diagram; what time does by itself stands after ⏱.
+    """Return the state diagram for ``state``. ⏱ marks transitions by time.
 
-    Actions that leave the stage as it is stand in a note beside it. What is possible is as in ``state``.
+    Actions that do not change the stage are in a note beside it.
     """
     state = state or State()
     lines = ["stateDiagram-v2", "    direction TB"]
@@ -39,5 +39,5 @@ def _name(stage: Stage | None) -> str:
 
 
 def when(row: TimedTransition) -> str:
-    """Return after how long a stage ends, and what has to be there for that."""
+    """Return when a stage ends, with conditions."""
     return f"{row.period.words}, with auto-renewal and funds" if row.years else row.period.words

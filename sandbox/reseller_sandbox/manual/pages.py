@@ -28,7 +28,7 @@ class UnknownPage(LookupError):
 
 
 class Page:
-    """A page in a file: its name is its path without the ending, its text the whole of it as Markdown."""
+    """A page in a file. Its name is the path without suffix."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""A page of the manual as HTML that works by itself: no script, nothing from elsewhere."""
+"""Renders pages of the manual as self-contained HTML without scripts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Heading(NamedTuple):
 
 
 class Renderer:
-    """Makes HTML of the pages of a manual. Links between them are relative, wherever it is served."""
+    """Renders the pages of a manual as HTML with relative links."""
 
     def __init__(self, manual: Manual) -> None:
         self.manual = manual
@@ -41,7 +41,7 @@ class Renderer:
 
     @cached_property
     def policy(self) -> str:
-        """Return what a browser is allowed to do with a page: nothing but show it as it is made here."""
+        """Return the content security policy, which allows only the page itself."""
         digest = base64.b64encode(hashlib.sha256(self.style.encode()).digest()).decode()
         return (
             f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
@@ -49,7 +49,7 @@ class Renderer:
         )
 
     def render(self, page: Page, root: str) -> str:
-        """Return the whole document; ``root`` leads from its address to the folder of the pages."""
+        """Return the HTML document. ``root`` is the relative path to the folder of the pages."""
         tokens = self._markdown.parse(page.text)
         headings = [*_anchored(tokens)]
         _linked(tokens, page, root)
@@ -61,7 +61,7 @@ class Renderer:
             root=root,
             style=self.style,
             parts=self.manual.parts,
-            body=body.replace("<pre>", '<pre tabindex="0">'),  # what scrolls can be scrolled by keyboard
+            body=body.replace("<pre>", '<pre tabindex="0">'),  # scrollable with the keyboard
             before=pages[at - 1],
             after=pages[at + 1],
             headings=headings,
@@ -74,7 +74,7 @@ def slug(words: str) -> str:
 
 
 def _anchored(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Give each heading an anchor, different from the others'; yield those below the title."""
+    """Give each heading a unique anchor, and yield the headings below the title."""
     taken: dict[str, int] = {}
     for at, token in enumerate(tokens):
         if token.type != "heading_open":
@@ -94,7 +94,7 @@ def _anchored(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _linked(tokens: Sequence[Token], page: Page, root: str) -> None:
-    """Let links to other pages' files lead to the pages, and show pictures from where they are served."""
+    """Rewrite links and pictures in a page to the addresses where they are served."""
     for token in tokens:
         for child in token.children or ():
             href = str(child.attrs.get("href", ""))
@@ -105,14 +105,14 @@ def _linked(tokens: Sequence[Token], page: Page, root: str) -> None:
 
 
 def _target(href: str, page: Page, root: str) -> str:
-    """Return the address of what a link from a page's file to another's means."""
+    """Return the address of a link's target."""
     path, _, anchor = href.partition("#")
     name = normpath(join(dirname(page.name), path)).removesuffix(".md")
     return f"{root}{name}" + (f"#{anchor}" if anchor else "")
 
 
 def _framed(tokens: Sequence[Token]) -> list[Token]:
-    """Put tables where they can be moved sideways, and mark what a block above prints."""
+    """Make tables scrollable, and mark the output of shell examples."""
     framed: list[Token] = []
     for at, token in enumerate(tokens):
         if token.type == "fence" and token.info == "text" and at and tokens[at - 1].info == "sh":

@@ -36,10 +36,10 @@ def _html(name: str, root: str) -> bytes:
 
 
 def _show(call: ControlCall) -> Answer:
-    """Return a page of the manual, the first one where none is named.
+    """Return a page of the manual, by default the first one.
 
-    It is HTML, or Markdown: for a name that ends with .md, and where Accept names text/markdown and not
-    text/html. The pictures that pages show have names as well.
+    The page is Markdown if its name ends with .md, or if Accept names text/markdown and not text/html.
+    Otherwise, it is HTML. Pictures are served by name as well.
     """
     name = call.arguments.get("page", "")
     if name in PICTURES:

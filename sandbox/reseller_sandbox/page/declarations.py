@@ -1,6 +1,6 @@
-"""The declarations that the page needs: of each operation its row and its parameters, and a name's life.
+"""The declarations that the page needs: operations, parameters and lifecycle.
 
-``files/parts/lifecycle.js`` draws the picture of a name's life.
+``files/parts/lifecycle.js`` draws the lifecycle of a domain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reseller_sandbox.web.openapi.glossary import Examples
 
 
 def lifecycle() -> Mapping[str, Any]:
-    """Return every stage, and the ways between two: those that requests make, and those of time."""
+    """Return the stages of a domain and the transitions by requests and by time."""
     by_request: dict[tuple[Stage | None, Stage | None], list[str]] = {}
     for edge in edges(State()):
         by_request.setdefault((edge.before, edge.after), []).append(edge.words)
@@ -35,7 +35,7 @@ def lifecycle() -> Mapping[str, Any]:
 
 
 def recorded() -> Mapping[str, Any]:
-    """Return a recorded request of each operation: what stands in its path, and its body."""
+    """Return the path parameters and the body of a recorded request per operation."""
     return {
         interface.name: {
             name: {part: one[part] for part in ("parameters", "body") if part in one}
@@ -46,7 +46,7 @@ def recorded() -> Mapping[str, Any]:
 
 
 def operations(resources: Iterable[type[Resource]]) -> Mapping[str, Any]:
-    """Return the declaration of each operation: what it takes to call it, and what a form shows."""
+    """Return the declaration of each operation, for calls and forms."""
     return {
         one.id: {
             "method": one.method,

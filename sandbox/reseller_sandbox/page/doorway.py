@@ -1,6 +1,6 @@
-"""The way in: a browser that asks for ``/`` gets the page, a program the answer that it always got.
+"""Serves the page to browsers at ``/``, and JSON to programs.
 
-What a browser asks for by itself is no client's request: its icon is there, and no journal tells of it.
+The automatic request for the icon is not recorded as client traffic.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def with_page(app: WSGIApplication) -> WSGIApplication:
-    """Return ``app`` with the page at ``/``, for whoever prefers HTML to JSON."""
+    """Return ``app`` with the page at ``/`` for clients that prefer HTML to JSON."""
 
     def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] in ("GET", "HEAD"):

@@ -1,6 +1,6 @@
-"""The rows by which the page of a browser is let in to a server that wants a control token.
+"""The rows that authenticate the page on a server with a control token.
 
-The server's ``gate`` has let each request in before it gets here.
+The server's gate has admitted each request before it gets here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reseller_sandbox.web.fields import Shape
 
 
 class PageSession(Shape):
-    """What the page has to know of its session."""
+    """The session data of the page."""
 
     change = fields.String(
         metadata=about("What X-Sandbox-Change carries in all that the page changes; or nothing.")
@@ -23,14 +23,14 @@ class PageSession(Shape):
 
 @extra_row("session", "session", answer=PageSession())
 def show(call: ControlCall) -> dict[str, Any]:
-    """Return what the page has to send with all that it changes."""
+    """Return the word that the page sends with each change."""
     page_pass = call.control.gate.page_pass
     return {"change": page_pass.word if page_pass is not None else ""}
 
 
 @extra_row("session.begin", "session", method="POST", answer=PageSession())
 def begin(call: ControlCall) -> dict[str, Any]:
-    """Let the page of this browser in, which has shown the control token: from now on by a cookie."""
+    """Start a session for the page of this browser, with a cookie for the control token."""
     page_pass = call.control.gate.page_pass
     if page_pass is None:
         return {"change": ""}
@@ -40,7 +40,7 @@ def begin(call: ControlCall) -> dict[str, Any]:
 
 @extra_row("session.end", "session", method="DELETE", answer=PageSession())
 def end(call: ControlCall) -> dict[str, Any]:
-    """Let the page of this browser in no more without the control token."""
+    """End the session of this browser's page."""
     if (page_pass := call.control.gate.page_pass) is not None:
         call.incoming.headers_out["Set-Cookie"] = page_pass.cookie(call.incoming, ended=True)
     return {"change": ""}

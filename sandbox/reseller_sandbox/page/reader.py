@@ -1,4 +1,4 @@
-"""The OpenAPI documents as a page to read: by Swagger UI, where the extra ``page`` is installed."""
+"""Shows the OpenAPI documents in Swagger UI, if the extra ``page`` is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reseller_sandbox.registry.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
 
-#: What a browser is allowed to do: Swagger UI has pictures within stylesheets, and knows no trusted types.
+#: Swagger UI needs images inside stylesheets and does not support trusted types.
 POLICY = f"{SAME_ORIGIN} data:; {NO_FRAMES}"
 
 _FOLDER = Path(__file__).parent / "reader_files"
@@ -29,7 +29,7 @@ class ReaderFile(Shape):
 
 
 class ReaderChoice(Nothing):
-    """What the reader opens."""
+    """The document that the reader opens."""
 
     document = fields.String(metadata=about("Which document it opens: v3, v2 or control."))
 
@@ -45,7 +45,7 @@ def show(call: ControlCall) -> Answer:
     *("reader.file", "reader/{file}", UNKNOWN_PAGE), path=ReaderFile(), forms=("text/javascript", "text/css")
 )
 def file(call: ControlCall) -> Answer:
-    """Return a file that the reader is made of."""
+    """Return a file of the reader."""
     name = call.arguments["file"]
     if name not in (*_OWN, *_OTHERS):
         raise Refused(UNKNOWN_PAGE, problem=f"the reader has no file {name[:80]!r}")
@@ -54,7 +54,7 @@ def file(call: ControlCall) -> Answer:
 
 
 def _swagger_ui() -> Path:
-    """Return the folder of its files; refuse with ``unknown_page``."""
+    """Return the folder of Swagger UI's files, or raise ``unknown_page``."""
     found = find_spec("flask_swagger_ui")
     if found is None or found.origin is None:
         raise Refused(

@@ -1,7 +1,7 @@
-"""The rows that serve the page: itself, its files, and what it knows of the resources.
+"""The rows that serve the page, its files and its declarations.
 
-Others let it in to a server that wants a control token (``session.py``), sign its requests (``signing.py``),
-and show the documents (``reader.py``).
+Other modules admit the page with a control token (``page_session.py``), sign requests (``signing.py``)
+and show the OpenAPI documents (``reader.py``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reseller_sandbox.web.strict_json import write
 
 FOLDER = Path(__file__).parent / "files"
 
-#: The content types of the page's own files, by their endings; there are no others.
+#: The content types of the page's files, by suffix.
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
 HTML, _JSON = "text/html; charset=utf-8", "application/json"
@@ -28,7 +28,7 @@ HTML, _JSON = "text/html; charset=utf-8", "application/json"
 SAME_ORIGIN = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'"
 NO_FRAMES = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-#: What a browser is allowed to do with the page: nothing but what its own files do, with its own server.
+#: The page may only load files from its own server and send requests to it.
 POLICY = f"{SAME_ORIGIN}; {NO_FRAMES}; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
@@ -38,7 +38,7 @@ class _FileAsked(Shape):
 
 @cache
 def _files(resources: tuple[type[Resource], ...]) -> Mapping[str, Answer]:
-    """Return every file of the page, and what the resources declare, as answers."""
+    """Return the page's files and the declarations of the resources as answers."""
     from reseller_sandbox.page.declarations import lifecycle, operations, recorded
 
     found = {
@@ -52,9 +52,9 @@ def _files(resources: tuple[type[Resource], ...]) -> Mapping[str, Answer]:
 
 @extra_row("page", "page", forms=("text/html",))
 def page(call: ControlCall) -> Answer:
-    """Return the page, to look at this sandbox in a browser.
+    """Return the page that shows this sandbox in a browser.
 
-    It stands at ``/`` as well, for whoever prefers HTML to JSON.
+    The page is also at ``/`` for clients that prefer HTML to JSON.
     """
     root = "../" if call.incoming.target.partition("?")[0].endswith(PAGE) else ""
     text = (FOLDER.parent / "page.html").read_text("utf-8").replace("{{ root }}", root)
@@ -77,7 +77,7 @@ def file(call: ControlCall) -> Answer:
 
 
 def sent(call: ControlCall, answer: Answer) -> Answer:
-    """Return an answer that a browser shows, with what it has to know of it."""
+    """Return an answer for a browser, with the headers that it needs."""
     call.incoming.headers_out |= {
         "Cache-Control": "no-cache",
         "Referrer-Policy": "no-referrer",

@@ -1,7 +1,6 @@
-"""What the console signs: the headers of a request as an account of the world would send it.
+"""Signs requests for the page's console, as an account of the world.
 
-They are those that the sandbox would let in: by its assumptions, with names that begin with the server's
-prefix.
+The headers follow the world's assumptions and the server's header prefix.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from reseller_sandbox.web.fields import Shape, Text
 
 
 class UnsignedRequest(Nothing):
-    """A request that is to be signed."""
+    """A request to sign."""
 
     account = Text(required=True, metadata=about("Who sends it: an account's name, or its client id."))
     interface = Text(
@@ -31,7 +30,7 @@ class UnsignedRequest(Nothing):
 
 
 class RequestSigned(Shape):
-    """What signs a request."""
+    """The headers of a signed request."""
 
     headers = fields.Dict(Text(), Text(), metadata=about("What the request has to carry."))
     signed = fields.List(
@@ -47,9 +46,9 @@ class RequestSigned(Shape):
     only_reads=True,
 )
 def sign(call: ControlCall) -> dict[str, Any]:
-    """Return what a request has to carry so that it is let in; for v3 also the string that is signed.
+    """Return the headers that authenticate a request, and for v3 the signed string.
 
-    Nothing is sent, and the secret stays here.
+    The sandbox sends nothing, and the answer does not contain the secret.
     """
     given, world = call.arguments, call.transport.world
     assumed, account = world.assumptions, account_called(world.present().state, given["account"])

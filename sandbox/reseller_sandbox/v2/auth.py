@@ -1,4 +1,4 @@
-"""Whose token a request carries, in whichever of the headers that its world takes one from."""
+"""Finds the account of a token in the headers that its world accepts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from reseller_sandbox.web.access_control import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.worlds import Engine, World
 
-#: The header of the contract; that others are looked at is an assumption.
+#: The header of the contract. Further headers are an assumption.
 HEADER = "X-Auth-Token"
 
-#: What is in the names of headers that could have been meant for a token's.
+#: Words in the names of headers that a client may use for a token.
 _ALIKE = ("token", "auth")
 _MOST_ALIKE = 3
 
 
 def find(request: RequestContext, worlds: Engine) -> tuple[World, Account] | None:
-    """Return the account whose token the request carries, and its world: that in the path, if any."""
+    """Return the world and the account of the request's token, or None."""
     found = _holder(request.headers.get(HEADER, ""), HEADER, request, worlds)
     if found is not None:
         return found
@@ -27,7 +27,7 @@ def find(request: RequestContext, worlds: Engine) -> tuple[World, Account] | Non
 
 
 def refusal(request: RequestContext, worlds: Engine) -> Refused:
-    """Return why a request without a known account is not let in; note its sender where it is known."""
+    """Return the refusal of a request without a known account, and note its sender."""
     taken = (request.world or worlds.default).assumptions.token_headers
     if taken != (HEADER,):
         request.relied_on.add("token_headers")
@@ -40,7 +40,7 @@ def refusal(request: RequestContext, worlds: Engine) -> Refused:
 
 
 def _holder(token: str, name: str, request: RequestContext, worlds: Engine) -> tuple[World, Account] | None:
-    """Return whose ``token`` it is, where that world takes tokens from the header of this ``name``."""
+    """Return the account of ``token`` if its world accepts tokens in header ``name``."""
     if not token:
         return None
     world = request.world
@@ -58,7 +58,7 @@ def _holder(token: str, name: str, request: RequestContext, worlds: Engine) -> t
 
 
 def _instead(request: RequestContext) -> str:
-    """Return which headers could have been meant for the missing one, and how they would be taken."""
+    """Return a hint to similar headers, and the options that accept them."""
     names = [name for name, _ in request.headers.items() if any(word in name.lower() for word in _ALIKE)]
     names = [name for name in names if name.lower() != CONTROL_HEADER.lower()][:_MOST_ALIKE]
     if not names:

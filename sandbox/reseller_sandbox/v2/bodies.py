@@ -1,4 +1,4 @@
-"""Reading a v2.0 body: what must be there first, then each field, with a word for the first mistake."""
+"""Reading of v2.0 bodies: first required keys, then the value of each field."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _PART = re.compile(r"\[([^\[\]]*)\]")
 
 
 class FormText(str):
-    """Text from a form, where a number has no other way to be written."""
+    """Text from a form, which can only write numbers as text."""
 
     __slots__ = ()
 
 
 class Number(Whole):
-    """A whole number: written as one in JSON, as digits in a form."""
+    """An integer: a number in JSON, digits in a form."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, FormText) and value.isascii() and value.isdigit():
@@ -60,7 +60,7 @@ class Bit(Number):
 
 
 class AddAndDelete(fields.Field[dict[str, list[Any]]]):
-    """Entries to add and to take away: arrays under ``add`` and ``del``, read by ``read_array``."""
+    """Entries to add and to remove: arrays under ``add`` and ``del``."""
 
     def __init__(self, read_array: Callable[[Any], list[Any]], array: Shaped, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -79,9 +79,9 @@ class AddAndDelete(fields.Field[dict[str, list[Any]]]):
 
 
 def read(request: RequestContext, world: World) -> dict[str, Any]:
-    """Return the object in a request's body, which is JSON or, where the assumptions take one, a form.
+    """Return the object in a request's body: JSON, or a form if the assumptions allow it.
 
-    Refuse with ``unsupported_media_type`` and ``malformed_body``. JSON is taken under any content type.
+    Raise ``unsupported_media_type`` or ``malformed_body``. JSON is accepted under any content type.
     """
     content_type = request.headers.get("Content-Type", "")
     form = FORM in content_type.lower() and not request.body.lstrip().startswith((b"{", b"["))
@@ -98,9 +98,10 @@ def read(request: RequestContext, world: World) -> dict[str, Any]:
 
 
 def load(schema: Shape, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
-    """Return ``given`` read by ``schema``; refuse with ``missing_parameter``, then ``invalid_parameter``.
+    """Return ``given`` read by ``schema``.
 
-    The refusal's fact ``field`` is the first mistaken key in the schema's order, ``value`` what it held.
+    Raise ``missing_parameter``, then ``invalid_parameter``. The refusal's fact ``field`` is the first
+    invalid key in the schema's order, and ``value`` is its value.
     """
     for key in schema.needs(assumed):
         if given.get(key) in (None, "", [], {}):
@@ -116,7 +117,7 @@ def load(schema: Shape, given: Mapping[str, Any], assumed: Assumptions) -> dict[
 
 
 def text(value: Any) -> str:
-    """Return a string as it is; anything else as the beginning of its JSON."""
+    """Return a string unchanged, and another value as shortened JSON."""
     return value if isinstance(value, str) else _cut(json.dumps(value, ensure_ascii=False, default=str))
 
 
@@ -128,9 +129,9 @@ def _cut(shown: str) -> str:
 
 
 def read_form(body: bytes) -> dict[str, Any]:
-    """Return the object that a form-encoded body stands for; keys in brackets are objects and arrays.
+    """Return the object in a form-encoded body.
 
-    Refuse with ``malformed_body``.
+    Keys with brackets become objects and arrays. Raise ``malformed_body``.
     """
     try:
         pairs = parse_qsl(
@@ -168,7 +169,7 @@ def _twice(key: str) -> Refused:
 
 
 def _arrays(value: Any) -> Any:
-    """Return the same with an array in place of each object whose keys are all numbers."""
+    """Return ``value`` with arrays instead of objects whose keys are all numbers."""
     if not isinstance(value, dict):
         return value
     if all(key.isascii() and key.isdigit() and len(key) < 10 for key in value):

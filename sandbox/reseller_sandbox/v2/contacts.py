@@ -1,4 +1,4 @@
-"""Contacts under handles of the caller's choice."""
+"""Contacts under handles that the client chooses."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from reseller_sandbox.worlds import World
 _CHECK = "/{version}/contact/{contact_id}/check"
 _ONE = "/{version}/contact/{contact_id}"
 
-#: Under which keys a body may repeat the contact's handle.
+#: Keys with which a body may repeat the contact's handle.
 _OWN_HANDLE = ("id", "contact_id")
 
 
 class ContactChange(Shape):
-    """Who a contact is, and under any other key an extra parameter."""
+    """Contact details. Other keys are extra parameters."""
 
     class Meta:
         unknown = INCLUDE
@@ -53,20 +53,20 @@ class ContactChange(Shape):
 
     @post_load
     def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the fields of the card, the extra parameters, and the customer."""
+        """Return contact details, extra parameters and customer."""
         card = {name: found[name] for name in CARD_FIELDS if name in found}
         extra = {name: value for name, value in found.items() if name not in self.fields}
         return {"card": card, "extra": extra, "customer_id": found.get("customer_id")}
 
 
 class ContactWanted(ContactChange):
-    """A contact, and the customer that it belongs to."""
+    """A contact with its customer."""
 
     customer_id = Number()
 
 
 class ContactShown(Shape.from_dict({name: Text() for name in sorted(CARD_FIELDS)})):  # type: ignore[misc]
-    """Who a contact is."""
+    """Contact details."""
 
 
 class ContactFound(Done):
@@ -78,7 +78,7 @@ class ContactFound(Done):
 @refuses(r.INVALID_HANDLE)
 @route("v2.contact.check", "GET", _CHECK, answer=Checked())
 def check(call: Call) -> dict[str, Any]:
-    """Whether a contact could be created under a handle."""
+    """Return whether a contact can be created under a handle."""
     return done(avail=contacts.is_free(call.draft, _handle(call)))
 
 
@@ -93,7 +93,7 @@ def check(call: Call) -> dict[str, Any]:
 )
 @route("v2.contact.create", "POST", _ONE, body=ContactWanted(), answer=Done())
 def create(call: Call) -> dict[str, Any]:
-    """Create a contact under a handle that is free in the whole registry."""
+    """Create a contact under a handle that is unused in the whole registry."""
     extra = _extra(call)
     card = Card(**call.arguments["card"])
     contacts.add(call.draft, call.account, _handle(call), card, extra, call.arguments["customer_id"])
@@ -103,7 +103,7 @@ def create(call: Call) -> dict[str, Any]:
 @refuses(*errors.BODY, r.INVALID_HANDLE, r.CONTACT_NOT_FOUND, r.INVALID_EXTRA, r.INVALID_CONTACT)
 @route("v2.contact.edit", "PUT", _ONE, body=ContactChange(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Change a contact; what may be left out and is left out stays."""
+    """Change a contact. Omitted optional fields stay unchanged."""
     extra = _extra(call)
     contacts.edit(call.draft, _own(call), call.arguments["card"], extra)
     return done()
@@ -119,13 +119,13 @@ def info(call: Call) -> dict[str, Any]:
 @refuses(r.CONTACT_NOT_FOUND, r.CONTACT_LINKED)
 @route("v2.contact.delete", "DELETE", _ONE, answer=Done())
 def delete(call: Call) -> dict[str, Any]:
-    """Delete a contact that no name is linked to."""
+    """Delete a contact that no domain uses."""
     contacts.remove(call.draft, _own(call, malformed=True))
     return done()
 
 
 def _extra(call: Call) -> dict[str, Any]:
-    """Return the extra parameters, without the contact's own handle, which some callers repeat among them."""
+    """Return the extra parameters without a repeated handle."""
     repeated = set(_OWN_HANDLE) - dict(call.draft.state.contact_params).keys()
     return {key: value for key, value in call.arguments["extra"].items() if key not in repeated}
 
@@ -135,6 +135,9 @@ def _handle(call: Call) -> str:
 
 
 def _own(call: Call, *, malformed: bool = False) -> Contact:
-    """Return the account's contact in the path; with ``malformed``, a malformed handle is just not found."""
+    """Return the account's contact in the path.
+
+    With ``malformed``, a malformed handle is reported as not found.
+    """
     handle = call.arguments["contact_id"] if malformed else _handle(call)
     return contacts.own(call.draft, call.account, handle)

@@ -26,7 +26,7 @@ _POSITIVE = validate.Range(min=0, error="must not be negative")
 
 
 class CustomerWanted(Shape):
-    """Who a customer is."""
+    """The data of a customer."""
 
     address = CardText()
     city = CardText()
@@ -54,17 +54,17 @@ class CustomerWanted(Shape):
 
     @post_load
     def plain(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the fields with the postal code as the registry keeps it."""
+        """Return the fields with the postal code as a string."""
         return {**found, "zip": str(found["zip"])} if "zip" in found else found
 
 
 class CustomerChange(CustomerWanted):
-    """What is to change; without an id, the mail says whose it is."""
+    """The changes to a customer. Without an id, the mail identifies the customer."""
 
     customer_id = Number()
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
-        """Return no keys: what names the customer, the operation asks for."""
+        """Return no keys. The operation itself checks for the identifying key."""
         return ()
 
 
@@ -81,7 +81,7 @@ class Created(Done):
 
 
 class CustomerInfo(Shape):
-    """What is shown of a customer."""
+    """The data of a customer in a response."""
 
     address = Text()
     city = Text()
@@ -97,7 +97,7 @@ class CustomerInfo(Shape):
 
 
 class CustomerFound(Shape):
-    """A customer, in the one envelope that has no code."""
+    """A customer, in the only envelope without a code."""
 
     data = InnerObject(CustomerInfo)
     status = fields.Boolean()
@@ -106,7 +106,7 @@ class CustomerFound(Shape):
 @refuses(*errors.BODY, r.INVALID_CONTACT, r.MAIL_TAKEN)
 @route("v2.customer.create", "POST", _ALL, body=CustomerWanted(), answer=Created())
 def create(call: Call) -> dict[str, Any]:
-    """Add a customer; its mail must be new to the account."""
+    """Add a customer. Its mail must be new to the account."""
     customer = customers.create(call.draft, call.account, call.arguments)
     return done(data={"customer_id": customer.customer_id})
 
@@ -114,7 +114,7 @@ def create(call: Call) -> dict[str, Any]:
 @refuses(*errors.BODY, *_FOUND, r.INVALID_CONTACT, r.MAIL_TAKEN)
 @route("v2.customer.edit", "PUT", _ALL, _ONE, body=CustomerChange(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Change a customer, found by an id or else by its mail; what is left out stays."""
+    """Change a customer, found by id or by mail. Omitted fields stay unchanged."""
     customers.edit(call.draft, call.account, _meant(call), call.arguments)
     return done()
 
@@ -132,7 +132,10 @@ def _meant(call: Call) -> Customer:
 @refuses(*_FOUND)
 @route("v2.customer.info", "GET", _ONE, answer=CustomerFound())
 def info(call: Call) -> dict[str, Any]:
-    """Return a customer and how many active orders it has; a postal code that is no number reads 0."""
+    """Return a customer and its number of active orders.
+
+    A postal code that is not a number is shown as 0.
+    """
     customer = _asked(call)
     code = customer.card.zip
     data = {

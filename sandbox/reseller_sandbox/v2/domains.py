@@ -1,4 +1,4 @@
-"""Names: to check, register, read and delete them."""
+"""Domains: check, register, read and delete them."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from reseller_sandbox.worlds import World
 
 
 class Either(fields.Raw):
-    """A truth value, written as one or in a word."""
+    """A boolean, or a boolean as a string."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
-        """Return what ``v2.domain_check.avail`` chooses."""
+        """Return the type that ``v2.domain_check.avail`` chooses."""
         as_word = assumed.domain_check_avail == "string"
         return {"type": "string", "enum": ["true", "false"]} if as_word else {"type": "boolean"}
 
@@ -53,7 +53,10 @@ class NameChecked(Done):
 @refuses(r.INVALID_NAME, r.ZONE_NOT_SUPPORTED)
 @route("v2.domain.check", "GET", f"{NAME_PATH}/check", answer=NameChecked())
 def check(call: Call) -> dict[str, Any]:
-    """Whether a name can be had: one that is kept back cannot, nor a premium one where they are refused."""
+    """Return whether a domain can be registered.
+
+    Reserved domains are unavailable. Premium domains are unavailable if the assumptions refuse them.
+    """
     found = registration.availability(call.draft, parse_name(call.arguments["domain_name"]))
     free = not (found.taken or found.reserved)
     if free and found.premium is not None:
@@ -69,7 +72,7 @@ _SERVERS: Shaped = {"type": "array", "items": {"type": "string"}, "minItems": 1}
 
 
 class Delegation(fields.Field[list[str]]):
-    """The name servers of a new name: an array, or an object with one under ``array``."""
+    """The name servers of a new domain: an array, or an object with one under ``array``."""
 
     shape: ClassVar[Shaped] = {
         "oneOf": [{"type": "object", "properties": {"array": _SERVERS}, "required": ["array"]}, _SERVERS]
@@ -83,7 +86,7 @@ class Delegation(fields.Field[list[str]]):
 
 
 class NameWanted(Shape):
-    """A registration. The licence stands under the key that ``v2.license`` names."""
+    """A registration. ``v2.license`` names the key of the licence."""
 
     class Meta:
         unknown = INCLUDE
@@ -102,7 +105,7 @@ class NameWanted(Shape):
 
     @post_load
     def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:
-        """Return what a registration knows, and the rest of the body for the registry's own requirements."""
+        """Return the known fields, with all other keys as registry requirements."""
         known = {name: value for name, value in found.items() if name in self.fields}
         rest = {name: text(value) for name, value in found.items() if name not in self.fields}
         return {**known, "requirements": rest}
@@ -126,7 +129,7 @@ class NameWanted(Shape):
 )
 @route("v2.domain.register", "POST", NAME_PATH, body=NameWanted(), answer=Done())
 def register(call: Call) -> dict[str, Any]:
-    """Register a name; the price is taken from the balance."""
+    """Register a domain. The price is charged to the balance."""
     registration.register(
         call.draft,
         call.account,
@@ -156,7 +159,7 @@ _STATUS = {
 
 
 class Domain(Shape):
-    """A name."""
+    """A domain."""
 
     contact_admin = Text()
     contact_billing = Text()
@@ -169,27 +172,27 @@ class Domain(Shape):
 
 
 class DomainEnvelope(Done):
-    """A name inside an envelope."""
+    """A domain inside an envelope."""
 
     data = InnerObject(Domain)
 
 
 class DomainFound(Domain):
-    """A name by itself, or inside an envelope; ``v2.domain_info.shape`` chooses."""
+    """A domain alone or in an envelope, as ``v2.domain_info.shape`` chooses."""
 
     status = fields.Raw()
     code = fields.Integer()
     data = InnerObject(Domain)
 
     def shown(self, assumed: Assumptions) -> Shape:
-        """Return the schema of the one that is chosen."""
+        """Return the schema that the assumption chooses."""
         return Domain() if assumed.domain_info_shape == "bare" else DomainEnvelope()
 
 
 @refuses(*FOUND)
 @route("v2.domain.info", "GET", NAME_PATH, answer=DomainFound())
 def info(call: Call) -> dict[str, Any]:
-    """Return a name with its contacts, dates, name servers and status."""
+    """Return a domain with its contacts, dates, name servers and status."""
     order = own_order(call)
     asked = call.arguments["domain_name"]
     handles = {CONTACT_KEYS[role]: getattr(order.contacts, role) for role in ROLES}
@@ -213,6 +216,9 @@ def status(call: Call, order: Order) -> str:
 @refuses(*FOUND, r.WRONG_STATE, r.TRANSFER_PENDING, r.LOCKED, r.HOST_IN_USE)
 @route("v2.domain.delete", "DELETE", NAME_PATH, answer=Done())
 def delete(call: Call) -> dict[str, Any]:
-    """Delete a name: into removal, or at once and refunded in its first days."""
+    """Delete a domain.
+
+    In its first days, the domain is deleted immediately and refunded. Otherwise it enters redemption.
+    """
     orders.delete(call.draft, own_order(call))
     return done()

@@ -1,4 +1,4 @@
-"""Edits of a name: its statuses, contacts and name servers, several in one request."""
+"""Edits of a domain: statuses, contacts and name servers in one request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reseller_sandbox.web.fields import Shape, Text
 
 
 class Changes(Shape):
-    """What is to change of a name; at least something."""
+    """The changes to a domain, at least one."""
 
     client_delete_prohibited = Bit()
     client_hold = Bit()
@@ -52,10 +52,10 @@ class Changes(Shape):
 )
 @route("v2.domain.edit", "PUT", NAME_PATH, body=Changes(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Change a name's statuses, contacts and name servers, all of it or nothing.
+    """Change a domain's statuses, contacts and name servers, all or nothing.
 
-    A new registrant costs what the zone asks for it. What is forbidden while updates are prohibited is
-    what v3 forbids then.
+    A new registrant costs the zone's fee, if any. While updates are prohibited, the same changes are
+    forbidden as in v3.
     """
     servers = call.arguments.get("ns", {})
     wanted = orders.Edit(

@@ -1,7 +1,7 @@
-"""How v2.0 refuses: which documented error each rule becomes, for each operation.
+"""Refusals in v2.0: the documented error for each rule and operation.
 
-Several rules share an error, and some rules have none that speaks of them; then the nearest one that
-is documented for the operation answers. The rule and its sentence travel beside it in a header.
+Several rules share an error. If no documented error describes a rule, the closest one is used. A header
+carries the rule and its sentence.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Documented(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The message as the contract writes it, by which faults and documents know the error."""
+        """The message as in the contract, the name of the error in faults and documents."""
         return self.message.replace("{", "{{ ").replace("}", " }}")
 
 
@@ -66,9 +66,9 @@ Worded: TypeAlias = tuple[int, str, str]
 
 
 class Said(Struct, frozen=True):
-    """A documented error as a rule says it; the placeholder takes a fact of the refusal, or a word.
+    """A documented error for a rule. A fact or a word fills the placeholder.
 
-    ``stand_in`` is the fact to take where the other is not told.
+    ``stand_in`` is the fact to use if ``fact`` is missing.
     """
 
     error: Documented
@@ -114,12 +114,12 @@ ID_NOT_FOUND = Documented(404, "ID not found")
 OBJECT_NOT_FOUND = Documented(404, "Object not found {info}")
 SYSTEM_ERROR = Documented(500, "System Error")
 
-#: What is wrong before an operation is reached has no documented error: its code is the HTTP status.
+#: Problems before an operation is reached have no documented error: the code is the HTTP status.
 TRANSPORT: tuple[Rule, ...] = (*web.TRANSPORT, r.VERSION_NOT_SERVED)
 
 _NO_IMPLEMENTATION = "no implementation for this version"
 
-#: What any v2.0 operation may refuse, in the order of the checks, before its own checks begin.
+#: The rules that any v2.0 operation can raise before its own checks, in order.
 COMMON: tuple[Rule, ...] = (
     r.INVALID_HOST,
     r.BODY_TOO_LARGE,
@@ -129,7 +129,7 @@ COMMON: tuple[Rule, ...] = (
     r.UNKNOWN_TOKEN,
 )
 
-#: What an operation that reads a body may refuse about it, after ``COMMON``.
+#: The rules about the body of an operation, after ``COMMON``.
 BODY: tuple[Rule, ...] = (
     r.UNSUPPORTED_MEDIA_TYPE,
     r.MALFORMED_BODY,
@@ -137,7 +137,7 @@ BODY: tuple[Rule, ...] = (
     r.INVALID_PARAMETER,
 )
 
-#: The rules that speak of different things: each by the fact that tells them apart.
+#: Rules with several meanings, each with the fact that distinguishes them.
 _APART: Mapping[Rule, str] = {
     r.INVALID_PARAMETER: "field",
     r.INVALID_IP: "version",
@@ -147,7 +147,7 @@ _APART: Mapping[Rule, str] = {
 Key = Rule | tuple[Rule, object]
 Sayings = Mapping[Key, Said]
 
-#: What a rule says where the operation has no words of its own for it.
+#: The default error of each rule.
 USUALLY: Sayings = {
     r.TOKEN_MISSING: Said(NO_TOKEN),
     r.UNKNOWN_TOKEN: Said(UNAUTHORISED),
@@ -199,26 +199,26 @@ _CUSTOMER: Sayings = {
     r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND),
 }
 
-#: A name that the body tells differently from the path.
+#: A body that names another domain than the path.
 _OTHER_NAME: Sayings = {(r.INVALID_PARAMETER, "domain_name"): Said(DOMAIN_NAME)}
 
-#: "Not found" is documented for none of these, and "Invalid id" for all.
+#: These operations document "Invalid id" but not "Not found".
 _INVALID_ID_ALONE: Sayings = {r.DOMAIN_NOT_FOUND: Said(INVALID_ID)}
 
-#: A name that another account holds is not "not found".
+#: A domain of another account is an invalid id, not "not found".
 _TRANSFER: Sayings = {(r.DOMAIN_NOT_FOUND, True): Said(INVALID_ID)}
 
-#: "Not the correct domain name" is documented for no host operation.
+#: "Not the correct domain name" is not documented for host operations.
 _HOST: Sayings = {
     r.INVALID_NAME: Said(ZONE),
     (r.INVALID_PARAMETER, "domain_name"): Said(ZONE),
     (r.INVALID_PARAMETER, "host_name"): Said(OBJECT_NOT_FOUND, "value"),
 }
 
-#: What single operations say otherwise.
+#: Errors of single operations that differ from the default.
 EXCEPTIONS: Mapping[str, Sayings] = {
     "v2.customer.create": _CUSTOMER,
-    # Another customer's mail is no mail for this one; "Mail already registered" belongs to create.
+    # "Mail already registered" is documented only for create.
     "v2.customer.edit": {**_CUSTOMER, r.MAIL_TAKEN: Said(INVALID, word="mail")},
     "v2.customer.info": _CUSTOMER,
     "v2.customer.delete": {
@@ -226,7 +226,7 @@ EXCEPTIONS: Mapping[str, Sayings] = {
         r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND),
     },
     "v2.contact.check": {r.INVALID_HANDLE: Said(INVALID, word="contact_id")},
-    # The one documented error of create that speaks of a value which is there and does not do.
+    # The only documented error of create for an invalid value.
     "v2.contact.create": {
         r.INVALID_PARAMETER: Said(EXTRA_INVALID, "field"),
         r.INVALID_CONTACT: Said(EXTRA_INVALID, "field"),
@@ -270,7 +270,7 @@ EXCEPTIONS: Mapping[str, Sayings] = {
         (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
     },
     "v2.domain.restore": {**_OTHER_NAME, **_INVALID_ID_ALONE},
-    # What stands in a transfer's way is, of the errors documented for asking, the name that was asked for.
+    # The documented errors of a transfer request describe only an invalid domain or code.
     "v2.transfer.request": {
         **_OTHER_NAME,
         r.MISSING_PARAMETER: Said(TRANSFER_CODE),
@@ -290,7 +290,7 @@ EXCEPTIONS: Mapping[str, Sayings] = {
     "v2.transfer.reject": {**_OTHER_NAME, **_TRANSFER},
     "v2.host.check": _HOST,
     "v2.host.create": {**_HOST, r.INVALID_PARAMETER: Said(NOT_ENOUGH, "field")},
-    # "Not enough parameter" belongs to create: where there is no address, there is no type that is known.
+    # "Not enough parameter" is documented only for create, so a missing address is an unknown type.
     "v2.host.edit": {
         **_HOST,
         r.MISSING_PARAMETER: Said(IP_TYPE, "field"),
@@ -302,7 +302,7 @@ EXCEPTIONS: Mapping[str, Sayings] = {
 
 
 def answer(operation: str, refused: Refused) -> Worded:
-    """Return how a refusal is told."""
+    """Return the error that the client receives for a refusal."""
     if refused.rule in TRANSPORT:
         return web.status_of(refused.rule), _transport_message(refused), refused.rule.code
     said = words_for(operation, refused)
@@ -315,7 +315,7 @@ def _transport_message(refused: Refused) -> str:
 
 
 def words_for(operation: str, refused: Refused) -> Said | None:
-    """Return what ``operation`` says of a refusal, if it has words for it."""
+    """Return the documented error of a refusal in ``operation``, or None."""
     rule = refused.rule
     variant = (rule, refused.facts.get(_APART.get(rule, "")))
     for sayings in (EXCEPTIONS.get(operation, {}), USUALLY):
@@ -336,7 +336,7 @@ def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
 
 
 def shown(operation: str, rule: Rule, *, always_200: bool = False) -> Iterator[Shown]:
-    """Yield each error that a rule can become, as documents show it."""
+    """Yield each error that a rule can become, for documents."""
     found = list(dict.fromkeys(all_of(operation, rule)))
     if rule in TRANSPORT:
         words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else web.sentence(rule, WORDING)
@@ -356,17 +356,17 @@ DOCUMENTED: Mapping[str, Documented] = {
 _SAYINGS = (USUALLY, *EXCEPTIONS.values())
 _SAID = (key[0] if isinstance(key, tuple) else key for sayings in _SAYINGS for key in sayings)
 
-#: The rules that v2.0 has words for, in one operation or another.
+#: The rules with an error in at least one operation.
 RULES: Mapping[str, Rule] = {rule.code: rule for rule in (*TRANSPORT, *_SAID)}
 
 KNOWN = frozenset((*DOCUMENTED, *RULES))
 
 
 def injected(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
-    """Return how ``error`` is told in an operation; one that is unknown there is a system error.
+    """Return ``error`` as a client receives it. An undocumented one is a system error.
 
-    The facts ``info`` and ``param_name`` fill the placeholders of a message; what nobody told is left open.
-    Of the messages that a rule has there by its facts, the first will do where ``facts`` do not say which.
+    The facts ``info`` and ``param_name`` fill the placeholders of a message. Without enough facts to
+    choose among several messages of a rule, the first is used.
     """
     documented = DOCUMENTED.get(error)
     rule = RULES.get(error, r.INTERNAL_ERROR)

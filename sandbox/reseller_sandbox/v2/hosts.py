@@ -1,4 +1,4 @@
-"""Hosts: name servers below a name, with their addresses. A host is named by its label or in full."""
+"""Hosts: name servers below a domain, with addresses, named by label or in full."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _READ = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE)
 
 
 def _address(entry: Any) -> TypedAddress:
-    """Return one entry, an object or ``type=>v4,ip=>192.0.2.1``; what is missing is empty."""
+    """Return an entry, an object or ``type=>v4,ip=>192.0.2.1``. Missing parts are ""."""
     if isinstance(entry, str) and "=>" in entry:
         entry = dict(part.strip().split("=>", 1) for part in entry.split(",", 1) if "=>" in part)
     if not isinstance(entry, Mapping):
@@ -75,7 +75,7 @@ class HostWanted(Shape):
 
 
 class HostChange(Shape):
-    """What is to change of a host's addresses."""
+    """The changes to a host's addresses."""
 
     ip = AddAndDelete(_addresses, _ENTRIES, required=True)
 
@@ -96,7 +96,7 @@ class HostFound(Done):
 @refuses(*_READ, r.INVALID_HOSTNAME)
 @route("v2.host.check", "GET", f"{_ONE}/check", answer=Checked())
 def check(call: Call) -> dict[str, Any]:
-    """Whether a host could be created below a name."""
+    """Return whether a host can be created below a domain."""
     order = _order(call, Action.CHECK_HOST)
     return done(avail=hosts.parse_host(order.name, call.arguments["host_name"]) not in call.draft.state.hosts)
 
@@ -104,7 +104,7 @@ def check(call: Call) -> dict[str, Any]:
 @refuses(*errors.BODY, *_READ, r.LOCKED, r.INVALID_HOSTNAME, r.UNKNOWN_IP_TYPE, r.INVALID_IP, r.HOST_EXISTS)
 @route("v2.host.create", "POST", _ONE, body=HostWanted(), answer=Done())
 def create(call: Call) -> dict[str, Any]:
-    """Add a host below a name."""
+    """Add a host below a domain."""
     order = _order(call, Action.CHANGE_HOSTS)
     name = hosts.parse_host(order.name, call.arguments["host_name"])
     hosts.create(call.draft, order, name, parse_typed(call.arguments["ip"]))
@@ -116,7 +116,7 @@ def create(call: Call) -> dict[str, Any]:
 )
 @route("v2.host.edit", "PUT", _ONE, body=HostChange(), answer=Done())
 def edit(call: Call) -> dict[str, Any]:
-    """Take addresses from a host and give it others; one must be left."""
+    """Add and remove addresses of a host. At least one address must remain."""
     order = _order(call, Action.CHANGE_HOSTS)
     changes = call.arguments["ip"]
     host = call.arguments["host_name"]
@@ -137,7 +137,7 @@ def info(call: Call) -> dict[str, Any]:
 @refuses(*FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.HOST_IN_USE)
 @route("v2.host.delete", "DELETE", _ONE, answer=Done())
 def delete(call: Call) -> dict[str, Any]:
-    """Remove a host that no name is delegated to."""
+    """Delete a host to which no domain is delegated."""
     order = own_order(call)
     require(call.draft, order, Action.CHANGE_HOSTS)
     hosts.delete(call.draft, order, call.arguments["host_name"])
@@ -145,7 +145,7 @@ def delete(call: Call) -> dict[str, Any]:
 
 
 def _order(call: Call, action: Action) -> Order:
-    """Return the account's order, where its zone keeps hosts and its state allows ``action``."""
+    """Return the account's order if its zone and its state allow ``action``."""
     order = own_order(call)
     hosts.require_support(call.draft, order, action)
     return order

@@ -1,4 +1,4 @@
-"""v2.0: how the interface authenticates, reads bodies, answers and refuses."""
+"""v2.0: authentication, request bodies, answers and refusals."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ class V2(Interface):
     endpoints = endpoints_of(customers, contacts, domains, edits, renewals, zones, transfers, hosts)
 
     def authenticate(self, request: RequestContext) -> None:
-        """Find out whose token it is; refuse by ``version_not_served``, or as ``auth.refusal`` says."""
+        """Determine the token's account.
+
+        Raise ``version_not_served``, or the rules of ``auth.refusal``.
+        """
         found = auth.find(request, self.worlds)
         if found is not None:
             request.world, request.sender = found
@@ -60,10 +63,10 @@ class V2(Interface):
         raise refused
 
     def _require_version(self, request: RequestContext) -> None:
-        """Refuse a version that is not served; that V2.0 is served by default rests on no assumption."""
+        """Raise if the version is not served. The default V2.0 depends on no assumption."""
         version = request.path_arguments.get(
             "version", "V2.0"
-        ).upper()  # none where no operation takes the path
+        ).upper()  # missing if no operation matches the path
         world = request.world or self.worlds.default
         if version == "V2.0" and version in world.assumptions.versions:
             return
@@ -84,16 +87,16 @@ class V2(Interface):
         return found | (load(endpoint.path, request.path_arguments) if endpoint.path is not None else {})
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:
-        """Return ``code``, ``msg`` and ``status``, with the HTTP status that the assumptions choose.
+        """Return ``code``, ``msg`` and ``status`` with the assumed HTTP status.
 
-        The rule and its sentence, which say more than the documented message, stand in a header.
+        A header carries the rule and its sentence, which are more precise than the documented message.
         """
         self.require_declared(request, refused)
         request.headers_out[REFUSAL] = in_header(str(refused))
         return self._error(request, errors.answer(request.operation, refused))
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
-        """Return the answer of ``refuse``, whether the operation declares the error or not."""
+        """Return the answer of ``refuse``, even for an error that the operation lacks."""
         return self._error(request, errors.injected(request.operation, error, facts))
 
     def _error(self, request: RequestContext, told: errors.Worded) -> Answer:
@@ -113,11 +116,11 @@ class V2(Interface):
         return found
 
     def takes(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return JSON's content type, and where forms are taken that of those."""
+        """Return the content types that the assumptions accept."""
         return ("application/json", *((bodies.FORM,) if assumed.request_format == "json_or_form" else ()))
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
-        """Return the first of the headers that take a token."""
+        """Return the first header that accepts a token."""
         return {assumed.token_headers[0]: "The token of the account."}
 
     def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:

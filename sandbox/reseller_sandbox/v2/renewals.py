@@ -1,4 +1,4 @@
-"""Renewals, and restores of what was deleted or not renewed."""
+"""Renewals, and restores of domains in redemption."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, Text,
 
 
 class RenewalWanted(Shape):
-    """A renewal. ``domain`` may be there, and is the name in the path once more."""
+    """A renewal. ``domain`` is optional and repeats the name in the path."""
 
     current_expiry_date = Text(required=True)
     date_end = fields.Raw(metadata={"type": "string"})
@@ -38,21 +38,21 @@ class RenewalWanted(Shape):
 
 
 def _calendar_date(given: object) -> date:
-    """Return the day that a text stands for; raise ValueError."""
+    """Return the day in a text, or raise ValueError."""
     if not isinstance(given, str):
         raise ValueError
     return parse_instant(given).date()
 
 
 class Renewal(Shape):
-    """A name and its new end."""
+    """A domain and its new end."""
 
     date_end = SpacedInstant()
     domain = Text()
 
 
 class Renewed(Done):
-    """A name that has just been renewed."""
+    """A domain that has just been renewed."""
 
     data = InnerObject(Renewal)
 
@@ -72,7 +72,7 @@ class Renewed(Done):
 )
 @route("v2.domain.renew", "PUT", f"{NAME_PATH}/renew", body=RenewalWanted(), answer=Renewed())
 def renew(call: Call) -> dict[str, Any]:
-    """Add years to a name's term, if that ends on the day the caller takes it to, and will."""
+    """Extend a domain's term by years, if the client knows the present and new end."""
     end, order = _expected_end(call), own_order(call)
     try:
         placed = renewals.renew(
@@ -108,7 +108,7 @@ def _expected_end(call: Call) -> date | None:
 
 
 def _maximum(call: Call, order: Order, refused: Refused) -> object:
-    """Return the limit that the message names, which the period always exceeds."""
+    """Return the limit that the message names. The period always exceeds it."""
     most = call.draft.state.zones[order.zone].max_years
     if call.assumed.renew_maximum == "zone" and call.arguments["period"] > most:
         return most
@@ -118,6 +118,6 @@ def _maximum(call: Call, order: Order, refused: Refused) -> object:
 @refuses(r.INVALID_PARAMETER, *FOUND, r.WRONG_STATE, r.ZONE_OUT_OF_SERVICE, r.INSUFFICIENT_FUNDS)
 @route("v2.domain.restore", "PUT", f"{NAME_PATH}/restore", answer=Done())
 def restore(call: Call) -> dict[str, Any]:
-    """Bring a name back from removal; the price is taken from the balance."""
+    """Restore a domain from redemption. The price is charged to the balance."""
     orders.restore(call.draft, own_order(call))
     return done()

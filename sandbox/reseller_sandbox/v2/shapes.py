@@ -1,4 +1,4 @@
-"""What several v2.0 operations share: the envelopes, and names as requests and answers write them."""
+"""The envelopes of v2.0, and domain names in requests and answers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from reseller_sandbox.v2.bodies import text
 from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import Shape, Shaped, Text, Truth
 
-#: What finding one of the account's names may refuse, in the order of the checks.
+#: The rules for finding one of the account's domains, in the order of the checks.
 FOUND = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED, refusals.DOMAIN_NOT_FOUND)
 
-#: What a term may be refused for.
+#: The rules about a term.
 PERIOD = (refusals.PERIOD_TOO_SHORT, refusals.PERIOD_TOO_LONG)
 
-#: The path of a name; most operations lie below it.
+#: The path of a domain. Most paths begin with it.
 NAME_PATH = "/{version}/domain/{domain_name}"
 
-#: The keys for the contacts of a name, by role.
+#: The keys for the contacts of a domain, by role.
 CONTACT_KEYS = {role: f"contact_{role}" for role in ROLES}
 
 
@@ -39,50 +39,50 @@ class Version(Text):
 
 
 class Placeholders(Shape):
-    """What stands in many paths."""
+    """Placeholders that many paths have."""
 
     version = Version()
     customer_id = fields.Integer(metadata={"minimum": 1})
 
 
 class Done(Shape):
-    """That it was done."""
+    """The envelope of a success."""
 
     code = fields.Integer()
     status = Truth()
 
 
 class Told(Done):
-    """That it was done, in words too."""
+    """The envelope of a success with a message."""
 
     msg = Text()
 
 
 class Checked(Done):
-    """Whether something can be created."""
+    """Whether an object can be created."""
 
     avail = Truth()
 
 
 def done(**more: Any) -> dict[str, Any]:
-    """Return the envelope of a success, with what else belongs into it."""
+    """Return the envelope of a success with additional keys."""
     return {"code": 200, "status": True, **more}
 
 
 def own_order(call: Call) -> Order:
-    """Return the account's order for the name in the path; the zone must be one of the service's."""
+    """Return the account's order for the name in the path. Its zone must be supported."""
     name = parse_name(call.arguments["domain_name"])
     zone_of(call.draft.state, name)
     return orders.own(call.draft.state, call.account, name)
 
 
 def shown(call: Call, name: str, asked: str | None = None) -> str:
-    """Return a name as answers write it; ``asked`` is how the request wrote it."""
+    """Return a domain name as answers write it. ``asked`` is the request's spelling."""
     return written(name, call.assumed.v2_name_form, asked) if "xn--" in name else name
 
 
 def reseller_customer(call: Call) -> int | None:
-    """Return the customer in the request; the key has no effect if the account is no reseller."""
+    """Return the customer in the request, or None if the account is not a reseller."""
     given: int | None = call.arguments.get("customer_id")
     if given is None or call.account.reseller:
         return given
@@ -91,12 +91,12 @@ def reseller_customer(call: Call) -> int | None:
 
 
 def handles_asked(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the handles that a request names, by role."""
+    """Return the contact handles of a request, by role."""
     return {role: arguments[key] for role, key in CONTACT_KEYS.items() if key in arguments}
 
 
 def servers_asked(value: Any) -> list[str]:
-    """Return the entries of an array of name servers; the registry refuses those that are no strings."""
+    """Return the entries of an array of name servers as text."""
     if not isinstance(value, list):
         raise ValidationError("must be an array of strings")
     return [text(entry) for entry in value]

@@ -1,4 +1,4 @@
-"""Transfers: to ask for another registrar's name, to follow it, and to decide about one of the account's."""
+"""Transfers: request a domain, follow the transfer, and decide about one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _row(word: str, method: str, path: str, *more: Rule) -> Callable[..., Endpoi
 
 
 class TransferWanted(Shape):
-    """The code of a name that another registrar holds, and the customer it is for."""
+    """The authorization code of another registrar's domain, and the customer."""
 
     customer_id = Number()
     transfer_code = TextOrNumber(required=True)
@@ -56,7 +56,7 @@ _PLAIN = {
 
 
 class TransferWord(Text):
-    """How a transfer stands, in a word."""
+    """The status of a transfer, as a word."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the words that ``v2.transfer_status`` chooses."""
@@ -65,7 +65,7 @@ class TransferWord(Text):
 
 
 class Standing(Done):
-    """How a transfer stands."""
+    """The status of a transfer."""
 
     transfer_status = TransferWord()
 
@@ -89,7 +89,7 @@ class Standing(Done):
 )
 @route("v2.transfer.request", "POST", _ONE, body=TransferWanted(), answer=Done())
 def request(call: Call) -> dict[str, Any]:
-    """Ask for a name that another registrar holds; the price is taken from the balance at once."""
+    """Request a domain from another registrar. The price is charged immediately."""
     wish = transfers.Wish(
         name=_name(call),
         code=call.arguments["transfer_code"],
@@ -102,7 +102,7 @@ def request(call: Call) -> dict[str, Any]:
 
 @_row("status", "GET", _ONE)
 def status(call: Call) -> dict[str, Any]:
-    """Return how the latest transfer of a name stands, for those who are or were a party to it."""
+    """Return the status of a domain's latest transfer to one of its parties."""
     transfer = transfers.latest(call.draft, call.account, _name(call))
     plain = call.assumed.transfer_status == "plain"
     return done(transfer_status=_PLAIN[transfer.status] if plain else str(transfer.status))
@@ -110,19 +110,19 @@ def status(call: Call) -> dict[str, Any]:
 
 @_row("cancel", "DELETE", _ONE, r.WRONG_STATE)
 def cancel(call: Call) -> dict[str, Any]:
-    """Take back a request for another registrar's name; it is refunded."""
+    """Cancel a request for another registrar's domain. The price is refunded."""
     return _decide(call, transfers.cancel)
 
 
 @_row("approve", "PUT", f"{_ONE}/approve", r.WRONG_STATE)
 def approve(call: Call) -> dict[str, Any]:
-    """Let a name go to the registrar that asked for it."""
+    """Approve another registrar's request for a domain."""
     return _decide(call, transfers.approve)
 
 
 @_row("reject", "PUT", f"{_ONE}/reject", r.WRONG_STATE)
 def reject(call: Call) -> dict[str, Any]:
-    """Refuse to let a name go to the registrar that asked for it."""
+    """Reject another registrar's request for a domain."""
     return _decide(call, transfers.reject)
 
 

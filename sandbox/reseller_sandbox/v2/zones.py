@@ -1,4 +1,4 @@
-"""The zones that names can be registered in, with their prices."""
+"""The zones in which domains can be registered, with their prices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_PROMOTIONS = ("date_end_reg_action", "date_end_renew_action", "price_reg_act
 
 
 class ZonesAsked(Shape):
-    """Which part of the list; each may be left out."""
+    """The selected part of the list. Each key is optional."""
 
     type = Text()
     limit = Digits()
@@ -37,10 +37,10 @@ class ZonesAsked(Shape):
 
 
 class ActionEnd(SpacedInstant):
-    """The end of a promotion; an empty text, or null, where there is none."""
+    """The end of a promotion, or an empty string or null without one."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
-        """Return what ``v2.zones.no_promotion`` chooses."""
+        """Return the type that ``v2.zones.no_promotion`` chooses."""
         if assumed.no_promotion == "regular":
             return {"type": "string", "pattern": f"^({self.written})?$"}
         return {**SpacedInstant.shape, "type": _type("string", assumed)}
@@ -53,7 +53,7 @@ class ActionPrice(MoneyNumber):
     """The price of a promotion."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
-        """Return what ``v2.zones.no_promotion`` chooses."""
+        """Return the type that ``v2.zones.no_promotion`` chooses."""
         return {"type": _type("number", assumed)}
 
 
@@ -79,14 +79,14 @@ class ZoneShown(Shape):
     transfer_avail = Truth()
 
     def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return what is omitted without a promotion; the first of no zones has nothing at all."""
+        """Return the keys that are omitted without a promotion or without zones."""
         if assumed.zones_data == "object":
             return tuple(self.fields)
         return _OF_PROMOTIONS if assumed.no_promotion == "omitted" else ()
 
 
 class OneOrMany(Listed):
-    """An array, or one of its elements by itself."""
+    """An array, or a single element."""
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
         if isinstance(value, list):
@@ -107,12 +107,12 @@ class FirstZone(Done):
 
 
 class Zones(Done):
-    """Zones by name, or the first of them; ``v2.zones.data`` chooses."""
+    """Zones by name, or only the first one, as ``v2.zones.data`` chooses."""
 
     data = OneOrMany(InnerObject(ZoneShown))
 
     def shown(self, assumed: Assumptions) -> Shape:
-        """Return the schema of the one that is chosen."""
+        """Return the schema that the assumption chooses."""
         return ZoneList() if assumed.zones_data == "list" else FirstZone()
 
 
@@ -129,7 +129,7 @@ class Zones(Done):
     answer=Zones(),
 )
 def zones(call: Call) -> dict[str, Any]:
-    """Return the zones of a type, or of all types, by name; an unknown type has none."""
+    """Return the zones of a type or of all types, by name. An unknown type has none."""
     asked, state = call.arguments, call.draft.state
     of_type = [
         state.zones[name]

@@ -1,8 +1,8 @@
-"""Who signed a request, and when the signature is wrong, why.
+"""Checks who signed a v3 request, and explains a wrong signature.
 
-The contract leaves open what exactly is signed (``v3.signature.*``), so each
-plausible reading is a string of its own; a request is let in when its
-signature is that of a reading the assumptions allow.
+The contract does not specify exactly what is signed (``v3.signature.*``), so each plausible reading is
+a separate string. A request is authenticated if its signature matches a reading that the assumptions
+allow.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.headers import SIGNATURE
 from reseller_sandbox.worlds import Engine, World
 
-#: One of the two elements under any prefix.
+#: The name of one of the two elements, with any prefix.
 _ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)
 _MOST_NAMED = 4
 
-#: What the documents say of the signed string, by the values of ``v3.signature.*``.
+#: The documentation of the signed string, by the values of ``v3.signature.*``.
 _URL = {
     "any": "the one that is called, whole and as it is sent, with scheme, host, port, path and query; the "
     "path alone, with its query or without it, is taken as well",
@@ -47,8 +47,11 @@ _QUERY = {
 
 @dataclass(frozen=True)
 class Signatures:
-    """Checks signatures. ``prefix`` begins the names of both elements; ``public_urls`` are where clients
-    believe the service to be, beside the Host header."""
+    """Checks signatures.
+
+    ``prefix`` begins the names of both elements. ``public_urls`` are base URLs that clients may use in
+    addition to the Host header.
+    """
 
     prefix: str
     public_urls: Sequence[str] = ()
@@ -69,7 +72,7 @@ class Signatures:
         return self.key_name, self.signature_name
 
     def told(self, assumed: Assumptions) -> dict[str, str]:
-        """Return what each element carries, for documents: the rule in words, and an example."""
+        """Return the description of each element for documents, with an example."""
         key, secret, body = "demo-key", "demo-secret", b'{"domainNames": ["example.com"]}'
         endpoint = _ENDPOINTS[assumed.signature_endpoint]
         signature = sign(secret, key.encode() + endpoint.encode() + body).decode()
@@ -90,8 +93,10 @@ signed {_QUERY[assumed.signature_query]}.""",
         }
 
     def authenticate(self, request: RequestContext, worlds: Engine) -> None:
-        """Find out the world and account that signed; refuse with ``credentials_missing``, ``unknown_key`` or
-        ``signature_mismatch``."""
+        """Determine the world and the account that signed.
+
+        Raise ``credentials_missing``, ``unknown_key`` or ``signature_mismatch``.
+        """
         key = self._element(request, self.key_name)
         signature = self._element(request, self.signature_name)
         if not key or not signature:
@@ -115,7 +120,7 @@ signed {_QUERY[assumed.signature_query]}.""",
         return sent
 
     def _instead(self, request: RequestContext) -> str:
-        """Return which elements came under another name, and which prefix would take them."""
+        """Return a hint to elements with another prefix, and the option that accepts them."""
         own = {name.lower() for name in self.names}
         names = [name for name, _ in request.headers.items() if name.lower() not in own]
         names += [name for name, _ in request.query if name not in self.names]
@@ -141,9 +146,9 @@ signed {_QUERY[assumed.signature_query]}.""",
         raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained(), accepted=mistaken.accepted)
 
     def _readings(self, request: RequestContext, key: str) -> Iterator[Reading]:
-        """Yield every string that the request's sender may have signed, the likeliest first.
+        """Yield every string that the client may have signed, the likeliest first.
 
-        They are made as they are asked for: nearly always the first one is right. Some come again.
+        They are made lazily, because the first one is usually right. Some occur twice.
         """
         name, payloads = key.encode(), _payloads(request.body)
         if "?" not in request.target:
@@ -155,7 +160,7 @@ signed {_QUERY[assumed.signature_query]}.""",
                     yield Reading(name, where, data, endpoint, payload, query, decoded)
 
     def _targets(self, request: RequestContext) -> Iterator[tuple[str, str]]:
-        """Yield the request target, after the value of ``v3.signature.query`` that it goes with, if any."""
+        """Yield each request target with its value of ``v3.signature.query``."""
         if "?" not in request.target:
             yield "", request.target
             return
@@ -169,7 +174,7 @@ signed {_QUERY[assumed.signature_query]}.""",
         yield "included", _joined(path, [part for name, part in named if name != self.signature_name])
 
     def _endpoints(self, request: RequestContext, target: str) -> Iterator[tuple[str, bytes, bool]]:
-        """Yield each kind of endpoint with what is signed for it, and whether that is percent-decoded."""
+        """Yield each endpoint kind, the signed text, and whether it is percent-decoded."""
         sent = [target.encode("latin-1", "replace")]
         if request.prefix:
             sent.append(sent[0].removeprefix(request.prefix.encode()))
@@ -183,7 +188,7 @@ signed {_QUERY[assumed.signature_query]}.""",
             yield "path_no_query", form.partition(b"?")[0], decoded
 
     def _bases(self, request: RequestContext) -> Iterator[str]:
-        """Yield the beginnings of the URL under which a client may have called, the likeliest first."""
+        """Yield the base URLs that a client may have used, the likeliest first."""
         yield _base(request)
         host = request.headers.get("Host", "")
         other = "https" if request.scheme == "http" else "http"
@@ -204,12 +209,12 @@ def _account(request: RequestContext, worlds: Engine, key: str) -> tuple[World, 
 
 
 def _called(request: RequestContext) -> bytes:
-    """Return the URL that is called, whole and as it is sent."""
+    """Return the complete URL as sent."""
     return _base(request).encode("utf-8", "replace") + request.target.encode("latin-1", "replace")
 
 
 def _base(request: RequestContext) -> str:
-    """Return the beginning of that URL: the likeliest, under which nearly every client has called."""
+    """Return the likeliest base URL, from the Host header."""
     return f"{request.scheme}://{request.headers.get('Host', '')}"
 
 
@@ -218,7 +223,7 @@ def _joined(path: str, query: Sequence[str]) -> str:
 
 
 def _payloads(body: bytes) -> tuple[tuple[str, bytes], ...]:
-    """Return what PAYLOAD may stand for; an empty body is the one place where readings differ."""
+    """Return the possible payloads. Only an empty body has more than one."""
     if body:
         return (("body", body),)
     return (("raw", b""), ("empty_object", b"{}"), ("empty_object", b"[]"))

@@ -1,4 +1,4 @@
-"""Authorization codes: what another registrar has to know to ask for a name."""
+"""Authorization codes, which another registrar needs to request a domain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
 
 
 class CodeWanted(SpeltTwice):
-    """A code; the key may be spelt ``authcode`` as well."""
+    """An authorization code. The key may also be spelt ``authcode``."""
 
     spelt = ("authCode", "authcode")
 
@@ -24,7 +24,7 @@ class CodeWanted(SpeltTwice):
 
 
 class Code(Shape):
-    """A name's code."""
+    """The authorization code of a domain."""
 
     domainName = Text()
     authCode = Text()
@@ -33,14 +33,14 @@ class Code(Shape):
 @refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
 @route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeWanted(), answer=Code())
 def set_code(call: Call) -> dict[str, Any]:
-    """Give a name another code."""
+    """Set the authorization code of a domain."""
     return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
 
 
 @refuses(*FOUND, r.WRONG_STATE)
 @route("v3.getAuthcode", "GET", "/v3/domains/getAuthcode/{domainName}", answer=Code())
 def get_code(call: Call) -> dict[str, Any]:
-    """Return a name's code."""
+    """Return the authorization code of a domain."""
     return _answer(call, orders.readable_code(call.draft, own_order(call)))
 
 

@@ -1,4 +1,4 @@
-"""Availability: whether names can be registered, for how long and at what price."""
+"""Availability: whether domains can be registered, with terms and prices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NamesAsked(Shape):
 
 
 class Status(Text):
-    """Whether a name can be had, in a word."""
+    """The availability of a domain, as a word."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the words that the assumptions choose."""
@@ -72,7 +72,10 @@ class Availabilities(Shape):
     only_reads=True,
 )
 def check_availability(call: Call) -> dict[str, Any]:
-    """Whether names can be registered; where none can be, prices and periods are 0."""
+    """Return whether domains can be registered.
+
+    For an unavailable domain, the result may have 0 as prices and terms.
+    """
     asked: list[str] = call.arguments["domainNames"]
     if len(asked) > MOST_NAMES:
         raise Refused(TOO_MANY_NAMES, field="domainNames", count=len(asked), limit=MOST_NAMES)
@@ -92,7 +95,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
 
 
 def _result(name: str, status: str, found: registration.Availability | None = None) -> dict[str, Any]:
-    """Return all nine fields, whatever the status: a name that nobody sells costs nothing, with no term."""
+    """Return all nine fields. Without availability, prices and terms are 0."""
     sdn, _, tld = name.partition(".")
     return {
         "domainName": name,

@@ -10,7 +10,7 @@ from reseller_sandbox.web.fields import Amount, Shape, SpacedInstant, Text
 
 
 class Balance(Shape):
-    """Whose money, how much, and the time at the server."""
+    """The account's balance and the time of the server."""
 
     client_id = identifier("client-id")
     serverTime = SpacedInstant()

@@ -33,7 +33,7 @@ def _some(contacts: dict[str, Any]) -> None:
 
 
 class RolesWanted(Shape):
-    """Contacts by role; roles that are left out stay as they are."""
+    """Contacts by role. Roles that are left out stay unchanged."""
 
     contacts = InnerObject(ContactsWanted, required=True, validate=_some, metadata={"minProperties": 1})
 
@@ -67,7 +67,7 @@ class ContactsSet(Envelope):
     answer=ContactsSet(),
 )
 def set_contacts(call: Call) -> dict[str, Any]:
-    """Give a name other contacts; a new registrant costs what the zone asks for it."""
+    """Change a domain's contacts. A new registrant costs the zone's fee, if any."""
     asked = call.arguments["domainName"]
     names = named_below("contacts")
     wanted = contacts_asked(call, call.arguments["contacts"], names)

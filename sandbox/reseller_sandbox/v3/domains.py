@@ -1,4 +1,4 @@
-"""Names: to register, list, read and renew them, and their delegation."""
+"""Domains: register, list, read, renew and delegate them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def answered(call: Call, order: Order) -> dict[str, Any]:
 
 
 class FirstContacts(ContactsWanted):
-    """The contacts of a new name, by role."""
+    """The contacts of a new domain, by role."""
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the roles that ``v3.contacts.required`` asks for."""
@@ -76,12 +76,12 @@ class FirstContacts(ContactsWanted):
 
 
 class NewName(DomainWanted):
-    """A name to be registered."""
+    """A domain to register."""
 
     contacts = InnerObject(FirstContacts)
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the keys there must be, the contacts among them where some must be given."""
+        """Return the required keys, with contacts if the assumptions require any."""
         return ("domainName", *(("contacts",) if roles_required(assumed) else ()))
 
 
@@ -95,7 +95,7 @@ class NameWanted(Shape):
 
 
 class Registered(Envelope):
-    """A name that has just been registered."""
+    """A domain that has just been registered."""
 
     client_id = identifier("client-id")
     totalPaid = Amount()
@@ -119,7 +119,7 @@ class Registered(Envelope):
 )
 @route("v3.createDomain", "POST", "/v3/domains/createDomain", body=NameWanted(), answer=Registered())
 def create_domain(call: Call) -> dict[str, Any]:
-    """Register a name for a number of years; the price is taken from the balance."""
+    """Register a domain for a number of years. The price is charged to the balance."""
     asked = call.arguments["domain"]
     names = named_below("domain.contacts")
     contacts = contacts_asked(call, asked.get("contacts"), names)
@@ -158,13 +158,13 @@ def _switched(assumed: str, asked: bool) -> bool:
 
 
 class Page(Shape):
-    """Which part of a list."""
+    """The selected part of a list."""
 
     perPage = Digits(validate=_COUNTED, metadata={"default": PER_PAGE})
     page = Digits(validate=_COUNTED, metadata={"default": 1})
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return what ``v3.list.parameters`` asks for."""
+        """Return the keys that ``v3.list.parameters`` requires."""
         return _PAGING if assumed.list_parameters == "required" else ()
 
 
@@ -181,14 +181,14 @@ class DomainSummary(Shape):
 
 
 class DomainList(Shape):
-    """One page of the account's names, the oldest order first."""
+    """One page of the account's domains, the oldest order first."""
 
     domains = Listed(RememberedShown(DomainSummary))
     nextPage = Whole()
     lastPage = Whole()
 
     def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return what the last page lacks."""
+        """Return the keys that the last page omits."""
         return ("nextPage", *(("lastPage",) if assumed.list_last_page == "with_next" else ()))
 
 
@@ -197,7 +197,7 @@ class DomainList(Shape):
     "v3.listDomains", "GET", "/v3/domains", "/v3/domains/{perPage}/{page}", query=Page(), answer=DomainList()
 )
 def list_domains(call: Call) -> dict[str, Any]:
-    """Return the account's names, page by page."""
+    """Return the account's domains, page by page."""
     page, per_page = _page(call)
     mine = (call.account.client_id,)
     state = call.draft.state
@@ -224,7 +224,7 @@ def _page(call: Call) -> tuple[int, int]:
 @refuses(*FOUND)
 @route("v3.getDomain", "GET", "/v3/domains/getDomain/{domainName}", answer=EnvelopeInFull())
 def get_domain(call: Call) -> dict[str, Any]:
-    """Return everything there is to know of one of the account's names."""
+    """Return all data of one of the account's domains."""
     text: str = call.arguments["domainName"]
     if text.isascii() and text.isdigit() and call.assumed.get_domain_order_id == "on":
         return envelope(call, orders.own_by_id(call.draft.state, call.account, text), kept=True)
@@ -235,7 +235,7 @@ def get_domain(call: Call) -> dict[str, Any]:
 
 
 class Renewal(Shape):
-    """A name, and for how long and at what price to renew it."""
+    """A domain with the term and the price of its renewal."""
 
     domainName = Text()
     years = Years()
@@ -243,13 +243,16 @@ class Renewal(Shape):
 
 
 class RenewalWanted(Renewal):
-    """A renewal. The term and the price may stand inside ``domain`` as well; the name may be in the path."""
+    """A renewal.
+
+    The term and the price may also be inside ``domain``. The domain name may be in the path.
+    """
 
     domain = InnerObject(Renewal)
 
     @post_load
     def lifted(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return what stands inside ``domain`` together with what stands next to it."""
+        """Return the values of ``domain`` merged with those beside it."""
         return {**found.pop("domain", {}), **found}
 
 
@@ -261,7 +264,7 @@ class RenewalInQuery(Shape):
 
 
 class Renewed(Envelope):
-    """A name that has just been renewed."""
+    """A domain that has just been renewed."""
 
     totalPaid = Amount()
 
@@ -279,7 +282,7 @@ class Renewed(Envelope):
     answer=Renewed(),
 )
 def renew_domain(call: Call) -> dict[str, Any]:
-    """Add years to a name's term; the price is taken from the balance."""
+    """Extend a domain's term by years. The price is charged to the balance."""
     if "domainName" not in call.arguments:
         raise Refused(INVALID_PARAMETER, problems="domain.domainName is missing")
     placed = renewals.renew(
@@ -292,7 +295,7 @@ def renew_domain(call: Call) -> dict[str, Any]:
 
 
 class NameserversWanted(Shape):
-    """The servers a name is delegated to."""
+    """The name servers of a domain."""
 
     nameservers = Listed(Text(), required=True)
 
@@ -306,6 +309,6 @@ class NameserversWanted(Shape):
     answer=Envelope(),
 )
 def set_nameservers(call: Call) -> dict[str, Any]:
-    """Delegate a name to other servers."""
+    """Delegate a domain to other name servers."""
     order = orders.set_nameservers(call.draft, own_order(call), call.arguments["nameservers"])
     return answered(call, order)

@@ -1,4 +1,4 @@
-"""How v3 refuses: the rule's code as ``error``, its sentence as ``message``, the status of its category."""
+"""Refusals in v3: ``error`` is the rule's code, ``message`` its sentence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORDING = Wording(
 )
 
 
-#: What any v3 operation may refuse, in the order of the checks, before its own checks begin.
+#: The rules that any v3 operation can raise before its own checks, in order.
 COMMON: tuple[Rule, ...] = (
     refusals.INVALID_HOST,
     refusals.BODY_TOO_LARGE,
@@ -41,7 +41,7 @@ COMMON: tuple[Rule, ...] = (
     refusals.SIGNATURE_MISMATCH,
 )
 
-#: What an operation that takes a body, if only an empty one, may refuse about it, after ``COMMON``.
+#: The rules about the body of an operation, even an empty body, after ``COMMON``.
 BODY: tuple[Rule, ...] = (
     refusals.UNSUPPORTED_MEDIA_TYPE,
     refusals.MALFORMED_BODY,
@@ -50,6 +50,6 @@ BODY: tuple[Rule, ...] = (
 
 
 def named(endpoints: Iterable[Endpoint]) -> dict[str, Rule]:
-    """Return every rule that v3 may refuse by, by its code."""
+    """Return every rule that v3 can raise, by code."""
     declared = (rule for endpoint in endpoints for rule in endpoint.refuses)
     return {rule.code: rule for rule in (*ANYWHERE, *ANY_OPERATION, *COMMON, *BODY, *declared)}

@@ -1,4 +1,4 @@
-"""Glue records: name servers below a name, with their addresses."""
+"""Glue records: name servers below a domain, with their addresses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHANGE = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE, r.LOCKED)
 
 
 class AddressesWanted(SpeltTwice):
-    """The addresses of a host; the list may be called ``ip`` as well."""
+    """The addresses of a host. The list may also be called ``ip``."""
 
     spelt = ("ips", "ip")
 
@@ -30,7 +30,7 @@ class AddressesWanted(SpeltTwice):
 
 
 class GlueWanted(AddressesWanted):
-    """A host below the name, as a label."""
+    """A host below the domain, as a label."""
 
     hostname = Text(required=True)
 
@@ -65,7 +65,7 @@ def create(call: Call) -> dict[str, Any]:
 @refuses(*errors.BODY, *_CHANGE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.INVALID_IP)
 @route("v3.updateGlueRecord", "PUT", _ONE, body=AddressesWanted(), answer=GlueRecord())
 def update(call: Call) -> dict[str, Any]:
-    """Give a host other addresses."""
+    """Replace the addresses of a host."""
     order = _changeable(call)
     return _record(call, hosts.update(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
 
@@ -80,7 +80,10 @@ def delete(call: Call) -> dict[str, Any]:
 @refuses(*_READ)
 @route("v3.listGlueRecords", "GET", _ALL, answer=GlueList())
 def read_all(call: Call) -> dict[str, Any]:
-    """Return the hosts below a name, without their addresses; a zone that keeps no hosts has none."""
+    """Return the hosts below a domain, without their addresses.
+
+    If the zone does not support hosts, the list is empty.
+    """
     found = hosts.of_domain(call.draft.state, _readable(call).name)
     return {"glueRecords": [_record(call, host) for host in found]}
 

@@ -1,4 +1,4 @@
-"""v3: how the interface authenticates, reads bodies, answers and refuses."""
+"""v3: authentication, request bodies, answers and refusals."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class V3(Interface):
         self._signatures = signatures
 
     def authenticate(self, request: RequestContext) -> None:
-        """Find out whose signature it is; see ``Signatures``."""
+        """Determine the account that signed the request (see ``Signatures``)."""
         self._signatures.authenticate(request, self.worlds)
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
-        """Return the body and the query, read by the endpoint's schemas, and the placeholders of the path."""
+        """Return the values of body, query and path, read by the endpoint's schemas."""
         reads_body = request.method in ("POST", "PUT")
         given = self._object(request, world) if reads_body else request.object_if_any
         note_ignored(endpoint, request, world, given, self._signatures.names)
@@ -80,7 +80,7 @@ class V3(Interface):
         return self._error(request, refused)
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
-        """Return the answer of ``refuse``, whether the operation declares the error or not."""
+        """Return the answer of ``refuse``, even for an error that the operation lacks."""
         refused = Refused(self.rules.get(error, refusals.INTERNAL_ERROR), **facts)
         refused.spoken_in(self.wording)
         return self._error(request, refused)
@@ -92,14 +92,14 @@ class V3(Interface):
 
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
-        """Return what an operation and the authentication before it refuse by, under its code."""
+        """Return the rules of an operation and of its authentication, by code."""
         rules = (*cls.common, *endpoint.refuses)
         return {rule.code: (rule,) for rule in rules if rule not in TRANSPORT}
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
-        """Return the headers of the two elements, with the rule and an example."""
+        """Return the headers of the two elements, with descriptions and an example."""
         return self._signatures.told(assumed)
 
     def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:  # noqa: ARG002
-        """Return the one error that each rule is."""
+        """Return the error of ``rule``."""
         return [shown(rule, self.wording, always_200=assumed.v3_http_status == "always_200")]

@@ -1,4 +1,4 @@
-"""The switches of a name: suspension, transfer lock, update lock, automatic renewal."""
+"""The switches of a domain: suspension, transfer lock, update lock and autorenewal."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _set(call: Call, action: Action, flag: Flag, on: bool) -> dict[str, Any]:
 
 @_row("lockTransfer", EnvelopeWithPremium(), r.TRANSFER_PENDING)
 def lock_transfer(call: Call) -> dict[str, Any]:
-    """Lock a name against transfer."""
+    """Lock a domain against transfer."""
     return _set(call, Action.LOCK_TRANSFER, Flag.TRANSFER_PROHIBITED, True)
 
 
 @_row("unlockTransfer", EnvelopeWithPremium())
 def unlock_transfer(call: Call) -> dict[str, Any]:
-    """Let a name be transferred."""
+    """Remove the transfer lock of a domain."""
     answer = _set(call, Action.UNLOCK_TRANSFER, Flag.TRANSFER_PROHIBITED, False)
     answer["domain"]["lockedEnabled"] = call.assumed.unlock_transfer_locked
     return answer
@@ -48,13 +48,13 @@ def unlock_transfer(call: Call) -> dict[str, Any]:
 
 @_row("lock", EnvelopeWithPremium())
 def lock(call: Call) -> dict[str, Any]:
-    """Suspend a name: it leaves the DNS."""
+    """Suspend a domain, which removes it from the DNS."""
     return _set(call, Action.HOLD, Flag.HOLD, True)
 
 
 @_row("unlock", EnvelopeWithPremium(), r.HELD_BY_REGISTRY)
 def unlock(call: Call) -> dict[str, Any]:
-    """End a name's suspension."""
+    """End the suspension of a domain."""
     return _set(call, Action.RELEASE_HOLD, Flag.HOLD, False)
 
 
@@ -72,11 +72,11 @@ def unlock_update(call: Call) -> dict[str, Any]:
 
 @_row("enableAutorenew", Envelope())
 def enable_autorenew(call: Call) -> dict[str, Any]:
-    """Renew the name by itself at expiry."""
+    """Renew the domain automatically at expiry."""
     return answered(call, orders.set_autorenew(call.draft, own_order(call), True))
 
 
 @_row("disableAutorenew", Envelope())
 def disable_autorenew(call: Call) -> dict[str, Any]:
-    """Let the name expire."""
+    """Let the domain expire without automatic renewal."""
     return answered(call, orders.set_autorenew(call.draft, own_order(call), False))

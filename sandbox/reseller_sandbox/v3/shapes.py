@@ -34,7 +34,7 @@ from reseller_sandbox.web.fields import (
 
 STATUSES = ("active", "suspended", "pending")
 
-#: What v3 calls the roles of a name's contacts and the fields of a card.
+#: The v3 names of contact roles and of the fields of contact details.
 WIRE_NAMES = {
     **{role: f"{'reg' if role == 'registrant' else role}-contact" for role in ROLES},
     "name": "name",
@@ -79,11 +79,11 @@ def _by_role(contact: type[Shape]) -> Any:
 
 
 class V3Contact(_card(Text)):  # type: ignore[misc]
-    """Who somebody is and where to reach them."""
+    """Contact details."""
 
 
 class V3ContactWanted(_card(CardText)):  # type: ignore[misc]
-    """Who somebody is and where to reach them, as requests say it."""
+    """Contact details in a request."""
 
     zip = TextOrWhole(**_text("zip"))
 
@@ -106,11 +106,11 @@ class Cards(NamedTuple):
 
 
 class ContactsWanted(_by_role(V3ContactWanted)):  # type: ignore[misc]
-    """Contacts by role, as requests give them; another role is a mistake."""
+    """Contacts by role in a request. An unknown role is an error."""
 
     @pre_load
     def known_roles_alone(self, given: Any, **_: Any) -> Any:
-        """Raise for a key that is no role, with the nearest that is one."""
+        """Raise for a key that is not a role, with a suggestion."""
         roles = [str(field.data_key) for field in self.fields.values()]
         unknown = [key for key in given if key not in roles] if isinstance(given, Mapping) else []
         if unknown:
@@ -122,7 +122,7 @@ class ContactsWanted(_by_role(V3ContactWanted)):  # type: ignore[misc]
 
 
 class Domain(Shape):
-    """A name as answers show it."""
+    """A domain in a response."""
 
     domainName = Text()
     nameservers = Listed(Text())
@@ -136,26 +136,26 @@ class Domain(Shape):
 
 
 class DomainWithPremium(Domain):
-    """A name with its premium mark, as the locks show it."""
+    """A domain with its premium mark, as the lock operations show it."""
 
     premium = Truth()
 
 
 class DomainWithUpdateLock(DomainWithPremium):
-    """A name with its update lock, as lockUpdate and unlockUpdate show it."""
+    """A domain with its update lock, as lockUpdate and unlockUpdate show it."""
 
     updateProhibited = Truth()
 
 
 class DomainInFull(DomainWithPremium):
-    """A name as getDomain shows it: the dates have a space in them."""
+    """A domain as getDomain shows it, with a space in its dates."""
 
     createDate = SpacedInstant()
     expireDate = SpacedInstant()
 
 
 class Identifier(fields.Raw):
-    """An order id or client id: a string, or an integer where the assumptions say so."""
+    """An order id or client id, a string or an integer as ``v3.ids`` chooses."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the type that ``v3.ids`` chooses."""
@@ -168,7 +168,7 @@ def identifier(name: str) -> Identifier:
 
 
 class Envelope(Shape):
-    """A name with its order."""
+    """A domain with its order."""
 
     domain = InnerObject(Domain)
     order_id = identifier("order-id")
@@ -194,14 +194,14 @@ class EnvelopeInFull(Envelope):
 
 
 class Message(Shape):
-    """What was done, in words."""
+    """A message about the result."""
 
     domainName = Text()
     message = Text()
 
 
 class DomainWanted(Shape):
-    """A name as requests describe it."""
+    """A domain in a request."""
 
     domainName = Text(required=True)
     nameservers = Listed(Text())
@@ -229,7 +229,7 @@ class SpeltTwice(Shape):
 def contacts_asked(
     call: Call, given: Mapping[str, Wanted] | None, names: Mapping[str, str]
 ) -> Mapping[str, Wanted]:
-    """Return the loaded contacts of a request by role; refuse one that lacks a field it must have."""
+    """Return the contacts of a request by role. Raise for a missing required field."""
     if not given:
         return {}
     needed = _NEEDED[call.assumed.contacts_fields]
@@ -245,7 +245,7 @@ def contacts_asked(
 
 
 def status(call: Call, order: Order) -> str:
-    """Return the v3 status of an order: three words for all its stages and its hold."""
+    """Return the v3 status of an order, derived from its stage and its holds."""
     if order.stage in (Stage.REQUESTED, Stage.PROCESSING, Stage.ARRIVING):
         return "pending"
     if order.stage is not Stage.ACTIVE:
@@ -254,7 +254,7 @@ def status(call: Call, order: Order) -> str:
 
 
 def shown(call: Call, name: str, asked: str | None = None) -> str:
-    """Return a name as answers write it; ``asked`` is how the request wrote it."""
+    """Return a domain name as answers write it. ``asked`` is the request's spelling."""
     return written(name, call.assumed.name_form, asked) if "xn--" in name else name
 
 
@@ -264,14 +264,14 @@ def number(call: Call, value: int) -> str | int:
 
 
 class Summary(NamedTuple):
-    """What lists show of a name, which follows from its order, its spelling and its zone."""
+    """The values of a domain in lists, from its order, name and zone."""
 
     record: Order
     name: str
     zone: Zone
 
     def shown(self) -> dict[str, Any]:
-        """Return what is shown."""
+        """Return the values to show."""
         order, name, zone = self
         return {
             "domainName": name,
@@ -285,7 +285,7 @@ class Summary(NamedTuple):
 
 
 class InFull(NamedTuple):
-    """All that answers show of a name, which follows from its order, and from what else there is to it."""
+    """All values of a domain in answers."""
 
     record: Order
     name: str
@@ -295,7 +295,7 @@ class InFull(NamedTuple):
     cost: Decimal
 
     def shown(self) -> dict[str, Any]:
-        """Return what is shown; each schema takes its part."""
+        """Return the values to show. Each schema selects its fields."""
         return {
             **Summary(self.record, self.name, self.zone).shown(),
             "nameservers": self.servers,
@@ -306,14 +306,15 @@ class InFull(NamedTuple):
 
 
 def summaries(call: Call, orders: Sequence[Order]) -> list[Summary]:
-    """Return what lists show of each name."""
+    """Return the list entries of ``orders``."""
     every = call.draft.state.zones
-    zones = {name: every[name] for name in {order.zone for order in orders}}  # many names are of few
+    # look up each zone once, because many domains share it
+    zones = {name: every[name] for name in {order.zone for order in orders}}
     return [Summary(order, shown(call, order.name), zones[order.zone]) for order in orders]
 
 
 def in_full(call: Call, order: Order, asked: str | None = None) -> InFull:
-    """Return all that answers show of a name; ``asked`` is how the request wrote it."""
+    """Return all values of a domain. ``asked`` is the request's spelling."""
     state = call.draft.state
     servers = [shown(call, server, asked) for server in order.nameservers]
     contacts = state.contacts
@@ -323,7 +324,7 @@ def in_full(call: Call, order: Order, asked: str | None = None) -> InFull:
 
 
 def envelope(call: Call, order: Order, asked: str | None = None, *, kept: bool = False) -> dict[str, Any]:
-    """Return a name with its order; ``kept`` is for a schema that keeps what it has shown of names."""
+    """Return a domain with its order. ``kept`` is for a schema that caches domains."""
     domain = in_full(call, order, asked)
     return {
         "domain": domain if kept else domain.shown(),

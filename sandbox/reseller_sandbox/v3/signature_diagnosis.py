@@ -1,7 +1,7 @@
-"""What is wrong with a signature: the mistakes of a first day, recognised by making them.
+"""Explains wrong signatures by reproducing common mistakes.
 
-The likeliest strings are tried first, and how many are tried is bounded: an answer takes one or two
-milliseconds, whatever the request.
+The likeliest mistakes are tried first. Their number is limited, so that an answer takes one or two
+milliseconds for any request.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from reseller_sandbox.web.context import RequestContext
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
-#: Names under which a service on this machine is called, or one next to it.
+#: Host names of a service on this machine or in a container next to it.
 _NEAR = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
-#: Headers in which a client or a proxy names the place that it believes to be calling.
+#: Headers in which a client or a proxy names the address that it calls.
 _PLACES = ("X-Forwarded-Server", "X-Original-Host", "X-Host", "Referer", "Origin")
 
 
 def otherwise_hashed(reading: Reading, account: Account) -> Iterator[tuple[bytes, str]]:
-    """Yield the signatures that were made of the right string in a wrong way."""
+    """Yield signatures of the right string with a wrong algorithm or key."""
     text, secret = reading.text, account.secret.encode()
     for name, called in (("sha256", "SHA-256"), ("sha1", "SHA-1"), ("md5", "MD5"), ("sha512", "SHA-512")):
         if name != "sha256":
@@ -48,7 +48,7 @@ def otherwise_hashed(reading: Reading, account: Account) -> Iterator[tuple[bytes
 
 
 def otherwise_put(reading: Reading, method: bytes) -> Iterator[tuple[bytes, str]]:
-    """Yield the strings that say the same as the right one with more or less in them, or in another order."""
+    """Yield strings with extra, missing or reordered parts."""
     key, where, data = reading.key, reading.where, reading.data
     yield where + data, "It leaves out the API key, with which the signed string begins."
     if data:
@@ -81,7 +81,7 @@ def otherwise_put(reading: Reading, method: bytes) -> Iterator[tuple[bytes, str]
 
 
 def _spellings(where: bytes) -> Iterator[bytes]:
-    """Yield an endpoint in its other spellings: percent-encoded or not, its names in the other alphabet."""
+    """Yield an endpoint in other spellings: percent-encoding and domain alphabet."""
     yield quote(where, _ASCII).encode()
     yield _ESCAPE.sub(lambda found: found[0].lower(), where)
     yield _ESCAPE.sub(lambda found: found[0].upper(), where)
@@ -115,7 +115,7 @@ def other_hosts(
 
 
 def _elsewhere(request: RequestContext) -> Iterator[str]:
-    """Yield the places that a client may take the service to be at."""
+    """Yield addresses that a client may believe to be the service's."""
     named = [urlsplit(value).netloc or value for value in map(request.headers.get, _PLACES) if value]
     host = request.headers.get("Host", "")
     ports = dict.fromkeys(("", f":{request.port}", f":{host.rpartition(':')[2]}" if ":" in host else ""))
@@ -131,10 +131,10 @@ def _hmac(key: bytes, text: bytes, name: str) -> bytes:
 
 _MOST_SHOWN = 16
 _LONGEST_SHOWN = 600
-#: Longer bodies than this are hashed a few times only.
+#: The size in bytes above which only a few readings are tried.
 _LONGEST_BODY = 4_000
 _FEW = 4
-#: How many readings are made at all, how many of those with each slip, and with how many other secrets.
+#: Limits: all readings, readings tried with each mistake, other accounts' secrets.
 _MOST_READINGS = 40
 _LIKELY = 5
 _MOST_ACCOUNTS = 50
@@ -142,10 +142,10 @@ _MOST_ACCOUNTS = 50
 
 @dataclass(frozen=True)
 class Mistaken:
-    """A signature, ``given``, that is of none of the ``allowed`` readings of a request of ``account``.
+    """A signature, ``given``, that matches no ``allowed`` reading of a request.
 
-    ``readings`` are all of them, the likeliest first, ``bases`` the places at which the sandbox believes
-    itself to be, as far as this request goes.
+    ``readings`` are all readings, the likeliest first. ``bases`` are the sandbox's possible base URLs
+    for this request.
     """
 
     state: State
@@ -157,13 +157,13 @@ class Mistaken:
     bases: Sequence[str]
 
     def explained(self) -> str:
-        """Return what is wrong, if it can be recognised; else what was expected. No secret is in it."""
+        """Return the recognised mistake, or else the expected string, without secrets."""
         given = self.given.lower()
         found = (told for made, told in self._recognisable() if hmac.compare_digest(made, given))
         return next(found, None) or self._expected()
 
     def _recognisable(self) -> Iterator[tuple[bytes, str]]:
-        """Yield wrong signatures in small letters, each with its mistake, the likeliest first."""
+        """Yield wrong signatures in lower case, each with its mistake, the likeliest first."""
         if len(self.request.body) > _LONGEST_BODY:
             for reading in self.allowed[:_FEW]:
                 yield from self._in_form(reading)
@@ -178,13 +178,13 @@ class Mistaken:
             yield sign(self.account.secret, text), told
 
     def _likely(self) -> list[Reading]:
-        """Return the readings that slips start from, one of each kind of endpoint first."""
+        """Return the readings to vary, one of each kind of endpoint first."""
         plain = [one for one in self.readings if not one.decoded and one.payload in ("body", "raw")]
         by_kind = {one.endpoint: one for one in reversed(plain)}
         return list(dict.fromkeys([*by_kind.values(), *plain]))[:_LIKELY]
 
     def _strings(self, likely: Sequence[Reading]) -> Iterator[tuple[bytes, str]]:
-        """Yield the strings near to the ``likely`` readings."""
+        """Yield variations of the ``likely`` readings."""
         method = self.request.method.encode()
         for reading in likely:
             yield from otherwise_put(reading, method)
@@ -220,14 +220,14 @@ class Mistaken:
             for ascii_only in (True, False)
             for ordered in (False, True)
         ]
-        slashed = [spelling.replace("/", "\\/") for spelling in plain]  # as PHP writes them
+        slashed = [spelling.replace("/", "\\/") for spelling in plain]  # as PHP writes slashes
         for spelling in dict.fromkeys(plain + slashed):
             for reading in likely:
                 yield reading.key + reading.where + spelling.encode("utf-8", "surrogatepass")
 
     @cached_property
     def accepted(self) -> tuple[str, ...]:
-        """The strings of which the account's signature is accepted, the likeliest first, without a secret."""
+        """The strings whose signature is accepted, the likeliest first, without secrets."""
         return tuple(dict.fromkeys(map(self._shown, self.allowed)))[:_MOST_SHOWN]
 
     def _expected(self) -> str:

@@ -1,4 +1,4 @@
-"""How a v3 request is signed, and the readings of what it is that is signed."""
+"""How a v3 request is signed, with all readings of the contract."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ def sign(secret: str, text: bytes) -> bytes:
 
 
 def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: bytes) -> dict[str, str]:
-    """Return the headers that sign a request with ``body`` to ``endpoint``, a URL or a part of it."""
+    """Return the headers that sign a request with ``body`` to ``endpoint``."""
     signature = sign(secret, key.encode() + endpoint.encode() + body).decode()
     return {f"{prefix}APIKEY": key, f"{prefix}SIGNATURE": signature}
 
 
 def signed_url(assumed: Assumptions, base: str, target: str) -> str:
-    """Return what is signed as the URL of a request to ``target`` at ``base``: all of it, or a part."""
+    """Return the signed part of the URL of a request to ``target`` at ``base``."""
     parts = {"path": target, "path_no_query": target.partition("?")[0]}
     return parts.get(assumed.signature_endpoint, base + target)
 
 
 class Reading(NamedTuple):
-    """One string that may have been signed, in its three parts, and the assumptions' values that make it.
+    """A string that may have been signed, and the assumptions that produce it.
 
-    ``decoded`` is whether it has the target percent-decoded, where that is not how it was sent.
+    ``decoded`` is whether the target was percent-decoded for this reading.
     """
 
     key: bytes
@@ -46,7 +46,7 @@ class Reading(NamedTuple):
         return self.key + self.where + self.data
 
     def allowed(self, assumed: Assumptions) -> bool:
-        """Whether the assumptions take this reading; only those that bear on it are read."""
+        """Whether the assumptions accept this reading. Only relevant ones are read."""
         return (
             assumed.signature_endpoint in ("any", self.endpoint)
             and (self.payload == "body" or assumed.signature_payload in ("any", self.payload))
@@ -55,7 +55,7 @@ class Reading(NamedTuple):
 
     @property
     def settings(self) -> str:
-        """The assumptions that would let it in, as they are written on the command line."""
+        """The assumptions that accept this reading, as on the command line."""
         return _settings(self.endpoint, self.payload, self.query, self.decoded)
 
 

@@ -1,4 +1,4 @@
-"""Transfers: to ask for another registrar's name, and to answer when one of the account's is asked for."""
+"""Transfers: request another registrar's domain, and answer another's request."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _row(name: str, *more: Rule) -> Callable[..., Endpoint]:
 
 
 class TransferWanted(CodeWanted):
-    """A name that another registrar holds, and its code."""
+    """A domain of another registrar, with its authorization code."""
 
     domain = InnerObject(DomainWanted, required=True)
     purchaseCost = Price()
@@ -81,7 +81,7 @@ class TransferOrder(Shape):
     "v3.requestTransfer", "POST", "/v3/domains/requestTransfer", body=TransferWanted(), answer=TransferOrder()
 )
 def request_transfer(call: Call) -> dict[str, Any]:
-    """Ask for a name that another registrar holds; the price is taken from the balance at once."""
+    """Request a domain from another registrar. The price is charged immediately."""
     asked = call.arguments["domain"]
     names = named_below("domain.contacts")
     contacts = contacts_asked(call, asked.get("contacts"), names)
@@ -112,25 +112,25 @@ def request_transfer(call: Call) -> dict[str, Any]:
 
 @_row("rejectTransfer", r.WRONG_STATE)
 def reject_transfer(call: Call) -> dict[str, Any]:
-    """Refuse to let a name go to the registrar that asked for it."""
+    """Reject another registrar's request for a domain."""
     return _decide(call, transfers.reject, "rejected")
 
 
 @_row("cancelTransfer", r.WRONG_STATE)
 def cancel_transfer(call: Call) -> dict[str, Any]:
-    """Take back a request for another registrar's name; it is refunded."""
+    """Cancel a request for another registrar's domain. The price is refunded."""
     return _decide(call, transfers.cancel, "cancelled")
 
 
 @_row("approveTransfer", r.WRONG_STATE)
 def approve_transfer(call: Call) -> dict[str, Any]:
-    """Let a name go to the registrar that asked for it."""
+    """Approve another registrar's request for a domain."""
     return _decide(call, transfers.approve, "approved")
 
 
 def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer], word: str) -> dict[str, Any]:
     asked = call.arguments["domainName"]
-    _ = call.assumed.transfer_outcome  # read, so that the answer names it: it rests on that
+    _ = call.assumed.transfer_outcome  # read, so that the response header lists this assumption
     transfer = decide(call.draft, call.account, parse_name(asked))
     name = shown(call, transfer.name, asked)
     return {"domainName": name, "message": f"The transfer of {name} is {word}."}

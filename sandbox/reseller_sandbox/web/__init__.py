@@ -1,1 +1,1 @@
-"""HTTP: rows of endpoints, the one path every request takes, and the server in front."""
+"""HTTP: declared endpoints and the pipeline that every request takes."""

@@ -1,11 +1,12 @@
-"""The gate of the control interface: which requests are let in.
+"""Access control of the control interface.
 
-A browser on the machine of a sandbox shows pages from anywhere. A page can send requests to a server on the
-same machine, and the owner of a domain name can make that name lead there. The gate refuses both.
+A browser on the sandbox's machine shows pages from any site. Such a page can send requests to a server
+on the same machine, and the owner of a domain name can point that name to the machine. The gate refuses
+both.
 
-With a control token, the page of the sandbox exchanges the token for a cookie. The browser sends the cookie
-by itself. A request that changes something also carries a second word (``CHANGE``), which only the page's
-own script can read, so that no form on another site can forge it.
+With a control token, the page of the sandbox exchanges the token for a cookie. The browser sends the
+cookie automatically. A request that changes something also carries a second word (``CHANGE``). Only the
+page's own script can read the word, so that no form on another site can forge the request.
 """
 
 from __future__ import annotations
@@ -33,23 +34,23 @@ from reseller_sandbox.web.context import RequestContext
 #: The header that carries the control token.
 HEADER = "X-Sandbox-Token"
 
-#: The option that says whose pages and which names are the service's own.
+#: The option that sets the service's own addresses.
 _PUBLIC_URL = "--public-url"
 
-#: What may be asked without the token, so that whoever watches over the process need not know it.
+#: The path that needs no token, so that a health check works without it.
 HEALTH = "/_sandbox/health"
 
-#: The page's own files, which hold nothing of any world: a link from anywhere leads to them.
+#: The page's static files. They contain no data, so links from any site may lead to them.
 PAGE = "/_sandbox/page"
 
-#: What a browser says of a request from a page of another site, or of another origin of the same site.
+#: Values of ``Sec-Fetch-Site`` for requests from another site or another origin.
 _ELSEWHERE = ("cross-site", "same-site")
 
-#: The last labels of names that nobody can own, so that no page can have come from one by way of the DNS.
-#: ``local`` is not among them: in that zone each machine on the network names itself.
+#: Top-level labels that nobody can register, so that no third party can point such a name to this machine.
+#: ``local`` is not among them: in that zone each machine on the network chooses its own name.
 _NOBODYS = frozenset({"example", "internal", "invalid", "localhost", "test"})
 
-#: The header that carries the second word of the page.
+#: The header that carries the page's second word.
 CHANGE = "X-Sandbox-Change"
 
 _LOOKS = ("GET", "HEAD")
@@ -65,11 +66,11 @@ class Pass:
 
     @property
     def word(self) -> str:
-        """What goes with each change."""
+        """The word that each changing request carries."""
         return self._made("change")
 
     def cookie(self, request: RequestContext, *, ended: bool = False) -> str:
-        """Return the Set-Cookie that gives the pass to whoever has sent ``request``, or takes it away."""
+        """Return the Set-Cookie header that gives the pass to the browser, or removes it."""
         value = "" if ended else self._made("cookie")
         parts = [f"{_cookie_name(request)}={value}", "Path=/", "HttpOnly", "SameSite=Strict"]
         parts += ["Max-Age=0"] if ended else []
@@ -77,7 +78,7 @@ class Pass:
         return "; ".join(parts)
 
     def lets_in(self, request: RequestContext) -> bool:
-        """Whether the request has the cookie and, where it is no look, the word."""
+        """Whether the request has the cookie and, if it changes something, the word."""
         header = request.headers.get("Cookie", "")
         cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
         if not _same(cookies.get(_cookie_name(request), ""), self._made("cookie")):
@@ -93,19 +94,22 @@ def _same(given: str, wanted: str) -> bool:
 
 
 def _cookie_name(request: RequestContext) -> str:
-    """Return the name of the cookie with the port, because a browser shares cookies between all ports."""
+    """Return the cookie name, which includes the port.
+
+    Browsers share cookies between all ports of a host.
+    """
     return f"sandbox_page_{request.port}"
 
 
 class Gate(Quiet, frozen=True, kw_only=True):
-    """Lets requests in to the control interface, or refuses them.
+    """Admits requests to the control interface, or refuses them.
 
-    ``token`` is what each must carry; None asks for nothing. ``open`` is the word that whoever reaches the
-    server may come in. ``public_urls`` are where the service is believed to be: pages of theirs may come in.
-    ``names`` are its own by its certificate.
+    ``token`` is the token that each request must carry. None requires no token. ``open`` admits every
+    client that reaches the server. ``public_urls`` are the public addresses of the service, whose pages
+    are admitted. ``names`` are the names in the server's certificate.
     """
 
-    #: What the gate refuses by, in the order of the checks.
+    #: The rules that the gate raises, in the order of the checks.
     RULES = (CROSS_SITE, FOREIGN_HOST, CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
 
     token: str | None = None
@@ -115,16 +119,16 @@ class Gate(Quiet, frozen=True, kw_only=True):
 
     @property
     def credentials(self) -> tuple[str, ...]:
-        """The header that the token comes in, if one is wanted."""
+        """The header that carries the token, if a token is required."""
         return () if self.token is None else (HEADER,)
 
     @property
     def page_pass(self) -> Pass | None:
-        """What the page gets for the token, if one is wanted."""
+        """The pass that the page gets for the token, if a token is required."""
         return None if self.token is None else Pass(self.token)
 
     def admit(self, request: RequestContext) -> None:
-        """Let the request in; refuse by ``RULES``."""
+        """Admit the request, or raise one of ``RULES``."""
         if not request.prefix and (request.path == PAGE or request.path.startswith(f"{PAGE}/")):
             return
         self._no_page_from_elsewhere(request)
@@ -163,7 +167,7 @@ class Gate(Quiet, frozen=True, kw_only=True):
 
 
 def require_guard(host: str, token: str | None, open_: bool) -> None:
-    """Raise ``BadSetting`` when others could reach a server on ``host`` and nothing keeps them out."""
+    """Raise ``BadSetting`` if other machines can reach ``host`` without a token."""
     if token is None and not open_ and not is_loopback(host):
         raise BadSetting(
             f"{host or 'every address'} can be reached from other machines: set a token for the control "
@@ -172,9 +176,9 @@ def require_guard(host: str, token: str | None, open_: bool) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server on ``host``: an address in any spelling, or a name.
+    """Whether only this machine can reach a server on ``host``, an address or a name.
 
-    Raise ``BadSetting`` when there is no such host.
+    Raise ``BadSetting`` if the host does not exist.
     """
     try:
         found = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -185,7 +189,10 @@ def is_loopback(host: str) -> bool:
 
 
 def can_be_owned(name: str) -> bool:
-    """Whether ``name`` could be somebody's in the DNS: it has labels, and is no address nor set aside."""
+    """Whether a third party can own ``name`` in the DNS.
+
+    Single labels, addresses and reserved top-level names cannot be owned.
+    """
     labels = name.lower().rstrip(".").split(".")
     if len(labels) == 1 or ":" in name:
         return False
@@ -193,7 +200,7 @@ def can_be_owned(name: str) -> bool:
 
 
 def _place(netloc: str, scheme: str) -> str:
-    """Return a host and port as they would stand in an origin of ``scheme``."""
+    """Return a host and port in the form of an origin with ``scheme``."""
     return netloc.lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme, '')}")
 
 

@@ -1,4 +1,4 @@
-"""The one object that accompanies a request from its route to the journal."""
+"""The context of a request, from its route to the journal."""
 
 from __future__ import annotations
 
@@ -46,23 +46,22 @@ _SEARCHED = 1 << 16
 
 
 class RequestContext(Struct, dict=True):
-    """A request, and everything that the steps of the pipeline find out about it.
+    """A request and all facts that the steps of the pipeline determine about it.
 
-    Faults, scheduled third-party actions and the request log read the context (``core.matching.Request``,
-    ``server.delivery.LogWords``).
+    Faults, scheduled third-party actions and the request log read the context
+    (``registry.matching.Request``, ``server.delivery.LogWords``).
 
     ``target`` is the request target as sent. ``prefix`` is the part of the path that chose the world.
     ``path_arguments`` are the values of the path's placeholders.
 
-    ``world`` and ``sender`` are set as soon as they are known. ``admitted`` is whether a route took the
-    request and its credentials are valid. ``begun`` is whether the request has its number.
+    ``world`` and ``sender`` are set as soon as they are known. ``admitted`` is whether a route matched
+    the request and its credentials are valid. ``begun`` is whether the request has its number.
+    ``relied_on`` collects the assumptions that the response depends on. ``assumed`` has them with their
+    values. ``ignored`` are keys without effect. ``headers_out`` are additional response headers.
 
-    ``relied_on`` collects the assumptions that the answer depends on, ``assumed`` has them with their values.
-    ``ignored`` are keys without effect, ``headers_out`` additional headers of the answer.
-
-    ``instead`` is the outcome that the client sees if a fault replaces the operation's answer: the name of an
-    error, or ``fault``. ``held`` is a fault that delays the request, ``held_up`` the delay in seconds.
-    ``noted`` is whether the journal entry has been written, if there is one.
+    ``instead`` is the outcome that the client sees if a fault replaces the operation's response: the
+    name of an error, or ``fault``. ``held`` is a fault that delays the request. ``held_up`` is the
+    delay in seconds. ``noted`` is whether the journal entry has been written.
     """
 
     interface: Interface
@@ -113,7 +112,7 @@ class RequestContext(Struct, dict=True):
     def of(
         cls, interface: Interface, endpoint: Endpoint | None, request: Request, arguments: dict[str, str]
     ) -> RequestContext:
-        """Return the context of Flask's ``request``. Its body has not been read yet."""
+        """Return the context of Flask's ``request``. Its body is not read yet."""
         environ = request.environ
         return cls(
             interface,
@@ -131,11 +130,11 @@ class RequestContext(Struct, dict=True):
         )
 
     def anew(self) -> RequestContext:
-        """Return the context of the same request without any effects, numbers or faults."""
+        """Return the context of the same request without effects, number and faults."""
         names = self.__struct_fields__
         return RequestContext(*[getattr(self, name) for name in names[: names.index("begun")]])
 
-    # The request as it came
+    # The request as received
 
     def read_body(self) -> None:
         """Read the body, if the request has one."""
@@ -144,7 +143,10 @@ class RequestContext(Struct, dict=True):
 
     @cached_property
     def object(self) -> dict[str, Any]:
-        """The JSON object in the body, empty for no body and for ``[]``; refuse with ``malformed_body``."""
+        """The JSON object in the body.
+
+        It is empty if the body is missing or ``[]``. Raise ``malformed_body`` for other bodies.
+        """
         try:
             value = read(self.body) if self.body.strip() else {}
         except BadJson as problem:
@@ -157,7 +159,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def object_if_any(self) -> dict[str, Any]:
-        """The JSON object in the body, empty if the body is something else."""
+        """The JSON object in the body, or an empty one if the body is not an object."""
         try:
             return self.object if self.body else {}
         except Refused:
@@ -170,7 +172,7 @@ class RequestContext(Struct, dict=True):
 
     @cached_property
     def domains(self) -> tuple[str, ...]:
-        """The domain names in the path and the body as the registry keeps them, without malformed ones."""
+        """The valid domain names in the path and the body, in normal form."""
         texts = self._name_texts()
         if not texts:
             return ()
@@ -201,7 +203,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def operation(self) -> str:
-        """The id of the operation, or a dash if no route took the request."""
+        """The id of the operation, or a dash if no route matched the request."""
         return self.endpoint.id if self.endpoint is not None else NO_OPERATION
 
     @property
@@ -217,17 +219,17 @@ class RequestContext(Struct, dict=True):
         return self.sender.name if self.sender is not None and self.admitted else None
 
     def recognise(self, sender: tuple[World, Account] | None) -> None:
-        """Note who sent a request that is not admitted, unless the path chose another world."""
+        """Note the sender of a refused request, unless the path chose another world."""
         if sender is not None and self.world in (None, sender[0]):
             self.world, self.sender = sender
 
     def assumed_in(self, world: World) -> Assumptions:
-        """Return the assumptions of ``world``. Each one that is read is noted for the answer."""
+        """Return the assumptions of ``world``. Each one that is read is noted in ``relied_on``."""
         return watched(world.assumptions, self.relied_on)
 
     def ignore(self, keys: Sequence[str]) -> None:
         """Note keys that the operation reads, but that have no effect on this request."""
-        new = [key for key in keys if key not in self.ignored]  # a fault may carry a request out twice
+        new = [key for key in keys if key not in self.ignored]  # a fault can run a request twice
         if new:
             unread = self.headers_out.get(IGNORED)
             self.ignored = (*new, *self.ignored)
@@ -236,7 +238,7 @@ class RequestContext(Struct, dict=True):
     # Effects and outcome
 
     def begin(self, world: World) -> None:
-        """Give the request its number in its world, and remember the moment before it."""
+        """Give the request its number in ``world`` and note the state before it."""
         self.world, self.begun = world, True
         if self.interface.journalled:
             with world.lock:
@@ -248,7 +250,7 @@ class RequestContext(Struct, dict=True):
                 self.after = world.snapshot
 
     def run_scheduled(self, status: int) -> None:
-        """Carry out the third-party actions that are scheduled after this request."""
+        """Run the third-party actions that are scheduled after this request."""
         self.status = status
         if self.cause and self.world is not None and self.world.state.waiting:
             self.world.travel(after_request(self), cause=self.step)
@@ -256,7 +258,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def at(self) -> datetime:
-        """The instant at which the request came."""
+        """The instant at which the request arrived."""
         assert self.before is not None
         return self.before.clock.instant
 
@@ -267,7 +269,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def fault_names(self) -> list[str]:
-        """The names of the faults that have struck the request so far."""
+        """The names of the faults that have applied to the request so far."""
         return [rule.name for rule in self.faults]
 
     @property
@@ -279,7 +281,10 @@ class RequestContext(Struct, dict=True):
 
     @property
     def stage(self) -> Stage | None:
-        """The stage of the only domain name before the request: of the sender's order, or the holder's."""
+        """The stage of the domain before the request, if the request names exactly one.
+
+        The order is the sender's if there is one, otherwise the registrant's.
+        """
         if len(self.domains) != 1 or self.before is None:
             return None
         order = order_met(self.before.state, self.sender, self.domains[0])
@@ -325,7 +330,7 @@ class RequestContext(Struct, dict=True):
 
     @property
     def note(self) -> str:
-        """The line of the request log for people."""
+        """The request log line for people."""
         domains, account = self.domains, self.account
         about = [account] if account is not None else []
         if domains:
@@ -364,7 +369,8 @@ class RequestContext(Struct, dict=True):
     def _reason(self) -> str:
         """The message of the refusal without secrets.
 
-        It is empty if the client sees another outcome, or if the body is too long to be searched for secrets.
+        It is empty if the client sees another outcome, or if the body is too long to be searched for
+        secrets.
         """
         if self.refused is None or self.instead or len(self.body) > _SEARCHED:
             return ""

@@ -1,4 +1,4 @@
-"""The operations of interfaces as the contract that they serve."""
+"""The operations of interfaces as a contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operation as a row: where it is called, what it takes and answers, and what it may refuse."""
+"""An operation as a declaration: paths, input, answer and possible refusals."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ class Call(Struct):
 
     @property
     def assumed(self) -> Assumptions:
-        """What the contract's silences are taken to mean; reading one is noted for the answer."""
+        """The assumptions. Each one that is read is noted for the answer."""
         return self.draft.assumed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # each is itself alone, so looked up quickly
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # compared and hashed by identity, which is fast
 class Endpoint:
-    """One row: an operation with its paths, what it takes, what it answers and what it may refuse.
+    """An operation with its paths, input, answer and possible refusals.
 
-    ``path`` is the schema of placeholders that are more than text. ``refuses`` is in the order in which
-    the checks are made. ``handle``'s docstring is the operation's description. ``lengthy_from`` is the size
-    in bytes from which on a body takes long to work on. ``only_reads`` marks an operation that changes
-    nothing though its method is not GET, ``streams`` one whose answer goes on. ``forms`` are the content
-    types of its answers, ``subject`` is the class that it belongs to, where that is no module.
+    ``path`` is the schema of placeholders that are not plain text. ``refuses`` is in the order of the
+    checks. ``handle``'s docstring is the operation's description. ``lengthy_from`` is the body size in
+    bytes from which the operation runs on a separate thread. ``only_reads`` marks an operation that
+    changes nothing although its method is not GET. ``streams`` marks a streamed answer. ``forms`` are
+    the content types of its answers. ``subject`` is the class that the operation belongs to, if that is
+    not a module.
     """
 
     id: str
@@ -67,11 +68,14 @@ class Endpoint:
 
     @property
     def reads(self) -> bool:
-        """Whether it changes nothing, whatever it is asked."""
+        """Whether the operation never changes anything."""
         return self.method == "GET" or self.only_reads
 
     def rules(self) -> tuple[str, ...]:
-        """Return the paths as routing rules; a placeholder takes its field's ``route``, or a segment."""
+        """Return the paths as routing rules.
+
+        A placeholder uses the converter of its field, or matches one segment.
+        """
         forms = {**self.routes(), "version": "version"}
 
         def rule(found: re.Match[str]) -> str:
@@ -80,18 +84,18 @@ class Endpoint:
         return tuple(re.sub(r"\{(\w+)\}", rule, path) for path in self.paths)
 
     def routes(self) -> dict[str, str]:
-        """Return the converters of the placeholders that take more than a segment, and of others."""
+        """Return the routing converters of the placeholders."""
         known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
         return {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}
 
 
 def route(name: str, method: str, *paths: str, answer: Schema, **more: Any) -> Callable[..., Endpoint]:
-    """Declare the decorated function as an operation; ``more`` are fields of ``Endpoint``."""
+    """Return a decorator that declares an operation with the fields ``more``."""
     return lambda handle: Endpoint(id=name, method=method, paths=paths, handle=handle, answer=answer, **more)
 
 
 def refuses(*rules: Rule) -> Callable[[Endpoint], Endpoint]:
-    """Declare the rules by which an operation refuses, in the order of its checks."""
+    """Return a decorator that declares an operation's refusals, in the order of checks."""
     return lambda endpoint: replace(endpoint, refuses=rules)
 
 
@@ -102,18 +106,18 @@ def endpoints_of(*modules: ModuleType) -> tuple[Endpoint, ...]:
 
 
 def is_control(path: str) -> bool:
-    """Whether a path is one of the control interface's, with or without a world's prefix."""
+    """Whether a path belongs to the control interface, with or without a world's prefix."""
     return _CONTROL.match(path) is not None
 
 
 class BodyLimits(Struct, frozen=True):
-    """The limits in bytes."""
+    """The maximum sizes of request bodies in bytes."""
 
     clients: int
     control: int
 
     def of(self, path: str) -> int:
-        """Return how many bytes a request to ``path``, with or without a world's prefix, may carry."""
+        """Return the maximum body size of a request to ``path`` in bytes."""
         return self.control if is_control(path) else self.clients
 
     def setting(self, path: str) -> str:

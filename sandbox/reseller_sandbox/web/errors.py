@@ -1,4 +1,4 @@
-"""What any interface may have to refuse, and the HTTP status of each category."""
+"""Refusals common to all interfaces, and the HTTP status of each category."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATUS: Mapping[Category, HTTPStatus] = {
     Category.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
-#: What may be answered before any row is reached, or in its place.
+#: Rules that can apply before an operation is reached, or instead of it.
 ANYWHERE: tuple[Rule, ...] = (
     refusals.UNKNOWN_PATH,
     refusals.METHOD_NOT_ALLOWED,
@@ -36,7 +36,7 @@ ANYWHERE: tuple[Rule, ...] = (
     refusals.MAINTENANCE,
 )
 
-#: What is wrong with a request before it comes to an operation: no interface documents it as an error of one.
+#: Problems of a request before it reaches an operation. No interface documents them for single operations.
 TRANSPORT: tuple[Rule, ...] = (
     refusals.INVALID_HOST,
     refusals.BODY_TOO_LARGE,
@@ -51,7 +51,7 @@ TRANSPORT: tuple[Rule, ...] = (
     refusals.MAINTENANCE,
 )
 
-#: What any operation may answer, beside what its interface and its row declare.
+#: Rules that any operation can raise, in addition to those of its interface and its declaration.
 ANY_OPERATION: tuple[Rule, ...] = (refusals.UNKNOWN_KEYS, refusals.INTERNAL_ERROR)
 
 #: The JSON Schema of ``body_of``.
@@ -73,7 +73,7 @@ def body_of(refused: Refused) -> dict[str, str]:
 
 
 class Shown(NamedTuple):
-    """An error as documents show it: its HTTP status, what it has in the body, and its line in a list."""
+    """An error in a document: HTTP status, fixed body values and its line in a list."""
 
     status: int
     body: Mapping[str, object]
@@ -81,11 +81,11 @@ class Shown(NamedTuple):
 
 
 def shown(rule: Rule, wording: Wording, *, always_200: bool = False) -> Shown:
-    """Return a rule as documents show it, where errors look like ``body_of``."""
+    """Return a rule as documents show it, with a body like ``body_of``."""
     status = HTTPStatus.OK if always_200 else status_of(rule)
     return Shown(int(status), {"error": rule.code}, f"`{rule.code}`: {sentence(rule, wording)}")
 
 
 def sentence(rule: Rule, wording: Wording) -> str:
-    """Return the sentence of a rule with the names of the facts in place of them."""
+    """Return the sentence of a rule with the names of its facts as placeholders."""
     return wording.spelt(rule.sentence).replace("!r}", "}")

@@ -1,4 +1,4 @@
-"""Fault injection: the faults of a world strike its requests, before and after the operation."""
+"""Fault injection: applies a world's faults before and after the operation."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from reseller_sandbox.web.interface import Answer
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.journal import Arrival
 
-#: The errors about a number of years, each with what a zone calls its limit.
+#: The errors about a number of years, each with the zone's field for the limit.
 _LIMITS = {PERIOD_TOO_LONG.code: "max_years", PERIOD_TOO_SHORT.code: "min_years"}
 
-#: What stands in the journal where there was no answer.
+#: The journal's answer for a request without a response.
 NO_ANSWER = Answer(0, b"")
 
 
 class Postponed(Exception):
-    """The request is to be taken up again, as ``again`` says."""
+    """Raised to postpone the request as ``again`` describes."""
 
     def __init__(self, again: Again) -> None:
         super().__init__()
@@ -35,10 +35,10 @@ class Postponed(Exception):
 
 
 def before(request: RequestContext, world: World) -> Effects | None:
-    """Apply the faults that strike before the operation, under the world's lock.
+    """Apply the faults before the operation, under the world's lock.
 
-    Return their effects, or None if the world was rewound while the request waited. Raise ``Postponed`` if
-    the operation takes effect only after a delay.
+    Return their effects, or None if the world was rewound while the request waited. Raise ``Postponed``
+    if the operation takes effect only after a delay.
     """
     world.settle()
     request.before = world.snapshot
@@ -61,7 +61,7 @@ def before(request: RequestContext, world: World) -> Effects | None:
 
 
 def after(request: RequestContext, world: World, answer: Answer) -> Answer:
-    """Apply the faults that strike after the operation to its answer."""
+    """Apply the faults after the operation to its response."""
     request.status = answer.status
     apply = _applied("after", request, world, Effects(answer=answer.body))
     request.faults += apply.rules
@@ -69,7 +69,7 @@ def after(request: RequestContext, world: World, answer: Answer) -> Answer:
 
 
 def twice(request: RequestContext, kept: str, execute: Callable[[], Answer]) -> Answer:
-    """Carry out the operation twice. Return the answer that is ``kept``, the first or the second."""
+    """Run the operation twice. Return the response named by ``kept``: first or second."""
     first, cause = execute(), request.cause
     changes, refused, headers_out = request.changes, request.refused, dict(request.headers_out)
     request.changes, request.refused, request.cause = (), None, f"{cause}:duplicate"
@@ -85,7 +85,7 @@ def twice(request: RequestContext, kept: str, execute: Callable[[], Answer]) -> 
 
 
 def _hold(apply: Strike, request: RequestContext, world: World) -> None:
-    """Let a request wait, and remember of it what it takes to have it come again."""
+    """Delay a request and store the data that resuming it needs."""
     snapshot = world.snapshot
     matched = sum(count.matched for count in snapshot.faults.counts.values())
     apply.request = request.entry()
@@ -94,7 +94,7 @@ def _hold(apply: Strike, request: RequestContext, world: World) -> None:
 
 
 def _applied(phase: Phase, request: RequestContext, world: World, effects: Effects) -> Strike:
-    """Let the rules of ``world`` have their turn; their counts change with that."""
+    """Apply the rules of ``world`` for ``phase`` and update their counts."""
     snapshot = world.snapshot
     faults, apply = snapshot.faults.apply(phase, request, request.at, snapshot.state.seed, effects)
     if faults is not snapshot.faults:
@@ -103,7 +103,7 @@ def _applied(phase: Phase, request: RequestContext, world: World, effects: Effec
 
 
 def _taken_up(held: Strike, world: World) -> Strike | None:
-    """Release a request that has waited; return None where the world has gone back to before it came."""
+    """Release a delayed request. Return None if a rewind has removed it."""
     faults = world.snapshot.faults
     if held not in faults.waiting:
         return None
@@ -112,7 +112,7 @@ def _taken_up(held: Strike, world: World) -> Strike | None:
 
 
 def past(world: World, commits: int) -> World:
-    """Return ``world`` as it was before its last ``commits`` commits, or as many as the journal has."""
+    """Return ``world`` before its last ``commits`` commits, or before all of them."""
     entries = [entry for entry in reversed(world.journal.entries) if entry.changes]
     if not entries:
         return world
@@ -121,7 +121,7 @@ def past(world: World, commits: int) -> World:
 
 
 def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
-    """Return the changes of two transactions as those of one."""
+    """Return the changes of two transactions as one list, without reverted changes."""
     changes = {(change.table, change.key): change for change in first}
     for change in second:
         at = (change.table, change.key)
@@ -130,7 +130,7 @@ def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]
 
 
 def sent(effects: Effects, answer: Answer, request: RequestContext, world: World) -> Answer:
-    """Return the answer as it goes out, and put its delivery where the server looks for it."""
+    """Return the response to send, and set its delivery for the server."""
     request.after = world.snapshot
     if effects.delivery is not None:
         request.environ[ENV_DELIVERY] = effects.delivery
@@ -145,7 +145,7 @@ def sent(effects: Effects, answer: Answer, request: RequestContext, world: World
 
 
 def _made(instead: Instead, request: RequestContext, world: World) -> tuple[str, Answer]:
-    """Return what the client is told in place of the operation's answer, in a word and as it goes out."""
+    """Return the outcome and the response that replace the operation's response."""
     interface = request.interface
     request.headers_out |= dict(instead.headers)
     if isinstance(instead, NamedError):
@@ -161,7 +161,7 @@ def _made(instead: Instead, request: RequestContext, world: World) -> tuple[str,
 
 
 def _limit(request: RequestContext, world: World, error: str) -> dict[str, object]:
-    """Return the zone's limit of years for the name that is asked for, where ``error`` is about one."""
+    """Return the zone's limit of years for the requested name, if ``error`` is about it."""
     zones = world.state.zones
     found = [zones[end] for name in request.domains for end in suffixes(name) if end in zones]
     if not found or error not in _LIMITS:
@@ -170,7 +170,7 @@ def _limit(request: RequestContext, world: World, error: str) -> dict[str, objec
 
 
 def _known(request: RequestContext) -> dict[str, object]:
-    """Return what a refusal of this request could speak of."""
+    """Return the facts of the request that the message of an error can use."""
     names, account = request.domains, request.sender
     known: dict[str, object] = {"name": names[0]} if names else {}
     if account is not None:

@@ -1,4 +1,4 @@
-"""marshmallow fields that take what the contract says and nothing near it, and schemas that use them."""
+"""marshmallow fields that accept exactly the contract's values, and their schemas."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from reseller_sandbox.registry.assumptions import Assumptions
     from reseller_sandbox.worlds import World
 
-#: A field's JSON Schema, as its ``shape``: what the OpenAPI documents show for it. Where that depends on the
-#: assumptions, a method ``shape_under`` takes them.
+#: The JSON Schema of a field, in its attribute ``shape``. If the schema depends on the assumptions, the
+#: field has a method ``shape_under`` instead.
 Shaped = dict[str, object]
 
-#: How many records a field remembers, as a rule.
+#: The default number of records that a field caches.
 _REMEMBERED = 4096
 
-#: Writes a value as JSON.
+#: A function that returns a value as JSON data.
 Write = Callable[[Any], Any]
 
 
 class PlainlyWritten(fields.Field[Any]):
-    """A field whose values, but for None, one function writes."""
+    """A field with one function that writes each value except None."""
 
     writes: Write
 
@@ -41,10 +41,10 @@ class PlainlyWritten(fields.Field[Any]):
 
 
 def writer(schema: Schema) -> Write:
-    """Return the function that writes one record, a mapping or an object, as ``schema`` has it.
+    """Return the function that writes a record as ``schema`` describes it.
 
-    Fields that the record lacks are left out, and None is written as null. What an attribute that the schema
-    calls its ``rest`` holds stands among the fields.
+    A record is a mapping or an object. Fields that the record lacks are omitted, and None is written as
+    null. If the schema has ``rest``, the entries of that attribute are written beside the fields.
     """
     parts = [
         (field.data_key or name, field.attribute or name, _value_writer(field))
@@ -55,7 +55,8 @@ def writer(schema: Schema) -> Write:
 
     def write(record: Any) -> dict[str, Any]:
         among = getattr(record, rest) if rest else {}
-        if type(record) is not dict and not isinstance(record, Mapping):  # the latter takes a while
+        # ``isinstance`` with ``Mapping`` is slow
+        if type(record) is not dict and not isinstance(record, Mapping):
             record = {name: getattr(record, name) for _, name, _ in parts if hasattr(record, name)}
         written = {
             key: value if (value := record[name]) is None or write_value is None else write_value(value)
@@ -68,7 +69,10 @@ def writer(schema: Schema) -> Write:
 
 
 def _value_writer(field: Any) -> Write | None:
-    """Return the function that writes a field's values but for None, or None where they stay as they are."""
+    """Return the function that writes a field's values, or None to copy the values.
+
+    The function never gets None as a value.
+    """
     if _writes_as(field, PlainlyWritten):
         return cast(PlainlyWritten, field).writes
     if _writes_as(field, fields.Nested):
@@ -98,7 +102,10 @@ _PLAIN: Mapping[type[fields.Field[Any]], Write | None] = {
 
 
 class QuickSchema(Schema):
-    """A JSON object that is written in a tenth of marshmallow's time. Unknown keys are ignored."""
+    """A JSON object that is written ten times as fast as by marshmallow.
+
+    Unknown keys are ignored.
+    """
 
     class Meta:
         unknown = EXCLUDE
@@ -111,34 +118,34 @@ class QuickSchema(Schema):
         return writer(self)
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
-        """Return ``obj`` as JSON values; an attribute that it lacks is left out."""
+        """Return ``obj`` as JSON values. Attributes that it lacks are omitted."""
         if self.many if many is None else many:
             return [self._write(one) for one in obj]
         return self._write(obj)
 
 
 class Shape(QuickSchema):
-    """A JSON object. Unknown keys are passed over and a null is the same as nothing sent."""
+    """A JSON object. Unknown keys are ignored, and null means that a key is missing."""
 
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
-    #: Two names of one thing; a request has it under one of them at least.
+    #: Two names of one key. A request must have at least one of them.
     spelt: ClassVar[tuple[str, ...]] = ()
 
     def more(self, world: World) -> Collection[str]:
-        """Return the keys that are read in ``world`` beside those of the fields."""
+        """Return the keys that are read in ``world`` in addition to those of the fields."""
         return ()
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
-        """Return the keys that a request must have, in the order in which they are missed."""
+        """Return the required keys of a request, in the order in which they are checked."""
         return tuple(field.data_key or name for name, field in self.fields.items() if field.required)
 
     def lacks(self, assumed: Assumptions) -> Collection[str]:
-        """Return the keys that an answer may be without."""
+        """Return the optional keys of a response."""
         return ()
 
     def shown(self, assumed: Assumptions) -> Schema:
-        """Return the schema of the answers there are, where the assumptions choose among several."""
+        """Return the schema of the responses under the assumptions."""
         return self
 
     @pre_load
@@ -150,7 +157,7 @@ class Shape(QuickSchema):
 
 
 class Whole(fields.Integer):
-    """A whole number of any size, written as one: not ``"7"``, not ``7.0``, not ``true``."""
+    """A JSON integer of any size. Strings, fractions and booleans are invalid."""
 
     default_error_messages = {"invalid": "must be a whole number"}  # noqa: RUF012
 
@@ -167,7 +174,7 @@ class Years(Whole):
 
 
 class Digits(Whole):
-    """A whole number in a path or a query string."""
+    """An integer in a path or a query string."""
 
     route: ClassVar[str] = "digits"
 
@@ -178,7 +185,7 @@ class Digits(Whole):
 
 
 class Truth(fields.Boolean):
-    """``true`` or ``false`` and nothing that resembles them."""
+    """``true`` or ``false``."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
         if isinstance(value, bool):
@@ -198,21 +205,24 @@ class Text(fields.String):
 
 
 class CardText(Text):
-    """A field of a card; ``any_phone`` is whether the assumptions may take numbers in any usual form."""
+    """A field of contact details.
+
+    ``any_phone`` is whether the assumptions may allow any common form of phone numbers.
+    """
 
     def __init__(self, *, any_phone: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._any_phone = any_phone
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
-        """Return what the registry asks of it."""
+        """Return the pattern and the maximum length that the registry requires."""
         loose = self._any_phone and assumed.phone_form == "any"
         pattern = customers.pattern_of(self.attribute or str(self.name), any_phone=loose)
         return {"maxLength": text_checks.LONGEST, **({"pattern": pattern} if pattern else {})}
 
 
 class TextOrNumber(Text):
-    """A string, or a number that stands for its digits."""
+    """A string, or a number that is converted to a string."""
 
     default_error_messages = {"invalid": "must be a string or a number"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "number"]}
@@ -225,7 +235,7 @@ class TextOrNumber(Text):
 
 
 class TextOrWhole(Text):
-    """A string, or a whole number that stands for its digits."""
+    """A string, or an integer that is converted to a string."""
 
     default_error_messages = {"invalid": "must be a string or a whole number"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0, "maxLength": text_checks.LONGEST}
@@ -237,7 +247,7 @@ class TextOrWhole(Text):
 
 
 class Price(fields.Field[Decimal]):
-    """Money on the way in: a JSON number or a decimal string, of any size: it is there to be compared."""
+    """Money in a request: a JSON number or a decimal string of any size."""
 
     shape: ClassVar[Shaped] = {"type": ["number", "string"], "minimum": 0, **money.PRICE}
 
@@ -249,7 +259,7 @@ class Price(fields.Field[Decimal]):
 
 
 class Amount(PlainlyWritten):
-    """Money on the way out: a decimal string with two fraction digits, or more where they count."""
+    """Money in a response: a decimal string with two fraction digits or more."""
 
     shape: ClassVar[Shaped] = {"type": "string", "pattern": rf"^-?\d+\.\d{{{money.USUAL},{money.FINEST}}}$"}
 
@@ -257,7 +267,7 @@ class Amount(PlainlyWritten):
 
 
 class LongAmount(Amount):
-    """Money on the way out, with all the fraction digits that are kept."""
+    """Money in a response, with all stored fraction digits."""
 
     shape: ClassVar[Shaped] = {"type": "string", "pattern": rf"^\d+\.\d{{{money.FINEST}}}$"}
 
@@ -265,13 +275,13 @@ class LongAmount(Amount):
 
 
 class MoneyNumber(fields.Field[Decimal]):
-    """Money on the way out: a JSON number."""
+    """Money in a response: a JSON number."""
 
     shape: ClassVar[Shaped] = {"type": "number"}
 
 
 class Instant(PlainlyWritten):
-    """An instant on the way out: ``YYYY-MM-DDTHH:MM:SSZ``."""
+    """An instant in a response: ``YYYY-MM-DDTHH:MM:SSZ``."""
 
     shape: ClassVar[Shaped] = {"type": "string", "format": "date-time"}
 
@@ -279,7 +289,7 @@ class Instant(PlainlyWritten):
 
 
 class SpacedInstant(Instant):
-    """An instant on the way out: ``YYYY-MM-DD HH:MM:SS``."""
+    """An instant in a response: ``YYYY-MM-DD HH:MM:SS``."""
 
     written: ClassVar[str] = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
     shape: ClassVar[Any] = {"type": "string", "pattern": f"^{written}$"}
@@ -300,23 +310,23 @@ class InnerObject(fields.Nested):
 
 
 class Showable(Protocol):
-    """Something to be shown, which follows from an immutable record and perhaps more.
+    """An object that is shown in responses and derived from an immutable record.
 
-    Two of one record are equal where they show the same.
+    Two objects of the same record are equal if they show the same values.
     """
 
     @property
     def record(self) -> object:
-        """The record."""
+        """The immutable record."""
 
     def shown(self) -> Mapping[str, Any]:
-        """Return what is shown."""
+        """Return the values to show."""
 
 
 class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
-    """A JSON object made of what is ``Showable``: worked out once, with its text, and kept.
+    """A JSON object made of a ``Showable``. The object and its text are cached.
 
-    The text goes into that of the answer as it is.
+    The cached text is copied into the text of the response.
     """
 
     def __init__(self, nested: type[Schema], most: int = _REMEMBERED, **kwargs: Any) -> None:
@@ -327,7 +337,7 @@ class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # wri
         self.writes = self._written
 
     def _written(self, shown: Showable) -> Ready:
-        place = id(shown.record)  # nobody else's, as the record is kept with what is made of it
+        place = id(shown.record)  # unique, because the cache keeps the record alive
         found = self._made.get(place)
         if found is not None and found[0] == shown:
             return found[1]
@@ -339,7 +349,7 @@ class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # wri
 
 
 class Texts(fields.Dict):
-    """A JSON object whose values are all strings, which hold no control characters."""
+    """A JSON object whose values are strings without control characters."""
 
     default_error_messages = {"invalid": "must be an object"}  # noqa: RUF012
 
@@ -350,7 +360,7 @@ class Texts(fields.Dict):
         try:
             return super()._deserialize(*arguments, **kwargs)  # type: ignore[no-untyped-call]
         except ValidationError as error:
-            # marshmallow tells the mistakes in a key apart from those in its value.
+            # marshmallow separates the problems of a key from those of its value.
             if not isinstance(error.messages, dict):
                 raise
             told = {key: told.get("value", told.get("key")) for key, told in error.messages.items()}
@@ -358,16 +368,17 @@ class Texts(fields.Dict):
 
 
 def sound(text: str) -> None:
-    """Raise ``ValidationError`` for a text that is too long, or holds a control character."""
+    """Raise ``ValidationError`` for a text that is too long or has a control character."""
     flaw = text_checks.flaw(text)
     if flaw is not None:
         raise ValidationError(flaw)
 
 
 def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield marshmallow's nested messages as pairs of path and problem: ``domain.years``, ``must be …``.
+    """Yield marshmallow's nested messages as pairs of path and problem.
 
-    What must be something else is told as it was ``given``, unless it is a secret.
+    An example is ``domain.years``, ``must be …``. If the problem states the required form, the value in
+    ``given`` is appended, unless it is a secret.
     """
     if isinstance(errors, Mapping):
         for key in sorted(errors, key=str):
@@ -388,7 +399,7 @@ def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str
 
 
 def _part(whole: Any, key: Any) -> Any:
-    """Return what stands in an object or an array at ``key``, None where nothing does."""
+    """Return the element of an object or an array at ``key``, or None."""
     try:
         return whole[key]
     except (TypeError, LookupError):

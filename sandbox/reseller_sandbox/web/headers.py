@@ -1,4 +1,4 @@
-"""The headers in which an answer of the reseller API says more of itself than its body does."""
+"""The additional headers with which the sandbox explains an answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAULT = "X-Sandbox-Fault"
 SIGNATURE = "X-Sandbox-Signature"
 REFUSAL = "X-Sandbox-Refusal"
 
-#: What each of them says, where it has something to say.
+#: The description of each header. A header without a value is omitted.
 TOLD: Mapping[str, str] = {
     WORLD: "The world that it was.",
     REQUEST: "The request of that world, by the number that the journal knows it by.",
@@ -26,14 +26,14 @@ TOLD: Mapping[str, str] = {
     REFUSAL: "In v2.0, the rule that refused, and its sentence.",
 }
 
-#: How long a text in a header may be, and what may not stand in one.
+#: The maximum length of a header value, and characters that it cannot contain.
 _LONGEST = 500
 _UNPRINTABLE = re.compile(r"[^ -~]")
 _DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 
 
 def in_header(text: str) -> str:
-    """Return ``text`` as a header can carry it: printable ASCII of a bounded length, names as ``xn--``."""
+    """Return ``text`` as a header value: printable ASCII, shortened, names as ``xn--``."""
     if not text.isascii():
         text = _DOTTED.sub(lambda found: well_formed(found[0]) or found[0], text)
     plain = text.encode("ascii", "backslashreplace").decode()

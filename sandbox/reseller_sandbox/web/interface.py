@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Answer(Struct, frozen=True, dict=True):
     """A status and a JSON value. A body of bytes is sent without conversion.
 
-    An answer without a content type has that of its interface. ``stream`` is the rest of an answer that goes
-    on. ``error`` is the name of the error, as faults name it.
+    An answer without a content type has that of its interface. ``stream`` is the rest of a streamed
+    answer. ``error`` is the name of the error, as faults name it.
     """
 
     status: int
@@ -45,13 +45,13 @@ class Answer(Struct, frozen=True, dict=True):
 
 
 class Interface:
-    """A family of endpoints that authenticate, read, answer and refuse alike, over the worlds of a server.
+    """A family of endpoints with common authentication, parsing and error format.
 
-    ``name`` is the first part of the ids of its ``endpoints``. ``journalled`` is whether its requests are
-    numbered and kept in the journal of their world. ``common`` are the rules by which any of its endpoints
-    may refuse, ``known_errors`` the names of the errors that faults may inject. ``error_shape`` is the JSON
-    Schema of its refusals. ``placeholders`` documents placeholders that many of its paths have. ``headers``
-    are the names in ``web.headers.TOLD`` that its answers may have.
+    ``name`` is the first part of the ids of its ``endpoints``. ``journalled`` is whether its requests
+    are numbered and recorded in the journal of their world. ``common`` are the rules by which any of
+    its endpoints may refuse. ``known_errors`` are the names of the errors that faults may inject.
+    ``error_shape`` is the JSON Schema of its refusals. ``placeholders`` documents placeholders that
+    many of its paths have. ``headers`` are the names in ``web.headers.TOLD`` that its answers may have.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Interface:
         self.worlds = worlds
 
     def authenticate(self, request: RequestContext) -> None:
-        """Find out the world and the sender of a request; refuse by one of ``common``."""
+        """Determine world and sender of a request, or raise one of ``common``."""
         raise NotImplementedError
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Interface:
         raise NotImplementedError
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
-        """Carry the operation out on a draft of ``world``, which may be another one than the request's."""
+        """Run the operation on a draft of ``world``, which may be a past state."""
         sender, ignored = request.sender, list[str]()
         assert sender is not None
         if not endpoint.reads:
@@ -87,7 +87,7 @@ class Interface:
             account = draft.state.accounts[sender.client_id]
             return endpoint.handle(Call(draft, account, request.arguments, ignored))
 
-        settled = world is request.world  # when the request began; another is one of the past
+        settled = world is request.world  # the request's own world is settled when the request begins
         outcome = world.transact(request.cause, work, request.relied_on, endpoint.id, settled=settled)
         if ignored:
             request.ignore(ignored)
@@ -102,10 +102,10 @@ class Interface:
         raise NotImplementedError
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
-        """Return the answer to a request that a fault lets fail with ``error``.
+        """Return the answer to a request that a fault fails with ``error``.
 
-        The message leaves open the facts that are missing. An error that is not one of ``known_errors`` is an
-        internal error.
+        Missing facts are left open in the message. An error that is not one of ``known_errors`` becomes
+        an internal error.
         """
         raise NotImplementedError
 
@@ -122,7 +122,7 @@ class Interface:
 
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
-        """Return the errors documented for an operation, each with the rules that become it."""
+        """Return the documented errors of an operation, each with its rules."""
         raise NotImplementedError
 
     def takes(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
@@ -130,11 +130,11 @@ class Interface:
         return ("application/json",)
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
-        """Return the headers that authenticate a request, all of them together, each with its description."""
+        """Return the headers that together authenticate a request, with descriptions."""
         raise NotImplementedError
 
     def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
-        """Return the errors that a rule becomes in the documents of ``endpoint``."""
+        """Return the errors that the documents of ``endpoint`` show for ``rule``."""
         raise NotImplementedError
 
 

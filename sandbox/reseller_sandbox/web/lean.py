@@ -1,7 +1,8 @@
-"""What Flask does for each request and nobody has asked for, left out: a third to a half of a request's time.
+"""Omits the steps of Flask that the sandbox does not use.
 
-Nothing here changes behaviour. To delete this module, use ``Application`` of ``routing.py`` and Flask's
-``Response`` in place of ``LeanApplication`` and ``WholeResponse``.
+This saves a third to a half of a request's time. Nothing here changes behaviour. To delete this module,
+use ``Application`` of ``routing.py`` and Flask's ``Response`` in place of ``LeanApplication`` and
+``WholeResponse``.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def _found(rules: Map, path: str, method: str) -> tuple[Rule, Mapping[str, Any]]
 
 
 class LeanAdapter(Adapter):
-    """Remembers the routes of the latest paths, unless the application has its own map, which may change."""
+    """Caches the routes of recent paths, unless the application has its own map.
+
+    A map of its own may change.
+    """
 
     def match(self, *arguments: Any, **options: Any) -> Any:
         """Return the rule that takes the request, and its arguments."""
@@ -58,7 +62,7 @@ class LeanAdapter(Adapter):
 
 
 class LeanApplication(Application):
-    """Calls the view at once if no hook, signal or session of Flask has a say in the request."""
+    """Calls the view directly if no hook, signal or session of Flask is in use."""
 
     url_rule_class = LazyRule
     _adapter = LeanAdapter
@@ -82,7 +86,7 @@ class LeanApplication(Application):
             or self.url_value_preprocessors
             or request_started.receivers
             or request_finished.receivers
-            or self.secret_key  # without one there are no sessions to be saved
+            or self.secret_key  # without a key there are no sessions to save
             or type(self.session_interface) is not SecureCookieSessionInterface
         )
 
@@ -98,10 +102,10 @@ class LeanApplication(Application):
 
 
 class WholeResponse(Response):
-    """An answer that is complete as it is made, with a body that is known and no cookies.
+    """An answer with a complete body and no cookies.
 
-    It goes out as it was made unless somebody, such as a hook of Flask's, has looked at its headers or given
-    it another body: what those are kept in takes longer to make than the answer to send.
+    It is sent without conversion unless a Flask hook has read its headers or set another body, because
+    creating Werkzeug's header object takes longer than sending the answer.
     """
 
     default_mimetype = None
@@ -124,7 +128,7 @@ class WholeResponse(Response):
         self._headers = headers
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Send it, as WSGI has it."""
+        """Send the response to the WSGI server."""
         lines, body = self._lines, self._body[0]
         empty = self.status_code in (204, 304)
         if self._headers is not None or self.response is not self._body or _is_split(lines):
@@ -138,12 +142,12 @@ class WholeResponse(Response):
 
 @lru_cache(maxsize=64)
 def _begun(status: int) -> Mapping[str, Any]:
-    """Return what a response keeps beside what is its own: Werkzeug takes a while to find it out."""
+    """Return the cached attributes of a response with ``status``, slow to compute."""
     own = ("headers", "response", "_on_close")
     return {name: value for name, value in vars(Response(status=status)).items() if name not in own}
 
 
 def _is_split(headers: Iterable[tuple[str, str]]) -> bool:
-    """Whether a header has the end of a line in it, with which others could be made up."""
+    """Whether a header contains a line break, which would allow header injection."""
     text = "".join([part for header in headers for part in header])
     return "\n" in text or "\r" in text

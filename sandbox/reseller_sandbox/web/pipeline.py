@@ -1,13 +1,15 @@
-"""The one path of every request: the steps from the route to the journal, in their order.
+"""The path of every request, from the route to the journal.
+
+The steps in their order:
 
 1. ``create_app``: the Flask application finds the route. ``_view`` makes the ``RequestContext``.
 2. ``_admit``: host, size, world and credentials.
-3. ``strikes.before``: faults that strike before the operation.
-4. ``_execute``: the arguments, the operation on a draft of the world, and the answer or the refusal.
-5. ``strikes.after``: faults that strike after the operation.
+3. ``fault_injection.before``: faults that apply before the operation.
+4. ``_execute``: the arguments, the operation on a draft of the world, and the response or the refusal.
+5. ``fault_injection.after``: faults that apply after the operation.
 6. Third-party actions that are scheduled after the request (``RequestContext.run_scheduled``).
 7. ``_record``: the journal entry.
-8. ``_respond``: the answer as HTTP.
+8. ``_respond``: the HTTP response.
 """
 
 from __future__ import annotations
@@ -71,12 +73,12 @@ TAKES_UNREAD = "reseller_sandbox.unread"
 
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
 
-#: The status for WSGI if the connection will carry no answer.
+#: The status that WSGI gets if the connection will carry no response.
 UNANSWERED = 503
 
 
 class Pipeline:
-    """Takes a request to its operation, and returns the answer."""
+    """Runs the operation of each request and returns the response."""
 
     def __init__(self, worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> None:
         self.worlds = worlds
@@ -85,15 +87,15 @@ class Pipeline:
         self._unmatched = Unmatched(mounts, limits)
 
     def run(self, request: RequestContext, error: HTTPException | None = None) -> Response:
-        """Answer a request. ``error`` is the reason why no route takes it."""
+        """Return the response to a request. ``error`` is the reason why no route matches."""
         return _promptly(request, lambda: self._serve(request, error))
 
     def crashed(self, request: RequestContext, error: Exception) -> Response:
-        """Answer for a failure outside the pipeline."""
+        """Return the response for a failure outside the pipeline."""
         return _promptly(request, lambda: self._respond(request, self._fail(request, error)))
 
     def owner(self, path: str) -> Interface:
-        """Return the interface that a path belongs to, whether a route takes it or not."""
+        """Return the interface that owns a path, even if no route matches the path."""
         return next((one for one in self.mounts if one.owns(path)), self.mounts[0]).interface
 
     def _serve(self, request: RequestContext, error: HTTPException | None) -> Response:
@@ -120,18 +122,18 @@ class Pipeline:
         except Busy:
             raise
         except Exception as failure:
-            if request.cause:  # the world has forgotten the request
+            if request.cause:  # the rollback of the world has removed the request
                 environ.pop(ENV_DELIVERY, None)
                 request = request.anew()
             answer = self._fail(request, failure)
         return self._respond(request, answer)
 
     def _admit(self, request: RequestContext, error: HTTPException | None) -> Refused | None:
-        """Find out the world and the sender of a request. Return why it reaches no operation, if so."""
+        """Determine world and sender. Return the reason if the request reaches no operation."""
         try:
             self._receive(request)
             if error is not None:
-                with suppress(Refused):  # only to know the sender
+                with suppress(Refused):  # only to identify the sender
                     request.interface.authenticate(request)
                 return self._unmatched.why(error, request, self._world(request))
             request.interface.authenticate(request)
@@ -141,7 +143,7 @@ class Pipeline:
         return None
 
     def _receive(self, request: RequestContext) -> None:
-        """Check the host and the size, find the world that the path names, and read the body."""
+        """Check host and size, find the world in the path, and read the body."""
         environ = request.environ
         _require_host(environ)
         if ENV_TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
@@ -164,14 +166,15 @@ class Pipeline:
         return request.world or self.worlds.default
 
     def _perform(self, request: RequestContext, why: Refused | None) -> Answer:
-        """Carry out the request, unless ``why`` is a reason against it, with all effects that it has."""
+        """Run the request with all its effects. ``why`` is a reason to refuse it."""
         world = self._world(request)
-        if not request.interface.journalled:  # control locks by itself what it changes
+        if not request.interface.journalled:  # the control interface locks the worlds that it changes
             return self._execute(request, world, why)
-        # Hold the lock from the request's number to its journal entry, because the journal's order is the
-        # order of the effects, with no other effect in between.
+        # Hold the lock from the request's number to its journal entry, so that the journal has the same
+        # order as the effects.
         with world.undoing(Postponed, Busy):
-            # A request to a past moment is not client traffic: no fault strikes it, and no rule counts it.
+            # A request to a past state is not client traffic: no fault applies to it, and no rule counts
+            # it.
             is_client = not world.is_past and (why is None or why.rule is not UNKNOWN_WORLD)
             if (world.snapshot.faults.rules and is_client) or request.held is not None:
                 answer = self._perform_with_faults(request, world, why)
@@ -182,7 +185,7 @@ class Pipeline:
             return answer
 
     def _perform_with_faults(self, request: RequestContext, world: World, why: Refused | None) -> Answer:
-        """Carry out the request as the faults of ``world`` decide."""
+        """Run the request with the effects that the faults of ``world`` select."""
         effects = fault_injection.before(request, world)
         if effects is None:
             return NO_ANSWER
@@ -200,7 +203,7 @@ class Pipeline:
         return fault_injection.after(request, world, answer)
 
     def _execute(self, request: RequestContext, world: World, why: Refused | None) -> Answer:
-        """Parse the arguments, carry out the operation in ``world``, and render its result or its refusal."""
+        """Run the operation in ``world``. Return its result or its refusal as a response."""
         interface, endpoint = request.interface, request.endpoint
         try:
             if why is not None or endpoint is None:
@@ -221,10 +224,13 @@ class Pipeline:
             return self._refuse(request, refused)
 
     def _refuse(self, request: RequestContext, refused: Refused) -> Answer:
-        """Return the answer to a refusal. It stands in the default world's journal if no world is known."""
+        """Return the response to a refusal.
+
+        If no world is known, the refusal is recorded in the journal of the default world.
+        """
         if not request.begun and (request.world is not None or request.interface.journalled):
             request.begin(self._world(request))
-        refused.with_traceback(None)  # whose frames hold the refusal, and would outlast the request with it
+        refused.with_traceback(None)  # its frames reference the refusal and would keep the request alive
         request.refused = refused.spoken_in(request.interface.wording)
         return request.interface.refuse(request, refused)
 
@@ -233,7 +239,7 @@ class Pipeline:
         return self._refuse(request, Refused(INTERNAL_ERROR, where="; the log of the sandbox says where"))
 
     def _record(self, request: RequestContext, answer: Answer) -> None:
-        """Write the request into the journal of its world, once, in the same step as its effects."""
+        """Write the request's journal entry once, together with its effects."""
         world = request.world
         if world is None or not request.begun or request.noted:
             return
@@ -245,7 +251,7 @@ class Pipeline:
             world.journal.add(request.entry(answer.status, answer.content, answer.error))
 
     def _respond(self, request: RequestContext, answer: Answer) -> Response:
-        """Return the answer as HTTP."""
+        """Return ``answer`` as an HTTP response."""
         environ, body, after = request.environ, answer.content, request.after
         now = after.clock.instant if after is not None else self._world(request).now()
         headers = {"Date": _http_date(now)}
@@ -260,7 +266,7 @@ class Pipeline:
         if answer.stream is not None:
             if ENV_SERVED in environ:
                 environ[ENV_STREAM] = answer.stream
-            else:  # without a server nobody waits for more, so send the pieces that exist
+            else:  # without a server no client waits for more, so send the pieces that exist
                 while (piece := answer.stream.piece()) and not answer.stream.ended:
                     body += piece
                 body += piece
@@ -270,8 +276,8 @@ class Pipeline:
         return WholeResponse(body, answer.status or UNANSWERED, headers)
 
     def unread(self, lost: Unread) -> None:
-        """Write a request that the server could not read into the journal of the default world."""
-        if self.worlds.default.is_far_behind:  # to catch up would hold up everybody
+        """Record a request that the server could not parse in the default world's journal."""
+        if self.worlds.default.is_far_behind:  # the catch-up would block all other requests
             threading.Thread(target=self._unread, args=(lost,)).start()
             return
         try:
@@ -292,7 +298,10 @@ class Pipeline:
 
 
 def _promptly(request: RequestContext, answer: Callable[[], Response]) -> Response:
-    """Return the response of ``answer``. On the event loop, put it off while the world is being changed."""
+    """Return the response of ``answer``.
+
+    On the event loop, postpone it while another thread changes the world.
+    """
     environ = request.environ
     again: Again | None = environ.get(ENV_AGAIN)
     if ENV_SERVED not in environ or (again is not None and again.aside):
@@ -307,7 +316,7 @@ def _promptly(request: RequestContext, answer: Callable[[], Response]) -> Respon
 
 
 def _told(request: RequestContext) -> dict[str, str]:
-    """Return the headers about a request: its world and number, its faults, its assumptions."""
+    """Return the headers that report world, request number, faults and assumptions."""
     assert request.world is not None
     told = {names.WORLD: request.world.name}
     if request.cause:
@@ -330,9 +339,10 @@ def _spelt(assumed: tuple[tuple[str, object], ...]) -> str:
 
 
 def _require_host(environ: WSGIEnvironment) -> None:
-    """Refuse with ``invalid_host`` what has not one Host header with a host in it; HTTP/1.0 may lack it.
+    """Raise ``invalid_host`` unless the request has exactly one valid Host header.
 
-    A request target in absolute form names the host itself, whatever the header says (RFC 9112, 3.2.2).
+    HTTP/1.0 may omit the header. A host in an absolute request target takes precedence over the header
+    (RFC 9112, 3.2.2) and must be valid too.
     """
     found = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
     hosts: list[str] = environ.get(ENV_HOSTS, found)
@@ -351,7 +361,10 @@ def _require_host(environ: WSGIEnvironment) -> None:
 
 
 def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> Flask:
-    """Return a WSGI application that serves what is mounted over ``worlds``, with bodies up to ``limits``."""
+    """Return a WSGI application that serves ``mounts`` over ``worlds``.
+
+    ``limits`` are the maximum sizes of request bodies.
+    """
     pipeline = Pipeline(worlds, mounts, limits)
     app = LeanApplication(
         "reseller_sandbox", [Part(one.owns, partial(_views, pipeline, one)) for one in mounts]
@@ -368,7 +381,7 @@ def _views(pipeline: Pipeline, mount: Mount) -> Views:
     views = dict[Route, Callable[..., Response]]()
     for endpoint in mount.interface.endpoints:
         view = partial(_view, pipeline, mount.interface, endpoint)
-        name = endpoint.id.replace(".", "/")  # what stands before a dot is a blueprint to Flask
+        name = endpoint.id.replace(".", "/")  # Flask reads the part before a dot as a blueprint
         for number, rule in enumerate(endpoint.rules()):
             views[f"{name}#{number}", rule, endpoint.method] = view
     return views
@@ -379,7 +392,10 @@ def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint, /, **arg
 
 
 def _unmatched_view(pipeline: Pipeline) -> RequestContext:
-    """Return the context of a request that no row takes, in the shape of the interface it looks like."""
+    """Return the context of a request that no route matches.
+
+    The interface that owns the path shapes the response.
+    """
     return _context(pipeline.owner(flask_request.path), None, {})
 
 
@@ -390,11 +406,12 @@ def _context(interface: Interface, endpoint: Endpoint | None, arguments: dict[st
 def _through_world(
     serve: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse
 ) -> Iterable[bytes]:
-    """Take ``/_worlds/{name}`` off the front of the path: it chooses the world, the rest the operation."""
+    """Remove ``/_worlds/{name}`` from the path and note ``name`` as the request's world."""
     path: str = environ["PATH_INFO"]
     if path.startswith("/_worlds/"):
         name, _, rest = path.removeprefix("/_worlds/").partition("/")
-        environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")  # WSGI has bytes as latin-1
+        # WSGI carries bytes as latin-1
+        environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")
         environ[ENV_PREFIX] = f"/_worlds/{name}"
         environ["PATH_INFO"] = f"/{rest}"
     return serve(environ, start_response)

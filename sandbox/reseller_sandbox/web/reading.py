@@ -1,7 +1,7 @@
-"""Reading a request: by its schemas, against contradictions, and with a note of the keys that nothing reads.
+"""Reads requests: schemas, contradictions and unknown keys.
 
-A request may say the same thing in its path, its query, its body and the objects inside that. It must not
-contradict itself, or the sandbox would do, and charge, what nobody asked for.
+A request may repeat a value in its path, its query, its body and the objects inside the body. Different
+values for one key are refused, because the sandbox must not guess which one the client means.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from reseller_sandbox.worlds import World
 _LONGEST_PROBLEMS = 2000
 _LONGEST_VALUE = 80
 
-#: The one placeholder of a path that tells nothing of what is asked for.
+#: The only placeholder that carries no argument.
 _VERSION = "version"
 
-#: Under which other keys callers repeat what stands in the path, by its placeholder.
+#: Other keys under which clients repeat a value of the path, by placeholder.
 _ALIASES = {"domain_name": "domain", "contact_id": "id"}
 
-#: The object that describes a name, which callers send where nothing reads it too.
+#: The object that describes a domain. Clients send it even to operations that do not read it.
 _NAME_OBJECT = "domain"
 
-#: Keys for a host, which may be named by its label or in full.
+#: Keys for a host, as a label or as a full name.
 _HOST_KEYS = ("hostname", "host_name")
 
-#: How many are named, and how much of each.
+#: The maximum number of keys in a message, and the maximum length of each.
 _MOST = 10
 _LONGEST_KEY = 60
 
@@ -48,7 +48,10 @@ Statement = tuple[str, Any]
 
 
 def load(schema: Schema, given: Any) -> dict[str, Any]:
-    """Return ``given`` read by ``schema``; refuse with ``invalid_parameter``, naming every mistake."""
+    """Return ``given`` read by ``schema``.
+
+    Raise ``invalid_parameter`` with all problems.
+    """
     try:
         return dict(schema.load(given))
     except ValidationError as error:
@@ -57,11 +60,11 @@ def load(schema: Schema, given: Any) -> dict[str, Any]:
 
 
 class KnownKeys(Struct, frozen=True):
-    """What can be said to an operation: the keys that it reads in each place.
+    """The keys that an operation reads in each part of a request.
 
-    ``inner`` are those of each object inside the body, by the key of that, ``objects`` the keys of what is
-    looked into where it is an object. ``names`` are the names of all things by their keys, ``aliases`` the
-    further keys among those, ``numbers`` the names of the things that are numbers.
+    ``inner`` are the keys of each object inside the body. ``objects`` are the keys whose values are
+    searched if they are objects. ``names`` maps each key to the name of its argument. ``aliases`` are
+    the additional keys in ``names``. ``numbers`` are the names of numeric arguments.
     """
 
     body: Set[str]
@@ -73,7 +76,7 @@ class KnownKeys(Struct, frozen=True):
     numbers: Set[str]
 
     def read(self, request: RequestContext, body: Mapping[str, Any]) -> set[str]:
-        """Return the keys that a request has where the operation reads them, and those that repeat some."""
+        """Return the keys of a request that the operation reads, and the aliases."""
         found = request.path_arguments.keys() | self.aliases | (self.body & body.keys())
         found |= self.query & {key for key, _ in request.query}
         for key, known in self.inner.items():
@@ -84,7 +87,7 @@ class KnownKeys(Struct, frozen=True):
 
 @cache
 def vocabulary(endpoint: Endpoint) -> KnownKeys:
-    """Return what can be said to ``endpoint``."""
+    """Return the keys that ``endpoint`` reads."""
     nested = {key: one.schema for key, one in _fields(endpoint.body) if isinstance(one, fields.Nested)}
     schemas = (endpoint.body, endpoint.query, endpoint.path, *nested.values())
     every = [found for schema in schemas for found in _fields(schema)]
@@ -104,9 +107,10 @@ def vocabulary(endpoint: Endpoint) -> KnownKeys:
 def require_consistent(
     endpoint: Endpoint, request: RequestContext, world: World, body: Mapping[str, Any]
 ) -> None:
-    """Refuse with ``invalid_parameter`` what is said twice and differently, if ``endpoint`` refuses by that.
+    """Raise ``invalid_parameter`` if a request has two different values for a key.
 
-    The refusal's fact ``field`` is the name of the thing, which may have been said under an alias.
+    The check applies only if ``endpoint`` declares that rule. The refusal's fact ``field`` is the name
+    of the argument, even if the request uses an alias.
     """
     if INVALID_PARAMETER not in endpoint.refuses or not (body or request.query):
         return
@@ -114,7 +118,7 @@ def require_consistent(
     places = _places(request, body, known.objects)
     told = [known.names.get(key, key) for _, given in places for key, _ in given]
     if len(set(told)) == len(told):
-        return  # as for most: all is said once
+        return  # the usual case: no key is repeated
     means_more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
     for place, given in places:
         for key, value in given:
@@ -148,7 +152,7 @@ def _fields(schema: Schema | None) -> Iterator[tuple[str, Any]]:
 
 
 def _meaning(name: str, value: Any, known: KnownKeys, request: RequestContext) -> Any:
-    """Return ``value`` as something equal for all spellings of one number, name or host."""
+    """Return ``value`` in a normal form, equal for all spellings of a number or a name."""
     if isinstance(value, bool | list | dict):
         return value
     text = str(value)
@@ -177,18 +181,18 @@ def note_ignored(
     body: Mapping[str, Any],
     elements: Collection[str] = (),
 ) -> None:
-    """Note the keys that ``endpoint`` does not read, or refuse with ``unknown_keys`` where that is wanted.
+    """Note the keys that ``endpoint`` does not read.
 
-    ``elements`` are the keys of the query that are not the operation's. What is said where it is read may be
-    said again elsewhere.
+    Raise ``unknown_keys`` if the assumptions say so. ``elements`` are the keys of the query that
+    authenticate the request. A key that is read in one place may be repeated in another.
     """
     if not body and not request.query:
         return
     if not request.query and next(_strange(endpoint.body, body, ()), None) is None:
-        return  # as for most: the schema has them all
+        return  # the usual case: the schema has all keys
     read, known = vocabulary(endpoint).read(request, body), vocabulary(endpoint).query
     more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
-    # The contract has an error for unknown keys in the bodies of some operations.
+    # For some operations, the contract has an error for unknown keys in the body.
     in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _strange(endpoint.body, body, {*read, *more})
     in_query = (_named(key, "", known) for key, _ in request.query if key not in {*known, *read, *elements})
     found = chain(in_body, in_query)
@@ -205,7 +209,7 @@ def note_ignored(
 def _strange(
     schema: Schema | None, given: Mapping[str, Any], read: Collection[str], path: str = ""
 ) -> Iterator[str]:
-    """Yield the keys of an object, and of the objects inside it, that its schema lacks and nothing reads."""
+    """Yield the keys of an object and its inner objects that nothing reads."""
     known = {} if schema is None else _loaded_fields(schema)
     for key, value in given.items():
         if key in known:
@@ -215,14 +219,14 @@ def _strange(
             yield _named(key, path, known)
 
 
-@cache  # a schema is one of a row's
+@cache  # safe, because each schema belongs to one endpoint
 def _loaded_fields(schema: Schema) -> Mapping[str, fields.Field[Any]]:
     return {one.data_key or name: one for name, one in schema.load_fields.items()}
 
 
 def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
     if isinstance(field, fields.Nested) and isinstance(value, dict):
-        # What the request says where it is read is read here too, but for objects of their own kind.
+        # A key that is read elsewhere may be repeated here, but not in more deeply nested objects.
         yield from _strange(field.schema, value, read if path.count(".") == 1 else (), path)
     elif isinstance(field, fields.List) and isinstance(value, list):
         for item in value:
@@ -232,7 +236,7 @@ def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: s
 
 
 def _shaped(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
-    """Yield the same by the JSON Schema of a field that reads objects by itself."""
+    """Yield the unknown keys of a value whose field has a JSON Schema instead of a schema."""
     if not isinstance(value, dict | list):
         return
     for one in (shape, *shape.get("oneOf", ())):
@@ -245,7 +249,7 @@ def _shaped(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
 
 
 def _named(key: str, path: str, known: Iterable[str]) -> str:
-    """Return a key where it stands, with the nearest of those that would have been read."""
+    """Return a key with its path and the most similar known key."""
     near = close(key, known)
     shown = f"{path}{key}" if len(key) <= _LONGEST_KEY else f"{path}{key[: _LONGEST_KEY - 1]}…"
     return f"{shown}; nearest {near[0]}" if near else shown

@@ -1,4 +1,4 @@
-"""Records as JSON: the marshmallow schema of a frozen dataclass follows from the types of its fields."""
+"""Records as JSON: marshmallow schemas derived from frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Qu
 
 
 class Part(fields.Raw):
-    """A key that may stand among those of a record, as a parameter describes it."""
+    """A key that a record may contain, described by a parameter."""
 
     def __init__(self, one: Parameter) -> None:
         super().__init__(metadata={"description": one.words})
@@ -25,7 +25,7 @@ class Part(fields.Raw):
 
 
 class Word(Text):
-    """One of a few words."""
+    """One of several fixed strings."""
 
     def __init__(self, words: tuple[str, ...], **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -33,15 +33,16 @@ class Word(Text):
 
 
 class Fraction(fields.Float):
-    """A number that need not be whole."""
+    """A number with or without a fraction."""
 
 
 @cache
 def schema_of(record: Any) -> type[Schema]:
-    """Return the schema of a frozen dataclass; a final underscore is no part of a key.
+    """Return the schema of a frozen dataclass.
 
-    A field that begins with one stays on its side. Where the record has ``among``, the
-    name of a field and a function that returns parameters, those are keys that stand among the others.
+    Fields that begin with an underscore are left out, and a final underscore is not part of the key. If
+    the record has ``among``, a field name and a function that returns parameters, these parameters are
+    keys as well.
     """
     hints = get_type_hints(record, include_extras=True)
     rest, parameters = getattr(record, "among", ("", tuple))
@@ -67,7 +68,7 @@ def _schema_made(record: Any) -> Schema:
 
 
 _PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
-    # the standard library's own class, whatever a test that freezes time has put in its place
+    # the standard library's class, even if a test that freezes time has replaced it
     next(one for one in datetime.__mro__ if one.__module__ == "datetime"): Instant,
     str: Text,
     bool: Truth,

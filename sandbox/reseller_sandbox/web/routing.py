@@ -1,4 +1,4 @@
-"""The routes of an application: found by path and method, whatever host a request names."""
+"""Routes of an application, found by path and method for any host."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Application(Flask):
     _parts: Sequence[Part] = ()
 
     def __init__(self, name: str, parts: Sequence[Part]) -> None:
-        self.has_own_map = True  # Flask's own, until there are routes
+        self.has_own_map = True  # Flask's own map, until there are routes
         super().__init__(name, static_folder=None)
         self.rules = _shared_map((), self.url_rule_class)
         self._routes: dict[Part, tuple[Route, ...]] = dict.fromkeys(parts, ())
@@ -116,12 +116,13 @@ class Application(Flask):
             return
         with self._making:
             made = {part: part.views() for part in filter(wanted, self._parts)}
-            if not made:  # another thread has made them meanwhile
+            if not made:  # another thread has made them in the meantime
                 return
             for part, views in made.items():
                 self._routes[part] = tuple(views)
                 own = {name: view for (name, _, _), view in views.items()}
-                self.view_functions |= {**own, **self.view_functions}  # a user's own stay
+                # views that a user added take precedence
+                self.view_functions |= {**own, **self.view_functions}
             self.rules = _shared_map(self._all_routes(), self.url_rule_class)
             self._parts = [part for part in self._parts if part not in made]
 

@@ -1,8 +1,7 @@
-"""JSON read strictly and written plainly.
+"""JSON read strictly and written compactly.
 
-Numbers with a fraction become ``Decimal``, so that a price keeps
-every digit. What standard JSON does not allow is refused with the place where
-it stands: NaN, a key that comes twice, bad UTF-8, half a surrogate pair.
+Numbers with a fraction become ``Decimal``, so that a price keeps every digit. Values outside standard
+JSON are refused with their position: NaN, a repeated key, bad UTF-8, half a surrogate pair.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from reseller_sandbox.registry.stepwise import LONG, json_pieces
 
 
 class BadJson(ValueError):
-    """Bytes that are not JSON; the message says what is wrong and where."""
+    """Raised for bytes that are not JSON. The message states the problem and its position."""
 
 
 def read(raw: bytes) -> Any:
-    """Return the value that ``raw`` stands for; raise ``BadJson``."""
+    """Return the value of the JSON text ``raw``, or raise ``BadJson``."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -49,7 +48,7 @@ def read(raw: bytes) -> Any:
 
 
 class Ready(dict[str, Any]):
-    """A JSON object with its text: what answers show of a lasting record. A copy is a plain one."""
+    """A JSON object with its cached text. A copy is a plain dict."""
 
     __slots__ = ("text",)
 
@@ -58,7 +57,7 @@ class Ready(dict[str, Any]):
         self.text = _text(shown)
 
 
-#: What may be ready, or hold what is.
+#: The types that can be ready or contain ready objects.
 _HOLDERS = (dict, list)
 
 
@@ -68,12 +67,12 @@ def write(value: Any) -> bytes:
 
 
 def write_in_pieces(value: Any) -> bytes:
-    """Return the same as ``write``. Other threads can run meanwhile: it makes no long call into C."""
+    """Return the same as ``write`` without a long call into C that blocks threads."""
     return b"".join([piece.encode("utf-8", "backslashreplace") for piece in json_pieces(value, _text)])
 
 
 def _ready_text(value: Any) -> str | None:
-    """Return the text of an object that is ready or has such a part, or of a list of ready ones alone."""
+    """Return the text of a value that is ready or has ready parts, or None."""
     if type(value) is Ready:
         return value.text
     if type(value) is dict:
@@ -84,7 +83,7 @@ def _ready_text(value: Any) -> str | None:
 
 
 def _spliced(value: dict[str, Any]) -> str | None:
-    """Return the text of an object with parts that are ready; what is between those is written together."""
+    """Return the text of an object with ready parts, or None without such parts."""
     texts: list[str] = []
     between: dict[str, Any] = {}
     for key, part in value.items():
@@ -139,7 +138,7 @@ def _decoder() -> Any:
 
 
 def _decoder_in_pieces() -> Any:
-    """Return a decoder whose scanner is in Python: ten times as slow, but other threads run meanwhile."""
+    """Return a decoder with a scanner in Python, ten times slower but interruptible."""
     made = _decoder()
     made.scan_once = vars(scanner)["py_make_scanner"](made)
     return made

@@ -1,4 +1,4 @@
-"""Why no row takes a request, and the operations that are most like it."""
+"""Explains why no route matches a request, and finds the most similar operations."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ _MOST_WORDS = 3
 
 _VERSION_PATH = re.compile(f"/{VERSION}(/|$)")
 
-#: What the contract calls an interface, where that is not its name here.
+#: The contract's names of interfaces, if they differ from ours.
 _CONTRACT_NAMES = {"v2": "v2.0"}
 
-#: How many are named, and from which likeness on.
+#: The maximum number of suggestions, and the minimum similarity.
 _MOST = 3
 _CUTOFF = 0.6
-#: Above this likeness, one word is another one misspelt.
+#: From this similarity on, a word is a misspelling of another.
 _ALIKE = 0.7
-#: How like a word another one is that it stands in.
+#: The similarity of a word to a longer word that contains it.
 _WITHIN = 0.75
-#: No row is longer than this, nor has it longer words.
+#: The maximum number of segments that are compared, and their maximum length.
 _SEGMENTS = 6
 _LONGEST = 40
 
-#: What a segment too many costs, one that is missing, and another method.
+#: The costs of an extra segment, of a missing one and of another method.
 _TOO_MANY, _MISSING, _METHOD = 0.5, 0.05, 0.1
 
 _VERSION = re.compile(r"v[0-9]+(\.[0-9]+)?|[0-9]+\.[0-9]+", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
-#: How names of operations begin; what they are about follows.
+#: The verbs with which names of operations begin. The object follows the verb.
 _VERBS = frozenset(
     ("add", "create", "delete", "edit", "get", "list", "modify", "put", "remove", "set", "update")
 )
 
 
 class Unmatched:
-    """Says why no row of what is mounted takes a request."""
+    """Explains why no route of ``mounts`` matches a request."""
 
     def __init__(self, mounts: Sequence[Mount], limits: BodyLimits) -> None:
         self._mounts = mounts
@@ -65,13 +65,13 @@ class Unmatched:
 
     @cached_property
     def _rows(self) -> dict[str, Rows]:
-        """The rows of each interface by its name, and those that clients call under none."""
+        """The operations of each interface by its name, and under "" those of all APIs."""
         interfaces = [mount.interface for mount in self._mounts]
         journalled = [one for interface in interfaces if interface.journalled for one in interface.endpoints]
         return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in interfaces}
 
     def why(self, error: HTTPException, request: RequestContext, world: World) -> Refused:
-        """Return the refusal that ``error`` stands for; an unknown path is told the rows nearest to it."""
+        """Return the refusal for ``error``. An unknown path gets the most similar operations."""
         path = request.prefix + request.path
         path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
         if isinstance(error, RequestEntityTooLarge):
@@ -91,7 +91,7 @@ class Unmatched:
         return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
 
     def _nearest(self, request: RequestContext, world: World) -> str:
-        """Return which operations may have been meant, or what the interface has no operations on."""
+        """Return the suggested operations, or the words that the interface does not know."""
         name = next((one.interface.name for one in self._mounts if one.owns(request.path)), "")
         if name == "v2" and not _VERSION_PATH.match(request.path):
             return f"the version must be {' or '.join(request.assumed_in(world).versions)}"
@@ -109,9 +109,10 @@ class Unmatched:
 
 
 def _methods_of(path: str, error: MethodNotAllowed) -> list[str]:
-    """Return the methods of the operations at a path, not those of ``/worlds/{world}`` at ``/worlds/fork``.
+    """Return the methods of the operations at a path.
 
-    HEAD is left out, because a GET takes it without an operation of its own.
+    The path ``/worlds/fork`` does not get the methods of ``/worlds/{world}``. HEAD is left out, because
+    every GET route accepts it.
     """
     find = cast(Application, current_app).rules.bind("").match
     known = sorted(set(error.valid_methods or ()) - {"HEAD"})
@@ -131,7 +132,7 @@ class _Row(Struct, frozen=True):
 
 
 class Rows:
-    """The operations of one interface or of several, to be looked through."""
+    """The operations of one or several interfaces, to be searched for similar ones."""
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._rows = [
@@ -140,9 +141,9 @@ class Rows:
             for path, rule in zip(one.paths, one.rules(), strict=True)
         ]
         count = Counter(literal for row in self._rows for literal in set(row.literals))
-        #: What is in few rows says more than what is in all of them.
+        #: Rare words weigh more, because they distinguish operations.
         self._weight = {literal: 1 / number for literal, number in count.items()}
-        #: What somebody can begin with who has named nothing yet.
+        #: Words in all rows. A path with only these words names no resource yet.
         self._common = {literal for literal, number in count.items() if number == len(self._rows)}
         self._beginnings = [
             row.shown for row in self._rows if row.shown.startswith("GET") and "{" not in row.shown
@@ -150,7 +151,7 @@ class Rows:
         self._words = frozenset(word for row in self._rows for one in row.literals for word in _words(one))
 
     def nearest(self, method: str, path: str) -> list[str]:
-        """Return the rows that are most like a request, the likest first, or an empty list."""
+        """Return the operations most similar to a request, best first."""
         segments = _segments(path)
         if segments and self._common.issuperset(segments):
             return self._beginnings[:_MOST]
@@ -162,7 +163,7 @@ class Rows:
         return list(dict.fromkeys(shown for *_, shown in good))[:_MOST]
 
     def strange(self, path: str) -> list[str]:
-        """Return the words of a path that no row has: what its operation would have been about."""
+        """Return the words of a path that no operation has, except verbs."""
         names = (one for one in _segments(path) if "." not in one and not one.isdigit())
         words = list(dict.fromkeys(word for one in names for word in _words(one)))[:_SEGMENTS]
         strange = [word for word in words if not any(likeness(word, known) for known in self._words)]
@@ -189,7 +190,7 @@ def _row(endpoint: Endpoint, path: str, rule: str) -> _Row:
 
 
 def _segments(path: str) -> list[str]:
-    """Return the parts of a path that say something: those after its version, if it has one."""
+    """Return the segments of a path after its version."""
     found = [one[:_LONGEST] for one in path.split("/") if one][:_SEGMENTS]
     version = max(
         (at + 1 for at, one in enumerate(found) if one == "{version}" or _VERSION.fullmatch(one)), default=0
@@ -198,22 +199,23 @@ def _segments(path: str) -> list[str]:
 
 
 def _likest(literal: str, segments: Sequence[str]) -> tuple[float, int]:
-    """Return how like ``literal`` the likest segment is, and where that stands."""
+    """Return the highest similarity of a segment to ``literal``, and its index."""
     return max(((likeness(one, literal), at) for at, one in enumerate(segments)), default=(0.0, -1))
 
 
 @lru_cache(maxsize=4096)
 def likeness(one: str, other: str) -> float:
-    """Return the likeness of two words: 1 for the same, 0 for different ones, between for a misspelt one.
+    """Return the similarity of two words: 1 if equal, 0 if different.
 
-    A word is also like another one if it contains its parts, as ``lockDomain`` contains ``lock``.
+    A misspelt word is between. A word that contains the parts of another is similar too: ``lockDomain``
+    contains ``lock``.
     """
     small, wanted = one.lower(), other.lower()
     if small == wanted:
         return 1.0
     if _words(other) < _words(one):
         return _WITHIN
-    if abs(len(small) - len(wanted)) > 1:  # ``unlock`` is not ``lock`` misspelt
+    if abs(len(small) - len(wanted)) > 1:  # ``unlock`` is not a misspelling of ``lock``
         return 0.0
     matcher = SequenceMatcher(None, small, wanted)
     like = matcher.ratio() if matcher.quick_ratio() > _ALIKE else 0.0

@@ -1,8 +1,8 @@
-"""OpenAPI documents, drawn from the rows, the schemas and the declared refusals; nothing is said twice.
+"""OpenAPI documents, derived from endpoints, schemas and declared refusals.
 
-The words that no declaration has are in the ``glossary.yaml`` of each interface, the examples in its
-``examples.json``. A document is true under the assumptions that it is drawn for. It is of OpenAPI 3.1, whose
-schemas are JSON Schema as any validator reads it. Begin with ``describe``.
+Texts without a declaration are in the ``glossary.yaml`` of each interface, examples in its
+``examples.json``. A document is valid for the assumptions that it is made for. The version is OpenAPI
+3.1, whose schemas are standard JSON Schema. Begin with ``describe``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.openapi.glossary import Examples, Glossary
 from reseller_sandbox.web.openapi.schemas import Converter, asked, name_of, resource, resources
 
-#: What a reader looks for first.
+#: The keys that stand first in a document.
 _FIRST = ("openapi", "info", "servers", "security", "tags", "paths")
 
 
@@ -55,30 +55,32 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
     converter.assume(assumed, asked(interface.endpoints))
     operations = Operations(interface, assumed, spec, converter)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a schema used as one and as many is one schema
+        warnings.simplefilter("ignore")  # apispec warns if a schema is used both alone and as a list
         for endpoint in interface.endpoints:
             for path in endpoint.paths:
                 operation = operations.drawn(endpoint, path)
                 spec.path(path, operations={endpoint.method.lower(): operation})
-    document: dict[str, Any] = json.loads(json.dumps(spec.to_dict()))  # parts are the declarations' own
+    # a copy, because parts of it belong to the declarations
+    document: dict[str, Any] = json.loads(json.dumps(spec.to_dict()))
     words.put_into(document)
-    if assumed == Assumptions():  # others answer otherwise
+    if assumed == Assumptions():  # the examples are recorded under the default assumptions
         Examples.of(type(interface)).put_into(document)
     return {key: document[key] for key in (*_FIRST, *document)}
 
 
 _JSON = "application/json"
 
-#: Which name an operation has among its interface's own, for those who know the sandbox by that.
+#: The key for the operation's id inside the sandbox.
 OWN_ID = "x-sandbox-operation"
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
 def operation_id(endpoint: Endpoint, path: str) -> str:
-    """Return the id of an operation under one of its paths, in one word: ``createDomain``, ``clockAdvance``.
+    """Return the id of an operation under one of its paths: ``createDomain``.
 
-    Under a further path it says by what that goes: ``renewDomainByDomainName``.
+    For another path than the first, the id names the path's own placeholders:
+    ``renewDomainByDomainName``.
     """
     first, *rest = re.split(r"[._]", endpoint.id.partition(".")[2])
     word = first + "".join(part[:1].upper() + part[1:] for part in rest)
@@ -92,7 +94,7 @@ def operation_id(endpoint: Endpoint, path: str) -> str:
 
 
 def _everywhere(endpoint: Endpoint) -> set[str]:
-    """Return the placeholders that all the paths of an operation have."""
+    """Return the placeholders that all paths of an operation have in common."""
     return set.intersection(*(set(_PLACE.findall(path)) for path in endpoint.paths))
 
 
@@ -101,7 +103,7 @@ def _titled(place: str) -> str:
 
 
 class Operations:
-    """Draws the operations of an interface; the schemas of their errors become components of ``spec``."""
+    """Builds the operations of a document and adds their error schemas to ``spec``."""
 
     def __init__(
         self, interface: Interface, assumed: Assumptions, spec: APISpec, converter: Converter
@@ -114,7 +116,7 @@ class Operations:
             spec.components.header(name, {"description": TOLD[name], "schema": {"type": "string"}})
 
     def drawn(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
-        """Return the operation of a row under one of its paths."""
+        """Return the OpenAPI operation of ``endpoint`` under ``path``."""
         summary, _, rest = docstring(endpoint.handle).replace("``", "`").partition("\n")
         told: dict[str, Any] = {
             "operationId": operation_id(endpoint, path),
@@ -149,7 +151,7 @@ class Operations:
             known = responses.get(str(status))
             if known is None:
                 responses[str(status)] = _content(lines, _JSON, schema)
-            else:  # every answer has the status of a success
+            else:  # under ``always_200``, errors have the status of a success
                 known["description"] += f" Or one of these errors:\n\n{lines}"
                 held = known["content"][_JSON]
                 held["schema"] = {"anyOf": [resolve(held["schema"]), schema]}
@@ -174,7 +176,7 @@ class Operations:
             yield from self._interface.shown(endpoint, rule, self._assumed)
 
     def _error(self, name: str, errors: list[Shown]) -> dict[str, Any]:
-        """Return a reference to the schema of these errors, which is a component under that name."""
+        """Return a reference to the error schema, a component called ``name``."""
         if name not in self._spec.components.schemas:
             self._spec.components.schema(name, _narrowed(self._interface.error_shape, errors))
         return {"$ref": f"#/components/schemas/{name}"}
@@ -203,7 +205,7 @@ class Operations:
 
 
 def _narrow(endpoint: Endpoint, path: str) -> bool:
-    """Whether a path has a placeholder that takes digits alone, so that no operation is found for others."""
+    """Whether a path has a placeholder for digits, so that other texts match no route."""
     known = _on_the_wire(endpoint.query) | _on_the_wire(endpoint.path)
     return any(isinstance(known.get(name), Digits) for name in _PLACE.findall(path))
 
@@ -214,7 +216,7 @@ def _needed(schema: Schema) -> list[str]:
 
 
 def _narrowed(shape: Mapping[str, Any], errors: list[Shown]) -> dict[str, Any]:
-    """Return the schema of errors with what these have in their bodies."""
+    """Return ``shape`` limited to the values that ``errors`` have in their bodies."""
     properties = dict(shape["properties"])
     for key in errors[0].body:
         values = list(dict.fromkeys(one.body[key] for one in errors))
@@ -223,14 +225,14 @@ def _narrowed(shape: Mapping[str, Any], errors: list[Shown]) -> dict[str, Any]:
 
 
 def _one_of(values: list[Any]) -> dict[str, Any]:
-    """Return what allows these values alone; a text may have places to be filled."""
+    """Return a schema that allows only ``values``. A ``{placeholder}`` allows any text."""
     if not any(isinstance(value, str) and "{" in value for value in values):
         return {"enum": values}
     told = (_PLACE_LEFT.sub(r"[\\s\\S]*", re.escape(value).replace("\\ ", " ")) for value in values)
     return {"pattern": f"^({'|'.join(told)})$"}
 
 
-#: A place in a text that is escaped.
+#: A placeholder in an escaped text.
 _PLACE_LEFT = re.compile(r"\\\{\w+\\\}")
 
 

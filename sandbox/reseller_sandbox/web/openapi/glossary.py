@@ -1,4 +1,4 @@
-"""What no declaration has: the words and links of a document, and examples recorded from a sandbox."""
+"""Texts, links and examples of documents that no declaration contains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reseller_sandbox.web.interface import Interface
 
 
 def beside(interface: type[Interface], name: str) -> str:
-    """Return the text of a file that is kept beside an interface, or nothing."""
+    """Return the text of a file in an interface's package, or an empty string."""
     package = interface.__module__.rpartition(".")[0]
     file = files(package) / name
     return file.read_text("utf-8") if file.is_file() else ""
@@ -23,11 +23,11 @@ def beside(interface: type[Interface], name: str) -> str:
 
 @dataclass(frozen=True)
 class Glossary:
-    """What an interface's ``glossary.yaml`` says.
+    """The contents of an interface's ``glossary.yaml``.
 
-    ``terms`` are the properties and parameters by their names. One that means something else in an object
-    stands under where that is: ``Balance.balance``, ``HostWanted.ip.type``. ``links`` are the operations
-    that can follow one with what it has answered.
+    ``terms`` describe properties and parameters by name. A term with a special meaning in one object
+    has the path as its key: ``Balance.balance``, ``HostWanted.ip.type``. ``links`` are the operations
+    that can follow another one with values from its response.
     """
 
     title: str
@@ -78,7 +78,10 @@ def _first(responses: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _link(before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the link by which ``after`` follows: what its path asks for, as answer, path or body have it."""
+    """Return the OpenAPI link from ``before`` to ``after``.
+
+    It fills the path parameters of ``after`` from the response, the path or the body of ``before``.
+    """
     known: dict[str, str] = {}
     for where, said in (("request", before.get("requestBody")), ("response", _first(before["responses"]))):
         if said is not None:
@@ -94,7 +97,7 @@ def _link(before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping
 def _pointers(
     schema: Mapping[str, Any], document: Mapping[str, Any], at: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield the names in an object, and before them those in its objects, with where they stand."""
+    """Yield the keys of an object with their JSON pointers, inner objects first."""
     name = re.sub(".*/", "", schema.get("$ref", ""))
     found = document["components"]["schemas"][name] if name else schema
     for key, inner in found.get("properties", {}).items():
@@ -105,9 +108,9 @@ def _pointers(
 
 @dataclass(frozen=True)
 class Examples:
-    """What an interface's ``examples.json`` holds.
+    """The contents of an interface's ``examples.json``.
 
-    ``operations`` are by their ids: what was asked (``parameters`` and ``body``), and the ``answer``.
+    ``operations`` are by their ids: the request (``parameters`` and ``body``), and the ``answer``.
     ``errors`` are the bodies of refusals by the code or the message that names the error.
     """
 
@@ -120,7 +123,7 @@ class Examples:
         return cls(**json.loads(beside(interface, "examples.json") or '{"operations": {}, "errors": {}}'))
 
     def put_into(self, document: dict[str, Any]) -> None:
-        """Give each operation of a document its example, and each error the one of its kind."""
+        """Add the examples of operations and errors to a document."""
         if self.errors:
             named = {key_of(name): {"value": body} for name, body in self.errors.items()}
             document["components"]["examples"] = named

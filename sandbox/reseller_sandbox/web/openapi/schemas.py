@@ -1,4 +1,4 @@
-"""From marshmallow to JSON Schema: what apispec does, and what only this project's schemas know."""
+"""Conversion of marshmallow schemas to JSON Schema, beyond the features of apispec."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from reseller_sandbox.web.fields import Shape, sound
 
 
 class Converter(OpenAPIConverter):
-    """Converts schemas as the assumptions have them: those that are asked, and those that are answered."""
+    """Converts the schemas of requests and responses under the assumptions."""
 
     def assume(self, assumed: Assumptions, asked: frozenset[type[Schema]]) -> None:
-        """Set what the documents depend on: the assumptions, and the classes of what requests carry."""
+        """Set the assumptions and the schema classes of requests."""
         self._assumed = assumed
         self._asked = asked
         self.add_attribute_function(self._own_shape)  # type: ignore[no-untyped-call]
 
     def schema2jsonschema(self, schema: Any) -> dict[str, Any]:
-        """Return the JSON Schema of an object, with its words and the keys it must have."""
+        """Return the JSON Schema of an object, with description and required keys."""
         told: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
         made = resolve_schema_instance(schema)
         words = _plain(docstring(getattr(made, "record", type(made))).partition("\n\n")[0])
@@ -50,13 +50,13 @@ class Converter(OpenAPIConverter):
             needed = list(schema.needs(self._assumed))
             for name in needed:
                 if "string" in told["properties"][name].get("type", ""):
-                    told["properties"][name]["minLength"] = 1  # an empty text is as good as none
+                    told["properties"][name]["minLength"] = 1  # an empty string counts as missing
             return needed
         spared = schema.lacks(self._assumed)
         return [name for name in told["properties"] if name not in spared]
 
     def _own_shape(self, field: Any, ret: Mapping[str, Any], **__: Any) -> Mapping[str, Any]:
-        """Return the field's own shape, and what its validators say that apispec does not read."""
+        """Return a field's own schema and the limits from validators that apispec ignores."""
         under = getattr(field, "shape_under", None)
         told = dict(getattr(field, "shape", {}) if under is None else under(self._assumed))
         types = told.get("type", [])
@@ -71,7 +71,7 @@ class Converter(OpenAPIConverter):
 
 
 def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema that takes null too, which a request may send in place of nothing."""
+    """Return a schema that also allows null, because null means a missing key."""
     if "type" not in shape:
         words = {key: shape[key] for key in ("description",) if key in shape}
         return {"anyOf": [{key: shape[key] for key in shape if key not in words}, {"type": "null"}], **words}
@@ -81,12 +81,12 @@ def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
 
 
 def _everywhere(pattern: str) -> str:
-    """Return what matches the beginning of a text in Python as a pattern of JSON Schema."""
+    """Return a Python pattern that matches the beginning of a text for JSON Schema."""
     return f"^(?:{pattern})".replace(r"\Z", "$")
 
 
 def _either(spelt: tuple[str, ...]) -> dict[str, Any]:
-    """Return the condition that one of two names is there."""
+    """Return the condition that an object has one of two names."""
     if not spelt:
         return {}
     name, alias = spelt
@@ -99,7 +99,7 @@ def name_of(schema: Any) -> str:
 
 
 def asked(endpoints: Iterable[Endpoint]) -> frozenset[type[Schema]]:
-    """Return the classes of all objects that requests carry."""
+    """Return the classes of all objects in request bodies."""
     return frozenset(found for one in endpoints for found in _within(one.body))
 
 
@@ -114,7 +114,7 @@ def _within(schema: Schema | None) -> Iterator[type[Schema]]:
 
 
 def resource(endpoint: Endpoint) -> str:
-    """Return the name of what an operation is about: that of its resource, or of its module."""
+    """Return the name of an operation's resource or module."""
     if endpoint.subject is not None:
         return str(endpoint.subject.name)
     *_, package, module = endpoint.handle.__module__.split(".")
@@ -122,12 +122,12 @@ def resource(endpoint: Endpoint) -> str:
 
 
 def resources(endpoints: Iterable[Endpoint]) -> dict[str, str]:
-    """Return what the operations are about: names and words."""
+    """Return the names and descriptions of the operations' resources."""
     return {resource(one): _plain(docstring(_subject(one)).partition("\n\n")[0]) for one in endpoints}
 
 
 def _subject(endpoint: Endpoint) -> Any:
-    # pytester, for one, takes away what a test has imported, while a sandbox may go on
+    # Import again, because pytester removes imported modules while a sandbox is still running.
     return endpoint.subject or import_module(endpoint.handle.__module__)
 
 
