@@ -1,9 +1,8 @@
-"""What may happen to an answer on its way to the client, and what of it plain WSGI can bring about.
+"""Faults and delays in the delivery of a response, and their imitation in plain WSGI.
 
-The application says it by putting a ``Delivery`` into the WSGI environment. The server carries it out on the
-socket (``asgi_adapter``), and clients of this process imitate it (``clients.fake_connection``). Without
-either, under another WSGI server, ``delivering`` does what can be done there: it sleeps, shortens, and raises the exception that a
-client would have met.
+The application puts a ``Delivery`` into the WSGI environment. The server applies it to the socket
+(``asgi_adapter``), and in-process clients imitate it (``clients.fake_connection``). Under another WSGI
+server, ``delivering`` sleeps, shortens the body, or raises the exception that a client would get.
 """
 
 from __future__ import annotations
@@ -19,28 +18,28 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-#: Set by the server: it carries deliveries out itself.
+#: Set by the server: the server itself applies deliveries.
 ENV_SERVED = "sandbox.served"
-#: Set by the server: the body was longer than it takes, and was not read.
+#: Set by the server: the body was longer than the limit, so the server did not read it.
 ENV_TOO_LARGE = "sandbox.body_too_large"
-#: Set by the server: the value of each Host header that came.
+#: Set by the server: the values of all Host headers of the request.
 ENV_HOSTS = "sandbox.hosts"
 #: Set by the application: the ``Delivery`` of its answer.
 ENV_DELIVERY = "sandbox.delivery"
-#: Set by the application: an ``Again``, with which it wants to be called again.
+#: Set by the application: an ``Again``, which asks the server to call the application again.
 ENV_AGAIN = "sandbox.again"
 #: Set by the application: a ``Stream``, which follows the head of its answer.
 ENV_STREAM = "sandbox.stream"
-#: Set by the application: what it has to say of the request for the request log (``LogWords``).
+#: Set by the application: the words about the request for the request log (``LogWords``).
 ENV_SAID = "sandbox.said"
 
-#: After how many seconds without news a follower is told that the server is still there.
+#: Interval of the heartbeats of an idle stream, in seconds.
 HEARTBEAT = 15.0
 HEARTBEAT_BYTES = b": here\n\n"
 
 
 class Drops(Struct, frozen=True):
-    """The body goes out ``size`` bytes at a time, with ``pause`` seconds between them."""
+    """Body sent in pieces of ``size`` bytes, with ``pause`` seconds between them."""
 
     size: int
     pause: float
@@ -51,17 +50,18 @@ class Drops(Struct, frozen=True):
 
 
 class TcpReset(Struct, frozen=True):
-    """A TCP RST takes the place of the answer."""
+    """TCP RST in place of the response."""
 
 
 class TcpClose(Struct, frozen=True):
-    """The connection is closed, with a FIN, in place of the answer."""
+    """TCP FIN in place of the response."""
 
 
 class CutShort(Struct, frozen=True):
-    """The head announces the whole body, of which ``keep`` bytes come; then a FIN, or a RST if ``reset``.
+    """Response whose body ends after ``keep`` bytes, with a FIN, or with a RST if ``reset``.
 
-    They are half of it unless ``keep`` says otherwise, and one less than all of them at most.
+    The head announces the whole body. By default ``keep`` is half of the body. At most, all bytes but
+    one are sent.
     """
 
     keep: int | None = None
@@ -73,13 +73,13 @@ class CutShort(Struct, frozen=True):
 
 
 class RawBytes(Struct, frozen=True):
-    """``raw``, which need not be HTTP, takes the place of the answer; then the connection is closed."""
+    """Raw bytes, perhaps not HTTP, in place of the response. The connection is closed after them."""
 
     raw: bytes
 
 
 class Silence(Struct, frozen=True):
-    """Nothing is sent. The connection stays open for ``seconds``, or until the client leaves."""
+    """Open connection without a response, for ``seconds`` or until the client leaves."""
 
     seconds: float | None = None
 
@@ -88,14 +88,14 @@ Cut: TypeAlias = TcpReset | TcpClose | CutShort | RawBytes | Silence
 
 
 class Pause(Struct, frozen=True):
-    """So many seconds without a byte; ``real`` ones have to be waited for, whatever the client's time."""
+    """Pause in seconds without a byte. A ``real`` pause takes real time, also for in-process clients."""
 
     seconds: float
     real: bool = False
 
 
 class Delivery(Struct, frozen=True):
-    """After ``delay`` seconds the answer goes, in drops if there is a ``drip``; unless ``cut`` strikes."""
+    """Delivery of a response: after ``delay`` seconds, in drops if ``drip`` is set, and ended by ``cut``."""
 
     delay: float = 0.0
     drip: Drops | None = None
@@ -106,7 +106,7 @@ class Delivery(Struct, frozen=True):
             raise ValueError(f"{self} has a delay below zero")
 
     def holds_up(self, body: bytes) -> float:
-        """Return for how many seconds it keeps a client waiting that sees all of ``body`` that ever comes."""
+        """Return the seconds until a client has received the last byte that is sent of ``body``."""
         pauses = (len(pieces(body, self)) - 1) * self.drip.pause if self.drip else 0.0
         match self.cut:
             case None | CutShort():
@@ -116,17 +116,17 @@ class Delivery(Struct, frozen=True):
         return self.delay
 
     def lasts(self, body: bytes) -> float:
-        """Return how many seconds answering with ``body`` takes; infinity where no answer ever comes."""
+        """Return the seconds that a response with ``body`` takes, or infinity if no response is sent."""
         return self.holds_up(body) if self.cut is None or isinstance(self.cut, CutShort) else math.inf
 
 
 class Again(Struct, frozen=True):
-    """The application is to be called with the same request again, ``after`` so many seconds.
+    """Request to call the application again with the same HTTP request, ``after`` this many seconds.
 
-    With ``when`` it is called as soon as that calls the function which it is handed. It finds this in the
-    environment then; ``held`` is its own. With ``aside`` it is called on a thread, since it will take long
-    and nobody should wait for it. What it answers now is of no account. It is only asked of our own server;
-    elsewhere the application waits by itself.
+    If ``when`` is set, it gets a function, and the second call happens when ``when`` calls this function.
+    The application then finds this object in the environment, with its own data in ``held``. With ``aside``
+    the call runs on a thread, because it takes long. The first response is discarded. Only our own server
+    supports this; under other servers the application waits inside the call.
     """
 
     after: float = 0.0
@@ -136,55 +136,55 @@ class Again(Struct, frozen=True):
 
 
 class LogWords(Protocol):
-    """What an application says of a request; it is asked for what is logged, and for no more."""
+    """Words of the application about a request. The log reads only the properties that it writes."""
 
     @property
     def note(self) -> str:
-        """A few words, for people."""
+        """A short note for people."""
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The same for programs."""
+        """The content of the note for programs."""
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether there is no answer, and its status stands for none."""
+        """Whether the request has no response, so that the status has no meaning."""
 
     @property
     def is_read_only(self) -> bool:
-        """Whether a page of the application looks at it, which people need not read."""
+        """Whether the request comes from the application's own page, so that people can skip it."""
 
 
 class Stream(Protocol):
-    """An answer that goes on: pieces of it as they are there, until it has ended."""
+    """Streamed response: pieces as soon as they are available, until the stream ends."""
 
     def piece(self) -> bytes:
-        """Return what there is to send by now, which may be nothing."""
+        """Return the bytes that are ready to be sent, perhaps none."""
 
     def end(self) -> bytes:
-        """Return what says that no more will be sent."""
+        """Return the bytes that announce the end of the stream."""
 
     @property
     def ended(self) -> bool:
-        """Whether no more will come."""
+        """Whether the stream has no more pieces."""
 
     @property
     def pause(self) -> float:
-        """How many seconds to leave between two pieces."""
+        """Seconds between two pieces."""
 
     def when_news(self, call: Callable[[], None]) -> None:
-        """Have ``call`` called, from any thread, when there is something to send again."""
+        """Register ``call``, which any thread may call when new bytes are ready."""
 
     def close(self) -> None:
-        """Forget whoever reads it."""
+        """Release the reader of the stream."""
 
 
 def delivering(app: WSGIApplication) -> WSGIApplication:
-    """Return ``app`` with its deliveries carried out as far as plain WSGI can; our own server does it itself.
+    """Return ``app`` with its deliveries imitated in plain WSGI. Our own server needs no imitation.
 
-    A delay and a drip sleep in the calling thread. What cannot be shown to an in-process caller is raised as
-    what its client would have raised: a reset is ConnectionResetError, a close ConnectionAbortedError, a hang
-    TimeoutError (at once: there is nobody to wait for), garbage http.client.BadStatusLine.
+    A delay and a drip sleep in the calling thread. Other faults raise the exception of a client: a reset
+    raises ConnectionResetError, a close ConnectionAbortedError, garbage http.client.BadStatusLine, and a
+    hang TimeoutError, without waiting.
     """
 
     def delivered(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -220,9 +220,9 @@ def _imitated(body: bytes, delivery: Delivery) -> Iterator[bytes]:
 
 
 def course(body: bytes, delivery: Delivery) -> Iterator[Pause | bytes | Cut]:
-    """Yield the steps of an answer with ``body``: pauses, pieces of the body, and last the cut, if any.
+    """Yield the steps of a response with ``body``: pauses, pieces of the body, and last the cut, if any.
 
-    The head goes out before the first piece. There is a piece unless a cut takes the place of the answer.
+    The head is sent before the first piece. There is at least one piece, unless a cut replaces the response.
     """
     if delivery.delay:
         yield Pause(delivery.delay)
@@ -236,7 +236,7 @@ def course(body: bytes, delivery: Delivery) -> Iterator[Pause | bytes | Cut]:
 
 
 def pieces(body: bytes, delivery: Delivery) -> list[bytes]:
-    """Return what of ``body`` is sent, in the pieces it is sent in: always one or more."""
+    """Return the part of ``body`` that is sent, as a list of one or more pieces."""
     if isinstance(delivery.cut, CutShort):
         keep = len(body) // 2 if delivery.cut.keep is None else delivery.cut.keep
         body = body[: max(min(keep, len(body) - 1), 0)]
