@@ -13,8 +13,8 @@ import click
 
 from reseller_sandbox.registry.parameters import docstring
 
-#: Exit status of a failed command: a server or a check refused, the arguments are unusable, no server answers,
-#: the reader of the output has left.
+#: Exit status of a failed command: a server or a check refused, the arguments are unusable, no server
+#: answers, the reader of the output has left.
 REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
 
 PROGRAM = "reseller-sandbox"

@@ -57,7 +57,7 @@ _RECORDINGS = click.option(
 
 
 class RunningCommand(Configured):
-    """Command that runs a program. Its function gets the program and the options of its world as ``asked``."""
+    """Command that runs a program. Its function gets the program and its options as ``asked``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["context_settings"] = {"allow_interspersed_args": False}
@@ -122,7 +122,7 @@ def sweep(**words: Any) -> None:
     A program that fails has noticed the fault. A program that exits with 0 is silently wrong if something
     was paid twice, paid and lost, or left undone. Each such run is listed, and the exit status is 1.
 
-    If the program is pytest, tests with the fixture reseller_sandbox are swept one by one in their process.
+    If the program is pytest, tests with the fixture reseller_sandbox are swept one by one in its process.
     """
     from reseller_sandbox.cli import tool_runs  # loads Flask, which the help does not need
 
@@ -168,7 +168,7 @@ def explore(**words: Any) -> None:
     connection. An order is a finding if the program fails, if an invariant of sweep does not hold, or if the
     result differs from every run in which the workers act one after the other.
 
-    If the program is pytest, tests with the fixture reseller_sandbox are explored one by one in their process.
+    If the program is pytest, tests with the fixture reseller_sandbox are explored one by one in its process.
     """
     from reseller_sandbox.cli import tool_runs
 
