@@ -6,7 +6,7 @@ import { literal, shell } from "./interfaces.js";
 import { h, render } from "./dom.js";
 
 class Copies extends HTMLElement {
-  /** The request to show: `method`, `target`, `body`, `account`, the address of its view, and optionally a `label`. */
+  /** The request: `method`, `target`, `body`, `account`, the address of its view, perhaps a `label`. */
   set request(one) {
     if (JSON.stringify(this.one) === JSON.stringify(one)) return;
     this.one = one;
