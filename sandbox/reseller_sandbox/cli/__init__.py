@@ -1,1 +1,1 @@
-"""The command line: ``main`` is the command, and each of the other modules one part of it."""
+"""Command line: ``main`` is the command, and each other module is one part of it."""

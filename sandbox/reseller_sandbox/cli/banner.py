@@ -1,4 +1,4 @@
-"""What the server says when it starts: where it is, who may use it, and two commands to try."""
+"""Start-up message of the server: its addresses, its accounts, and two commands to try."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
 
 
 def _trust(authority: str) -> Iterator[str]:
-    """Yield how clients are told to trust the certificate."""
+    """Yield the lines that explain how clients trust the certificate."""
     path = shlex.quote(authority)
     yield "  For clients to trust it:"
     yield from (f"    export {name}={path}" for name in VARIABLES)
@@ -59,7 +59,7 @@ def _trust(authority: str) -> Iterator[str]:
 
 
 def commands(account: Account, url: str, prefix: str, authority: str | None = None) -> list[str]:
-    """Return two requests of ``account`` as curl commands that work as they stand."""
+    """Return two requests of ``account`` as complete curl commands."""
     names = b'{"domainNames":["example-to-check.com","example-to-check.net"]}'
     return [
         curl(account, "GET", f"{url}/v3/balance", b"", prefix, authority),

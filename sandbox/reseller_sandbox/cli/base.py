@@ -1,4 +1,4 @@
-"""What every command needs: its help, and standard streams, which may be closed, full or read by nobody."""
+"""Base of every command: its help, and standard streams, which may be closed or full."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import click
 
 from reseller_sandbox.registry.parameters import docstring
 
-#: How a command ends that has done nothing: since a server or a check refused, since its words cannot be
-#: used, since no server answers, since nobody reads what it prints.
+#: Exit status of a failed command: a server or a check refused, the arguments are unusable, no server
+#: answers, the reader of the output has left.
 REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
 
 PROGRAM = "reseller-sandbox"
@@ -32,7 +32,7 @@ AS_JSON = click.option("--json", "as_json", **_JSON)
 
 
 class Command(click.Command):
-    """A command whose help is its docstring, under ``python -OO`` too."""
+    """Command whose help is its docstring, under ``python -OO`` too."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -42,20 +42,20 @@ class Command(click.Command):
 
 
 def say(text: str | bytes, nl: bool = True) -> None:
-    """Write ``text`` to standard output; end the program when that fails."""
+    """Write ``text`` to standard output. End the program if that fails."""
     try:
         click.echo(text, nl=nl)
     except OSError as problem:
         unwritten(problem)
 
 
-def say_json(told: Any) -> None:
-    """Write what is told to programs to standard output."""
-    say(json.dumps(told, ensure_ascii=False, indent=2))
+def say_json(value: Any) -> None:
+    """Write ``value`` to standard output as JSON."""
+    say(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def write(file: Path, text: str) -> None:
-    """Write a text to a file; end the program when that fails."""
+    """Write ``text`` to ``file``. End the program if that fails."""
     try:
         file.write_text(text, "utf-8")
     except OSError as problem:
@@ -63,17 +63,17 @@ def write(file: Path, text: str) -> None:
 
 
 def unwritten(problem: OSError) -> NoReturn:
-    """End the program because of what cannot be written or read; without a word where the reader has left."""
+    """End the program because of an I/O error, without a message if the reader has left."""
     if isinstance(problem, BrokenPipeError):
         give_up("", UNREAD)
     give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
 
 
 def give_up(message: str, status: int = UNUSABLE) -> NoReturn:
-    """Say on standard error, as far as there is one, why the program ends, and end it with ``status``."""
+    """Print the reason to standard error, if it is open, and end the program with ``status``."""
     with suppress(OSError):
         click.echo(f"{PROGRAM}: {message}" if message else "", err=True, nl=bool(message))
-    # Otherwise the interpreter complains at its end, once more, of what it cannot write.
+    # Redirect standard output, because the interpreter would report the unwritten rest again at its end.
     with suppress(OSError, AttributeError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)

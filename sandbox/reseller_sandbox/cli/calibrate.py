@@ -1,4 +1,4 @@
-"""The command ``calibrate``, which reads transcripts of a real service."""
+"""Command ``calibrate``, which reads transcripts of a real service."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a f
 def calibrate(
     context: click.Context, files: tuple[Path, ...], target: Path | None, fixture: str | None, as_json: bool
 ) -> None:
-    """Say what transcripts of a real service tell of what the contract leaves open.
+    """Determine assumptions that the contract leaves open from transcripts of a real service.
 
     Each of FILES is a HAR file, as browsers and proxies write it, or what journal find --json prints. Nothing
     is sent anywhere. The profile that --write makes is for --profile. With a fixture of what the

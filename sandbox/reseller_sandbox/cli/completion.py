@@ -1,4 +1,4 @@
-"""Completion in shells: click's own scripts, printed or put where the shell finds them."""
+"""Shell completion: click's scripts, printed or installed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from click.shell_completion import get_completion_class
 
 from reseller_sandbox.cli.base import PROGRAM, Command, give_up
 
-#: What a shell reads when it starts, where it does not look for completions by itself.
+#: Start-up files of shells that do not load completions automatically.
 _READ = {"bash": ".bashrc", "zsh": ".zshrc"}
 
-#: zsh completes nothing before this has run.
+#: Initialisation that zsh requires before any completion.
 _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n"
 
 
@@ -22,7 +22,7 @@ _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.option("--install", is_flag=True, help="Put it where the shell finds it when it starts.")
 def completion(shell: str, install: bool) -> None:
-    """Print what completes commands and options in a shell, or install it."""
+    """Print or install the shell completion of commands and options."""
     if not install:
         click.echo(_script(shell))
         return
@@ -32,7 +32,7 @@ def completion(shell: str, install: bool) -> None:
 
 
 def _script(shell: str) -> str:
-    """Return what a shell has to read."""
+    """Return the completion script of a shell."""
     found = get_completion_class(shell)
     assert found is not None
     name = PROGRAM.replace("-", "_").upper()
@@ -42,7 +42,7 @@ def _script(shell: str) -> str:
 
 
 def _install(shell: str) -> list[Path]:
-    """Put the script where the shell finds it; return the files that have been written."""
+    """Install the script for a shell. Return the written files."""
     if shell == "fish":
         place, start = _folder("XDG_CONFIG_HOME", ".config") / "fish/completions" / f"{PROGRAM}.fish", None
     else:
@@ -57,7 +57,7 @@ def _install(shell: str) -> list[Path]:
 
 
 def _has_come_to_read(start: Path, place: Path) -> bool:
-    """Whether ``start`` had to be told to read ``place``, which is done once."""
+    """Make ``start`` read ``place``. Return whether the line had to be added."""
     line = f". {shlex.quote(str(place))}"
     told = start.read_text("utf-8") if start.exists() else ""
     if line in told.splitlines():
@@ -68,13 +68,13 @@ def _has_come_to_read(start: Path, place: Path) -> bool:
 
 
 def _folder(variable: str, default: str) -> Path:
-    """Return the folder that a variable names; unless it does, the usual one in the home folder."""
+    """Return the folder that a variable names, or the default folder in the home folder."""
     named = os.environ.get(variable)
     return Path(named) if named else _home() / default
 
 
 def _home() -> Path:
-    """Return the user's home folder; end the program where there is none."""
+    """Return the user's home folder. End the program if there is none."""
     instead = "set HOME, or print the script without --install"
     try:
         home = Path(os.environ["HOME"]) if "HOME" in os.environ else Path.home()

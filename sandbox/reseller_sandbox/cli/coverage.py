@@ -1,4 +1,4 @@
-"""The command that reports on the coverage of a running server, in lines, as JSON, as a page."""
+"""Command that reports the coverage of a running server as lines, as JSON or as a page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from reseller_sandbox.sandbox import Sandbox
 )
 @click.option("--operation", help="A pattern of the operations to look at, such as v3.*.")
 def coverage(as_json: bool, html: Path | None, operation: str | None, server: HttpTransport) -> None:
-    """Print how much of the contract a server has been asked for: in all its worlds, or in --world."""
+    """Print the coverage of the contract by the requests to a server, in all its worlds or in --world."""
     with calling(server):
         found = Sandbox.through(server).coverage.items(
             operation=operation, seen=True, everywhere=not server.world

@@ -10,7 +10,7 @@ import click
 from reseller_sandbox.cli.base import PROGRAM, Command
 from reseller_sandbox.cli.lazy_groups import Listing
 
-#: Each command with the file that it prints, and what that is.
+#: Each command with the file that it prints, and a description.
 _FILES = {
     "dockerfile": ("Dockerfile", "A small image, everything in it pinned by hash, without any rights."),
     "compose": ("compose.yaml", "The image in Docker Compose, with a read-only file system."),

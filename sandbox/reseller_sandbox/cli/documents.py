@@ -1,4 +1,4 @@
-"""Commands that read and print documents: fixtures and their format, assumptions, the life of a name."""
+"""Commands that read and print documents: fixtures, assumptions and the lifecycle of a name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from reseller_sandbox.settings import BadSetting, Settings, profile_of
 @click.argument("files", nargs=-1, required=True)
 @AS_JSON
 def check(files: tuple[str, ...], as_json: bool) -> None:
-    """Check fixtures: every mistake with its place, or what each file holds. Exits with 1 after a mistake."""
+    """Check fixtures: print every mistake with its place, or the contents of each file.
+
+    The exit status is 1 after a mistake.
+    """
     from reseller_sandbox.app_factory import vocabulary  # the other commands need no Flask
 
     told: list[dict[str, Any]] = []
@@ -53,7 +56,7 @@ fixture = Listing("fixture", help="Begin a fixture, and show the format of fixtu
 @fixture.command("new", cls=Command)
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def fixture_new(file: Path | None) -> None:
-    """Write a small fixture to begin with to FILE, which is not there yet, or print it."""
+    """Write a small example fixture to the new file FILE, or print it."""
     content = fixtures.find("example").read_text("utf-8")
     if file is None:
         click.echo(content, nl=False)
@@ -68,13 +71,13 @@ def fixture_new(file: Path | None) -> None:
 
 @fixture.command("schema", cls=Command)
 def fixture_schema() -> None:
-    """Print its JSON Schema, by which editors complete and check a fixture."""
+    """Print the JSON Schema of fixtures, with which editors complete and check a fixture."""
     click.echo(json.dumps(json_schema(), indent=2))
 
 
 @fixture.command("example", cls=Command)
 def fixture_example() -> None:
-    """Print an example of every section, with each key there is and what it says."""
+    """Print an example of every section, with every key and its meaning."""
     click.echo(example(), nl=False)
 
 

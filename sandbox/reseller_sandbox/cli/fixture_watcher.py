@@ -1,4 +1,4 @@
-"""``serve --watch``: the fixture is loaded again when one of its files has been edited."""
+"""``serve --watch``: reload of the fixture when one of its files is edited."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from reseller_sandbox.worlds import Engine, Snapshot
 
 log = logging.getLogger("reseller_sandbox")
 
-#: How many seconds lie between two looks at the files.
+#: Poll interval of the files in seconds.
 PAUSE = 1.0
 
 
 @contextmanager
 def watching(watch: Watch, worlds: Engine) -> Iterator[None]:
-    """Look after the files of the fixture while the context lasts."""
+    """Watch the files of the fixture while the context lasts."""
     ended = threading.Event()
 
     def look() -> None:
@@ -39,9 +39,9 @@ def watching(watch: Watch, worlds: Engine) -> Iterator[None]:
 
 
 class Watch:
-    """Loads the fixture of ``settings`` into the default world, as a new start would, when it is edited.
+    """Watcher that loads an edited fixture of ``settings`` into the default world, as a restart does.
 
-    Whatever is edited after it has been made counts: it is made before the worlds read the fixture.
+    Create it before the worlds read the fixture, because it detects only later edits.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
@@ -49,13 +49,13 @@ class Watch:
         self._files: set[Path] = {fixture.find(str(settings.fixture))}
         try:
             self._beginning()
-        except BadSetting:  # which the worlds will say, or the first look
+        except BadSetting:  # The worlds, or the first look, report it.
             self._seen: Mapping[Path, tuple[int, ...]] = {}
         else:
             self._seen = self._versions()
 
     def look(self, worlds: Engine) -> None:
-        """Load the fixture if it has changed, or log what is wrong with it."""
+        """Load the fixture if it has changed. Log an invalid fixture."""
         versions = self._versions()
         if versions == self._seen:
             return
@@ -82,7 +82,7 @@ class Watch:
 
 
 def _version(file: Path) -> tuple[int, ...]:
-    """Return what changes whenever a file is written; nothing while it is away."""
+    """Return values that change with every write of a file, or nothing while the file is missing."""
     try:
         told = file.stat()
     except OSError:

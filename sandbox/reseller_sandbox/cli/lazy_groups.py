@@ -1,4 +1,4 @@
-"""Groups of commands: listed by their summaries, and loaded when they are asked for."""
+"""Groups of commands that are listed by their summaries and loaded lazily."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from reseller_sandbox.cli.base import Command
 from reseller_sandbox.registry.parameters import docstring, unmarked
 from reseller_sandbox.registry.text_checks import nearest
 
-#: A group of at most so many commands names all of them when another word is given.
+#: Maximum size of a group that lists all of its commands after an unknown one.
 _FEW = 12
 
 
 class Listing(click.Group):
-    """Commands that are listed by their ``summaries``; ``get_command`` may load one when it is asked for."""
+    """Group of commands listed by their ``summaries``, so that ``get_command`` can load them lazily."""
 
     command_class = Command
 
@@ -31,7 +31,7 @@ class Listing(click.Group):
         return sorted(self.summaries())
 
     def sections(self) -> Mapping[str, Iterable[str]]:
-        """Return the names of all commands, by the titles under which a help shows them."""
+        """Return the names of all commands, grouped by section title of the help."""
         return {"Commands": sorted(self.summaries())}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -46,7 +46,7 @@ class Listing(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is asked for; refuse another word with the nearest that there is."""
+        """Return the command of the arguments. Refuse an unknown command with the nearest name."""
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             names = self.list_commands(ctx)
             all_names = f"; there are: {', '.join(names)}" if len(names) <= _FEW else ""
@@ -61,10 +61,10 @@ def _brief(summary: str, width: int) -> str:
 
 
 class ResourceCommands(Listing):
-    """The commands of a resource. Without one of them, ``alone`` runs, or the only one that there is."""
+    """Group of a resource's commands. Without a subcommand, ``alone`` runs, or the only command."""
 
     def __init__(self, name: str, alone: click.Command | None = None) -> None:
-        # Resources take longer to load than all other commands together.
+        # Load lazily, because resources take longer to load than all other commands together.
         from reseller_sandbox.cli.operations import commands_of
         from reseller_sandbox.control.catalogue import RESOURCES
 
@@ -72,7 +72,7 @@ class ResourceCommands(Listing):
         if alone is None and len(commands) == 1:
             (alone,) = commands.values()
         by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
-        # An example in Python is for those who write that.
+        # Omit the Python example, because the help is for the command line.
         about = unmarked(docstring(RESOURCES[name]).partition("\n\n>>>")[0])
         super().__init__(
             name,

@@ -1,4 +1,4 @@
-"""The command line: the list of all commands, and the module that has each; the resources bring more."""
+"""Command line: the list of all commands and their modules, and the commands of the resources."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ A stateful sandbox for a domain-registration reseller API.
   reseller-sandbox manual                         read on
   reseller-sandbox --help                         all commands"""
 
-#: The commands as the help shows them; those of the resources stand together.
+#: The commands in the sections of the help. The empty section holds the commands of the resources.
 _SECTIONS = {
     "Begin": ("serve", "request", "sign", "wait"),
     "Look at a world of the server, and act on it": (),
@@ -32,19 +32,19 @@ _SECTIONS = {
     "Files and documents": ("fixture", "check", "openapi", "lifecycle", "deploy", "manual", "completion"),
 }
 
-#: By command: the module that has it, which is loaded when the command runs, and the command's summary.
+#: For each command its module, which is loaded when the command runs, and its summary.
 _COMMANDS = {
     "calibrate": (
         "calibrate",
-        "Say what transcripts of a real service tell of what the contract leaves open.",
+        "Determine assumptions that the contract leaves open from transcripts of a real service.",
     ),
-    "check": ("documents", "Check fixtures: every mistake with its place, or what each file holds."),
-    "completion": ("completion", "Print what completes commands and options in a shell, or install it."),
+    "check": (
+        "documents",
+        "Check fixtures: print every mistake with its place, or the contents of each file.",
+    ),
+    "completion": ("completion", "Print or install the shell completion of commands and options."),
     "deploy": ("deploy", "Print files that run a sandbox elsewhere."),
-    "explore": (
-        "tools",
-        "Run a program with several workers in every order of their requests that could matter.",
-    ),
+    "explore": ("tools", "Run a program with several workers in every relevant order of their requests."),
     "fixture": ("documents", "Begin a fixture, and show the format of fixtures."),
     "lifecycle": ("documents", "Print the life of a name as a Mermaid state diagram."),
     "manual": ("manual", "Print a page of the manual, or the list of its pages."),
@@ -52,43 +52,43 @@ _COMMANDS = {
         "serve",
         "Serve the world at the end of the recording FILE, with its journal to step through and to rewind.",
     ),
-    "openapi": ("openapi", "Print the OpenAPI document of an interface, which clients can be made of."),
+    "openapi": ("openapi", "Print the OpenAPI document of an interface, to generate clients from it."),
     "replay": (
         "recording",
-        "Do all again that stands in the recording FILE, and say whether it came out identical to the byte.",
+        "Replay the recording FILE, and report whether the result is identical to the byte.",
     ),
     "request": (
         "requests",
-        "Send a request as an account, signed (v3) or with its token (v2.0), and print the answer.",
+        "Send a request as an account, signed (v3) or with its token (v2.0), and print the response.",
     ),
     "serve": ("serve", "Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed."),
-    "sign": ("requests", "Print what signs a v3 request: options for curl, or with --curl the command."),
+    "sign": ("requests", "Print the signature of a v3 request as curl options, or the command with --curl."),
     "sweep": (
         "tools",
-        "Run a program again and again, each time with another thing going wrong, and say what came of it.",
+        "Run a program repeatedly, each time with a different fault, and report the outcomes.",
     ),
     "wait": (
         "requests",
-        "Wait until a server answers, and print its address; end with 3 when none does in time.",
+        "Wait until a server answers, and print its address, or exit with 3 after the timeout.",
     ),
 }
 
-#: The commands that run when a resource is named without one of its commands, and their modules.
+#: The commands that run if a resource is named without a subcommand, and their modules.
 _OF_POWERS = {"assumptions": "documents", "recording": "recording", "coverage": "coverage"}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(Command, Listing):
-    """All commands. They end with a message and an exit status when a standard stream fails."""
+    """Group of all commands. If a standard stream fails, it prints a message and sets the exit status."""
 
     def sections(self) -> Mapping[str, Iterable[str]]:
-        """Return the names of all commands, by the titles under which the help shows them."""
+        """Return the names of all commands, grouped by section title of the help."""
         named = {name for names in _SECTIONS.values() for name in names}
         rest = sorted(self.summaries().keys() - named)
         return {title: names or rest for title, names in _SECTIONS.items()}
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command that is asked for."""
+        """Run the command of the command line, and exit with its status."""
         _occupy_standard_descriptors()
         if sys.stdout is None:
             give_up("standard output is closed; it is where the answer goes")
@@ -106,10 +106,10 @@ class Commands(Command, Listing):
         sys.exit(ended if isinstance(ended, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; end without a word when the reader of what it prints has left."""
+        """Run the command. End without a message if the reader of the output has left."""
         try:
             return super().invoke(ctx)
-        except BrokenPipeError as problem:  # click has an end of its own for it
+        except BrokenPipeError as problem:  # because click handles this error differently
             unwritten(problem)
 
     def summaries(self) -> Mapping[str, str]:
@@ -117,7 +117,7 @@ class Commands(Command, Listing):
         return {**SUMMARIES, **{name: summary for name, (_, summary) in _COMMANDS.items()}}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of that name; that of a resource has its operations."""
+        """Return a command by name. The command of a resource has its operations as subcommands."""
         module = _OF_POWERS.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
         own: click.Command | None = (
             getattr(import_module(f"reseller_sandbox.cli.{module}"), cmd_name) if module else None
@@ -135,7 +135,7 @@ def main(context: click.Context) -> None:
 
 
 def _said(problem: click.ClickException) -> str:
-    """Return in one line what is wrong with the words of a command, and where its help is."""
+    """Return a usage error in one line, with a reference to the help."""
     message = " ".join(problem.format_message().rstrip(".").split())
     if isinstance(problem, click.NoSuchOption):
         near = f"; the nearest is {problem.possibilities[0]}" if problem.possibilities else ""
@@ -149,14 +149,13 @@ def _said(problem: click.ClickException) -> str:
 
 
 def _arguments(context: click.Context) -> set[str]:
-    """Return what the arguments of a command are called; those of resources have another name within
-    click."""
+    """Return the displayed names of a command's arguments. Arguments of resources differ within click."""
     params = context.command.params
     return {getattr(one, "called", one.name) for one in params if isinstance(one, click.Argument)}
 
 
 def _occupy_standard_descriptors() -> None:
-    """Open those of the descriptors 0, 1 and 2 that are closed, so that no socket gets one of the numbers."""
+    """Open the closed descriptors among 0, 1 and 2, so that no socket gets such a number."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)

@@ -1,4 +1,4 @@
-"""The command ``reseller-sandbox manual``: it lists the pages, prints one, or writes all of them."""
+"""Command ``manual``, which lists the pages, prints one, or writes all of them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def listed() -> None:
 
 
 def printed(name: str) -> None:
-    """Print a page: set in type on a terminal, as Markdown elsewhere."""
+    """Print a page, formatted on a terminal, and as Markdown elsewhere."""
     try:
         text = Manual().page(name).text
     except UnknownPage as problem:
@@ -61,7 +61,7 @@ def printed(name: str) -> None:
     console.print(Markdown(text, hyperlinks=False), width=min(console.width, _WIDEST))
 
 
-#: What Sphinx is told of the folder of all pages.
+#: The Sphinx configuration of the folder of all pages.
 _CONF = """\
 project = html_title = "reseller-sandbox"
 extensions = ["myst_parser"]
@@ -72,7 +72,7 @@ html_show_sphinx = html_show_copyright = html_copy_source = False
 
 
 def written(folder: Path) -> None:
-    """Write every page below ``folder``, which Sphinx can make a site of then."""
+    """Write every page below ``folder``, as the source of a Sphinx site."""
     pages = Manual()
     texts = {f"{page.name}.md": page.text for page in pages.pages.values()}
     texts[f"{INDEX}.md"] += "".join(_list_of(title, pages) for title, pages in pages.parts.items())

@@ -29,7 +29,7 @@ _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix
 def openapi(
     interface: str, output: str | None, form: str | None, url: str | None, given: dict[str, Any]
 ) -> None:
-    """Print the OpenAPI document of an interface, which clients can be made of."""
+    """Print the OpenAPI document of an interface, to generate clients from it."""
     try:
         settings = Settings(**given)
         worlds = open_worlds(settings, frozen=True)

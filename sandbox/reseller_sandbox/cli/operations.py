@@ -1,6 +1,6 @@
-"""The commands that follow from the resources: ``reseller-sandbox clock advance P30D``, and all the others.
+"""Commands generated from the resources, such as ``reseller-sandbox clock advance P30D``.
 
-Each calls a running server. Its parameters and its help follow from the resource's own declaration.
+Each command calls a running server. Its parameters and its help come from the declaration of the resource.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _command(operation: Operation) -> click.Command:
 
 
 class ResourceArgument(click.Argument):
-    """An argument that tells in the help what it is, and completes the words there are for it."""
+    """Argument with a description in the help, and with completion of its values."""
 
     def __init__(self, one: Parameter, about: str, pairs: bool) -> None:
         self.called = _spelt(one.name)
@@ -64,18 +64,18 @@ class ResourceArgument(click.Argument):
 
 
 class ResourceCommand(Reaching):
-    """A command over a world of a server; its help describes its arguments, and it may print JSON."""
+    """Command for a world of a server, with help for its arguments and an option for JSON."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.append(JSON)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each argument is above the options."""
-        told = [(one.shown, one.about) for one in self.get_params(ctx) if isinstance(one, ResourceArgument)]
-        if told:
+        """Write the description of each argument above the options."""
+        arguments = [param for param in self.get_params(ctx) if isinstance(param, ResourceArgument)]
+        if arguments:
             with formatter.section("Arguments"):
-                formatter.write_dl(told)
+                formatter.write_dl([(argument.shown, argument.about) for argument in arguments])
         super().format_options(ctx, formatter)
 
 
@@ -108,7 +108,7 @@ def _given(operation: Operation, words: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(one: Parameter, word: Any) -> Any:
-    """Return what the words for a parameter come to: JSON, a list of it, or an object of NAME=VALUE pairs."""
+    """Return the value of a parameter's words: JSON, a list of values, or an object of NAME=VALUE pairs."""
     if isinstance(word, str) and word.startswith("@") and _is_document(one):
         return _file(one, word[1:])
     if not isinstance(word, tuple):
@@ -124,7 +124,7 @@ def _value(one: Parameter, word: Any) -> Any:
 
 
 def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
-    """Return the object that NAME=VALUE,NAME=VALUE is for one of ``shapes`` with such keys, or {}."""
+    """Return the object for NAME=VALUE,NAME=VALUE if one of ``shapes`` has these keys, or {}."""
     shapes = list(shapes)
     pairs = [pair.partition("=") for pair in word.split(",")]
     if not all(mark for _, mark, _ in pairs):
@@ -141,7 +141,7 @@ def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
 
 
 def _is_document(one: Parameter) -> bool:
-    """Whether a parameter takes whole documents, which ``@FILE`` stands for as well."""
+    """Whether a parameter takes a document, which can also be given as ``@FILE``."""
     return any("contentMediaType" in shape for shape in alternatives(one.kind.shape))
 
 
@@ -157,7 +157,7 @@ def _file(one: Parameter, path: str) -> str:
 
 
 def _follow(following: HttpSubscription, as_json: bool) -> None:
-    """Print each thing on a line of its own as it comes, until the server or the keyboard ends it."""
+    """Print each record on a separate line until the server or Ctrl-C ends the stream."""
     missed = 0
     with following, suppress(KeyboardInterrupt, StopIteration):
         while True:

@@ -1,4 +1,4 @@
-"""The options of commands that take settings; each follows from the declaration of its setting."""
+"""Options of commands that take settings, generated from the declarations of the settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reseller_sandbox.registry.parameters import Parameter, declared, documented
 from reseller_sandbox.registry.values import MOST
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
 
-#: What the settings of each declaration are about, in the order in which a help tells them.
+#: The section title of each declaration of settings, in the order of the help.
 _ABOUT = {
     ServerSettings: "The server",
     Settings: "The world that it begins with",
@@ -27,24 +27,24 @@ _ABOUT = {
     Limits: "How much there may be",
 }
 
-#: So many settings of a command stand among its other options.
+#: Maximum number of settings that a command lists among its other options.
 _FEW = 8
 
 
 class Options:
-    """The options for the settings of these names, or for all of them."""
+    """Options for the named settings, or for all settings."""
 
     def __init__(self, *names: str) -> None:
         self._known = [one for one in declared(ServerSettings) if not names or one.name in names]
 
     @cached_property
     def click(self) -> list[click.Option]:
-        """Return the options as click has them."""
+        """Options of click."""
         lines = help_of(ServerSettings)
         return [_option(one, lines[one.name]) for one in self._known]
 
     def format(self, params: Iterable[ClickParameter], context: Context, formatter: HelpFormatter) -> None:
-        """Write the help of the other options among ``params``, and then of these by what they are about."""
+        """Write the help of the other options among ``params``, then these options by section."""
         others = [one for one in params if isinstance(one, click.Option) and one not in self.click]
         told = {"Options": others} | {
             title: [one for one in self.click if one.name in documented_parameters(typed)]
@@ -56,9 +56,9 @@ class Options:
                     formatter.write_dl(lines)
 
     def settled(self, words: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings of the words, the environment and a file; remove those words.
+        """Return the settings from ``words``, the environment and a file. Remove them from ``words``.
 
-        End the program where one of them is wrong.
+        End the program if a setting is invalid.
         """
         given = {one.name: words.pop(one.name) for one in self._known}
         told = {name: value for name, value in given.items() if value not in (None, ())}
@@ -69,7 +69,7 @@ class Options:
 
 
 class Configured(Command):
-    """A command that takes settings, all or those ``named``; its function gets them as ``given``."""
+    """Command that takes all settings, or those ``named``. Its function gets them as ``given``."""
 
     def __init__(self, *args: Any, named: tuple[str, ...] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -77,14 +77,14 @@ class Configured(Command):
         self.params += self._options.click
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write its options: the settings by what they are about, unless it takes only a few."""
+        """Write the options, with the settings in sections if there are many."""
         if len(self._options.click) > _FEW:
             self._options.format(self.get_params(ctx), ctx, formatter)
         else:
             super().format_options(ctx, formatter)
 
     def invoke(self, ctx: Context) -> Any:
-        """Run it with the settings of the command line, the environment and a file."""
+        """Run the command with the settings from the command line, the environment and a file."""
         ctx.params["given"] = self._options.settled(ctx.params)
         return super().invoke(ctx)
 
@@ -101,7 +101,7 @@ def _option(one: Parameter, about: str) -> click.Option:
 
 
 def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
-    """Return the option for a parameter, which arrives as ``key``: words to be read, or a switch."""
+    """Return the option for a parameter, a switch or a value. The command gets it as ``key``."""
     shape: Mapping[str, Any] = one.kind.shape
     switch = shape.get("type") == "boolean"
     words = (*shape.get("enum", ()), *shape.get("examples", ()))
@@ -120,7 +120,7 @@ Completing = Callable[[click.Context, click.Parameter, str], list[CompletionItem
 
 
 def completing(words: Iterable[Any], files: bool = False) -> Completing:
-    """Return what tells a shell of these words; files are known to it by themselves."""
+    """Return a function that completes ``words``, and with ``files`` also lets the shell complete files."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
         found = [CompletionItem(word) for word in map(str, words) if word.startswith(begun)]
@@ -134,7 +134,7 @@ _METAVARS = {"integer": "INTEGER", "number": "SECONDS", "path": "PATH", "date-ti
 
 
 def _metavar(shape: Mapping[str, Any]) -> str:
-    """Return what stands for the word after an option: one form, or pairs beside it."""
+    """Return the placeholder for the value of an option, with pairs as an alternative form."""
     forms = shape.get("oneOf", ())
     if any(_metavar(one).endswith(PAIRS) for one in forms[1:]) and "contentMediaType" not in forms[0]:
         return f"{_metavar(forms[0])}|{PAIRS}"

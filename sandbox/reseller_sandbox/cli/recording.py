@@ -1,4 +1,4 @@
-"""The commands ``recording``, which writes a world's past to a file, and ``replay``, which does it again."""
+"""Commands ``recording``, which writes a world's past to a file, and ``replay``, which repeats it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reseller_sandbox.replaying import FirstDifference, Replay, told
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.sandbox import replay as replay_file
 
-#: How much of a long side of a difference is shown, from a little before the place where they part.
+#: Characters shown of a long side of a difference, and how many of them are before the first difference.
 _SHOWN, _BEFORE = 300, 60
 
 
@@ -53,9 +53,9 @@ def recording(output: Path, as_json: bool, server: HttpTransport) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @AS_JSON
 def replay(file: Path, as_json: bool) -> None:
-    """Do all again that stands in the recording FILE, and say whether it came out identical to the byte.
+    """Replay the recording FILE, and report whether the result is identical to the byte.
 
-    Otherwise the first difference is told with both sides, and the replay ends with 1.
+    If it differs, the command prints both sides of the first difference, and the exit status is 1.
     """
     found = replayed(file)
     if as_json:
@@ -82,7 +82,7 @@ def _show(difference: FirstDifference) -> None:
 
 
 def replayed(file: Path) -> Replay[Sandbox]:
-    """Return the replay of a recording; end the program if that is impossible."""
+    """Return the replay of a recording. End the program if that is impossible."""
     try:
         return replay_file(file)
     except BadRecording as problem:

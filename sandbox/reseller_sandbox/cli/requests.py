@@ -1,4 +1,4 @@
-"""The commands ``request`` and ``sign``, for requests of an account, and ``wait``, for a server."""
+"""Commands ``request`` and ``sign`` for requests of an account, and ``wait`` for a server."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.web.endpoint import is_control
 
-#: How many seconds lie between two looks for a server that is awaited.
+#: Poll interval in seconds while waiting for a server.
 PAUSE = 0.05
 
 _V2 = re.compile(r"(?:https?://[^/]*)?(?:/_worlds/[^/]+)?/v\d+\.\d+(?:/|$)", re.IGNORECASE)
 
 
 def _require(pattern: str, takes: str) -> Callable[[click.Context, click.Parameter, str], str]:
-    """Return a callback of click that ends the command unless the whole word fits ``pattern``."""
+    """Return a click callback that rejects a word unless all of it matches ``pattern``."""
 
     def checked(ctx: click.Context, param: click.Parameter, word: str) -> str:
         if re.fullmatch(pattern, word, re.DOTALL) is None:
@@ -45,7 +45,7 @@ def _require(pattern: str, takes: str) -> Callable[[click.Context, click.Paramet
     return checked
 
 
-#: What a request's method, and its other words, have to be.
+#: Callbacks that check the method of a request, and its other words.
 _METHOD = _require(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}", "a method such as GET")
 _WHOLE = _require(r"[^\ud800-\udfff]*", "UTF-8")
 
@@ -59,10 +59,10 @@ _WHOLE = _require(r"[^\ud800-\udfff]*", "UTF-8")
 def sign(
     method: str, path: str, data: str, account: str, whole: bool, server: HttpTransport, given: dict[str, Any]
 ) -> None:
-    """Print what signs a v3 request: options for curl, or with --curl the command.
+    """Print the signature of a v3 request as curl options, or the command with --curl.
 
-    PATH begins with a slash and has its query with it; a full URL will do as well. The secret is that of the
-    account of the server; where none answers, or with --fixture, that of the fixture.
+    PATH begins with a slash and includes the query. You can also give a full URL. The secret is that of the
+    server's account. If no server answers, or with --fixture, the secret comes from the fixture.
     """
     prefix = given.get("header_prefix", Settings.header_prefix)
     target = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
@@ -92,9 +92,10 @@ def request(
     server: HttpTransport,
     given: dict[str, Any],
 ) -> None:
-    """Send a request as an account, signed (v3) or with its token (v2.0), and print the answer.
+    """Send a request as an account, signed (v3) or with its token (v2.0), and print the response.
 
-    BODY is the request's body, @FILE reads it from one. Ends with 1 after an answer of 400 or more.
+    BODY is the request's body. To read the body from a file, give @FILE. The exit status is 1 if the status
+    of the response is 400 or more.
     """
     prefix = given.get("header_prefix", Settings.header_prefix)
     with calling(server):
@@ -116,7 +117,7 @@ def request(
 )
 @click.option("--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="In seconds.")
 def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None:
-    """Wait until a server answers, and print its address; end with 3 when none does in time."""
+    """Wait until a server answers, and print its address, or exit with 3 after the timeout."""
     try:
         say(await_server(lambda: told_in(ready_file) if ready_file is not None else server, timeout))
     except Unreachable as problem:
@@ -124,7 +125,7 @@ def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None
 
 
 def _credentials(server: HttpTransport, account: str, fixture: str) -> Any:
-    """Return what signs for an account: of the server, or of the fixture where that is all there is."""
+    """Return the credentials of an account from the server, or from the fixture if no server answers."""
     source = click.get_current_context().get_parameter_source("fixture")
     if source is ParameterSource.COMMANDLINE:
         return _account(fixture, account)
@@ -141,7 +142,7 @@ def _credentials(server: HttpTransport, account: str, fixture: str) -> Any:
 
 
 def _account(fixture: str, name: str) -> Any:
-    from reseller_sandbox import fixture as fixtures  # 100 ms, and most requests find a server
+    from reseller_sandbox import fixture as fixtures  # late: it takes 100 ms, and few requests need it
 
     try:
         accounts = fixtures.load(fixtures.find(fixture)).state.accounts
@@ -167,7 +168,7 @@ def _body(data: str) -> bytes:
 
 
 class Credentials(Struct, frozen=True):
-    """What a client needs to act for an account."""
+    """Credentials with which a client acts for an account."""
 
     key: str
     secret: str
@@ -182,7 +183,7 @@ def curl(
     prefix: str,
     authority: str | None = None,
 ) -> str:
-    """Return a signed v3 request as a curl command, which trusts an ``authority`` by its file."""
+    """Return a signed v3 request as a curl command that trusts the file ``authority``."""
     options = curl_options(account, url, body, prefix, authority)
     return shlex.join(["curl", "-sS", "-X", method, url, *options])
 
@@ -190,7 +191,7 @@ def curl(
 def curl_options(
     account: Account | Credentials, url: str, body: bytes, prefix: str, authority: str | None = None
 ) -> list[str]:
-    """Return the options of curl that sign a v3 request, send its body and trust an ``authority``."""
+    """Return the curl options that sign a v3 request, send its body and trust ``authority``."""
     headers = signed_headers(account.key, account.secret, prefix, url, body)
     if body:
         headers["Content-Type"] = "application/json"
@@ -200,18 +201,18 @@ def curl_options(
 
 
 def is_v2(path: str) -> bool:
-    """Whether a path or a URL is one of v2.0, whose requests carry a token."""
+    """Whether a path or a URL belongs to v2.0, whose requests carry a token."""
     return _V2.match(path) is not None
 
 
 def credentials(server: HttpTransport, account: str) -> Credentials:
-    """Return those of an account, by its name or its client id; raise ``Refused`` and ``Unreachable``."""
-    told = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
-    return Credentials(told["key"], told["secret"], told["token"])
+    """Return the credentials of an account by name or client id. Raise ``Refused`` and ``Unreachable``."""
+    record = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
+    return Credentials(record["key"], record["secret"], record["token"])
 
 
 class Received(Struct, frozen=True):
-    """An answer, as it came; ``broken`` says what kept the rest of it from coming."""
+    """Received response. If it is incomplete, ``broken`` gives the reason."""
 
     response: HTTPResponse
     body: bytes
@@ -219,14 +220,14 @@ class Received(Struct, frozen=True):
 
     @property
     def head(self) -> str:
-        """Its status line and its headers."""
+        """Status line and headers."""
         version = "HTTP/1.0" if self.response.version == 10 else "HTTP/1.1"
         lines = [f"{version} {self.response.status} {self.response.reason}".rstrip()]
         return "\n".join([*lines, *(f"{name}: {value}" for name, value in self.response.getheaders())])
 
     @property
     def text(self) -> str:
-        """Its body for people: JSON with a line for each thing, anything else as it is."""
+        """Body for people: indented if it is JSON, otherwise unchanged."""
         try:
             return json.dumps(json.loads(self.body), ensure_ascii=False, indent=2)
         except ValueError:
@@ -234,11 +235,11 @@ class Received(Struct, frozen=True):
 
 
 def _sent(server: HttpTransport, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
-    """Send a request as ``account`` and return the answer; raise ``Refused`` and ``Unreachable``.
+    """Send a request as ``account`` and return the response. Raise ``Refused`` and ``Unreachable``.
 
-    ``path`` may also be a URL of the server. What no request line can hold is percent-encoded in it.
-    One of v3 is signed, with headers that begin with ``prefix``, one of v2.0 carries the token, and one of
-    the control interface the control token.
+    ``path`` may also be a URL of the server. Characters that a request line cannot hold are percent-encoded.
+    A v3 request is signed, with headers that begin with ``prefix``. A v2.0 request carries the token, and a
+    control request the control token.
     """
     path = quote(f"/{path.removeprefix(server.url).removeprefix('/')}", safe=punctuation)
     if is_control(path):
@@ -270,9 +271,9 @@ def _token_header(server: HttpTransport) -> str:
 
 
 def await_server(find: Callable[[], HttpTransport], timeout: float) -> str:
-    """Return the address of the server that ``find`` finds, once it answers.
+    """Wait until the server from ``find`` answers, and return its address.
 
-    Raise ``Unreachable`` when that takes longer than ``timeout`` seconds.
+    Raise ``Unreachable`` if that takes longer than ``timeout`` seconds.
     """
     until = stopwatch() + timeout
     while True:
@@ -281,7 +282,7 @@ def await_server(find: Callable[[], HttpTransport], timeout: float) -> str:
             try:
                 with_answer.ask("GET", "/_sandbox/health")
             except Refused:
-                pass  # it is there to refuse
+                pass  # A server that refuses is running.
             finally:
                 with_answer.close()
             return with_answer.url
@@ -292,10 +293,10 @@ def await_server(find: Callable[[], HttpTransport], timeout: float) -> str:
 
 
 def told_in(file: Path) -> HttpTransport:
-    """Return the server of a ready file; raise ``Unreachable`` while there is no such file."""
+    """Return the transport to the server of a ready file. Raise ``Unreachable`` while the file is missing."""
     try:
-        told: Mapping[str, Any] = json.loads(file.read_bytes())
-        return HttpTransport(told["url"], authority=told.get("authority"), timeout=5.0)
+        content: Mapping[str, Any] = json.loads(file.read_bytes())
+        return HttpTransport(content["url"], authority=content.get("authority"), timeout=5.0)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         reason = getattr(problem, "strerror", None) or "it is no ready file"
         raise Unreachable(f"no server is told in {file}: {reason}") from None

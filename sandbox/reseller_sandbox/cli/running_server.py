@@ -1,4 +1,4 @@
-"""The server of the command line: what it says, where it is found, what it logs and what it watches."""
+"""Server of the command line, with its banner, ready file, log, state file and fixture watcher."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.worlds.world_dump import EngineDump
 
-#: How many seconds the lines of the log that wait are given when the server has stopped.
+#: Seconds to write the waiting lines of the log after the server has stopped.
 _LOG_GRACE = 0.5
 
 
 def run(settings: ServerSettings, worlds_there: EngineDump | None = None, source: str = "") -> None:
-    """Serve until a signal ends that; raise ``BadSetting`` and ``CannotListen``.
+    """Serve until a signal ends the server. Raise ``BadSetting`` and ``CannotListen``.
 
-    The worlds are those ``worlds_there``, which come from a ``source``, or begin as the settings say.
+    The worlds are ``worlds_there``, which come from ``source``. Otherwise the settings define them.
     """
     for stranger in misspelt():
         click.echo(f"{PROGRAM}: {stranger}", err=True)
@@ -67,7 +67,7 @@ def run(settings: ServerSettings, worlds_there: EngineDump | None = None, source
 
 
 def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
-    """Log a request: people do not read of what the page in their browser looks at by itself."""
+    """Log a request. Omit the page's own read requests from the log for people."""
     if in_json:
         log.write(as_json(line))
     elif not line.said.is_read_only:
@@ -76,9 +76,9 @@ def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
 
 @contextmanager
 def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
-    """Yield the function that writes to a file where a server listens; afterwards the file is gone.
+    """Yield a function that writes the address of a server to a file. Remove the file afterwards.
 
-    Raise ``BadSetting`` if there cannot be such a file.
+    Raise ``BadSetting`` if the file cannot be written.
     """
     if path is None:
         yield lambda _: None
@@ -100,7 +100,7 @@ def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
         }
         draft = file.with_name(f".{file.name}.{os.getpid()}")
         draft.write_text(json.dumps(told) + "\n", "utf-8")
-        draft.replace(file)  # so that it is whole whenever somebody reads it
+        draft.replace(file)  # so that readers never see an incomplete file
 
     try:
         yield write
@@ -110,12 +110,12 @@ def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
 
 @contextmanager
 def _log_on_standard_error(form: logging.Formatter | None = None) -> Iterator[LogWriter | None]:
-    """Log to standard error while the context lasts, in lines or in ``form``; nowhere when that is closed."""
+    """Log to standard error while the context lasts. Log nothing if standard error is closed."""
     if sys.stderr is None:
         logging.basicConfig(handlers=[logging.NullHandler()])
         yield None
         return
-    # Not sys.stderr itself: the interpreter waits for the lock of its buffer when it ends.
+    # Do not use sys.stderr itself, because the interpreter waits for the lock of its buffer at its end.
     with open(sys.stderr.fileno(), "wb", buffering=0, closefd=False) as file:
         log = LogWriter(file, sys.stderr.encoding, form=form)
         logging.basicConfig(handlers=[log])

@@ -1,4 +1,4 @@
-"""The commands that serve: ``serve`` worlds of a fixture, and ``open`` the world of a recording."""
+"""Commands that serve: ``serve`` for the worlds of a fixture, ``open`` for the world of a recording."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ def serve(given: dict[str, Any]) -> None:
 
 @click.command(cls=Configured)
 @click.argument("file", type=click.Path(path_type=Path))
-def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - a command is called as its module has it
+def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - the name of the command
     """Serve the world at the end of the recording FILE, with its journal to step through and to rewind.
 
-    The clock stands still unless --no-frozen is said; all settings of serve can be used.
+    The clock is frozen unless you give --no-frozen. You can use all settings of serve.
     """
-    from reseller_sandbox.cli.recording import replayed  # its help needs neither Flask nor a sandbox
+    from reseller_sandbox.cli.recording import (
+        replayed,  # late, because the help needs neither Flask nor a sandbox
+    )
 
     found = replayed(file)
     if found.difference is not None:

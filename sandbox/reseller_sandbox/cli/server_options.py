@@ -1,4 +1,4 @@
-"""Which server a command is for: the options that say it, the way there, and how it ends without one."""
+"""Options that select the server of a command, its transport, and the exit status without a server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from reseller_sandbox.registry.refusals import (
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, Unreachable
 from reseller_sandbox.settings import DEFAULT_URL, BadSetting, ServerSettings
 
-#: The settings of the server that say how to reach it.
+#: The settings of the server that clients need to connect.
 _SERVER = Options("port", "control_token")
 
 #: The options of every command that calls a server.
@@ -48,32 +48,32 @@ _ABOUT_THE_TOKEN = (CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
 
 
 class Reaching(Command):
-    """A command that calls a server; its function gets the way there as ``server``."""
+    """Command that calls a server. Its function gets the transport as ``server``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params += OPTIONS
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it with the way to the server."""
+        """Run the command with the transport to the server."""
         ctx.params["server"] = _transport(ctx.params)
         return super().invoke(ctx)
 
 
 class ReachingConfigured(Reaching, Configured):
-    """A command that calls a server and takes settings."""
+    """Command that calls a server and takes settings."""
 
 
 def _transport(words: dict[str, Any]) -> HttpTransport:
-    """Return the way to the server that the ``words`` of a command name, and take those words out.
+    """Return the transport to the server that the options in ``words`` select. Remove these options.
 
-    End the program where one of them is wrong.
+    End the program if an option is invalid.
     """
     url, world, ca = (words.pop(name) for name in ("url", "world", "ca"))
     if url is not None and words["port"] is not None:
         if click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE:
             raise click.UsageError("--url and --port both say where the server is: give one of them")
-        url = None  # what was typed comes before the environment
+        url = None  # because the command line takes precedence over the environment
     server = _SERVER.settled(words)
     where = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
     try:
@@ -84,7 +84,7 @@ def _transport(words: dict[str, Any]) -> HttpTransport:
 
 @contextmanager
 def calling(server: HttpTransport) -> Iterator[HttpTransport]:
-    """End the program with one line, and the status that says why, where ``server`` refuses or is away."""
+    """End the program with one line and an exit status if ``server`` refuses or does not answer."""
     try:
         yield server
     except Refused as refused:

@@ -1,4 +1,4 @@
-"""The runs of ``sweep`` and ``explore``: where they take place, their progress, and the report."""
+"""Runs of ``sweep`` and ``explore``: their environment, their progress and their report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from reseller_sandbox.tools.sweep import AskedNothing, SweepWanted, sweep_progra
 from reseller_sandbox.tools.sweep.report import SweepReport, narrow
 from reseller_sandbox.tools.sweep.troubles import FAULTS
 
-#: How much of the output of a program that does not pass is shown.
+#: Characters shown of the output of a program that does not pass.
 _SHOWN = 4000
 
 
@@ -100,9 +100,9 @@ def _running(
     settings: Mapping[str, Any],
     said: Mapping[str, str],
 ) -> Iterator[tuple[Ground, CommandProgram, Tell]]:
-    """Provide the place of the runs, the program, and the function that shows the progress.
+    """Yield the environment of the runs, the program, and the function that shows the progress.
 
-    End the runs if this process is told to end. End the process with one line if one of them cannot be had.
+    SIGTERM ends the runs. A setting or an address that cannot be used ends the process with one line.
     """
     before = signal.signal(signal.SIGTERM, _end)
     try:
@@ -130,7 +130,7 @@ def _end(*_: object) -> NoReturn:
 
 @contextmanager
 def _progress(what: str) -> Iterator[Tell]:
-    """Show a bar on a terminal's standard error; yield the function that takes each step."""
+    """Show a progress bar if standard error is a terminal. Yield the function that reports a step."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _, __: None
         return
@@ -144,9 +144,9 @@ def _progress(what: str) -> Iterator[Tell]:
 
 
 def _report(found: Sequence[SweepReport | ExplorationReport], as_json: bool, together: str) -> None:
-    """Print the reports on a program and on its tests, and end with the status that says what they found.
+    """Print the reports on a program and on its tests, and set the exit status from their findings.
 
-    As JSON several reports stand ``together`` under this key, below the sums of their numbers.
+    As JSON, several reports are listed under the key ``together``, with the sums of their numbers.
     """
     if as_json and len(found) == 1 and not found[0].test:
         say_json(found[0].json())

@@ -1,4 +1,4 @@
-"""The commands that look for mistakes in a client by running it: ``sweep`` and ``explore``."""
+"""Commands that find mistakes in a client by running it: ``sweep`` and ``explore``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXITS = (
     "the program fails by itself, 3 when no server answers."
 )
 
-#: The settings that lead to a running server; all others are for a server of this command's own.
+#: The settings that select a running server. All other settings are for a server that the command starts.
 _AWAY = ("url", "world", "ca")
 
 _OPTIONS = (
@@ -57,7 +57,7 @@ _RECORDINGS = click.option(
 
 
 class RunningCommand(Configured):
-    """A command that runs a program; its function gets that as ``asked``."""
+    """Command that runs a program. Its function gets the program and its options as ``asked``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["context_settings"] = {"allow_interspersed_args": False}
@@ -69,7 +69,7 @@ class RunningCommand(Configured):
         self.epilog = _EXITS
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it with the program and the world that the command line asks for."""
+        """Run the command with the program and the world of the command line."""
         said = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
         away = [name for name in said if name in _AWAY]
         settings = {one.name: variables()[one.name] for one in declared(Settings)}
@@ -89,7 +89,7 @@ class RunningCommand(Configured):
 
 
 def _in_one(value: Any) -> str:
-    """Return the value of an option as one word, for a variable of the environment."""
+    """Return the value of an option as one string, for an environment variable."""
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
@@ -111,17 +111,18 @@ def _in_one(value: Any) -> str:
 @_RECORDINGS
 @_INVARIANTS
 def sweep(**words: Any) -> None:
-    """Run a program again and again, each time with another thing going wrong, and say what came of it.
+    """Run a program repeatedly, each time with a different fault, and report the outcomes.
 
-    It is run without faults first, and has to pass: to end with 0. Then, for each of its requests: the
-    request is lost, or its answer; it is answered late, or carried out twice; it is refused with each
-    documented error; it gets garbage, or a 429. Each run has a world of its own. The program finds its
-    address in RESELLER_SANDBOX_URL, its credentials in RESELLER_SANDBOX_KEY, _SECRET and _TOKEN.
+    The first run has no fault, and your program must exit with 0. Then each of its requests gets each of
+    these faults: the request or its response is lost, the response is late, the request is executed twice,
+    it is refused with each documented error, or it gets garbage or a 429. Each run has its own world. The
+    program gets its address in RESELLER_SANDBOX_URL, and its credentials in RESELLER_SANDBOX_KEY, _SECRET
+    and _TOKEN.
 
-    A program that fails has noticed. One that ends with 0 though something was paid twice, paid and lost, or
-    left undone is silently wrong: each such run is listed, and the sweep ends with 1.
+    A program that fails has noticed the fault. A program that exits with 0 is silently wrong if something
+    was paid twice, paid and lost, or left undone. Each such run is listed, and the exit status is 1.
 
-    Tests of a pytest that use the fixture reseller_sandbox are swept one by one, in their own process.
+    If the program is pytest, tests with the fixture reseller_sandbox are swept one by one in its process.
     """
     from reseller_sandbox.cli import tool_runs  # loads Flask, which the help does not need
 
@@ -157,17 +158,17 @@ def sweep(**words: Any) -> None:
 )
 @_RECORDINGS
 def explore(**words: Any) -> None:
-    """Run a program with several workers in every order of their requests that could matter.
+    """Run a program with several workers in every relevant order of their requests.
 
-    Requests that come at once are held and let through one at a time, in another order in each run. Orders
-    that come to the same are not tried: requests of which neither writes what the other reads may change
-    places. Each run has a world of its own, whose clock stands still.
+    Concurrent requests are held and released one at a time, in a different order in each run. Equivalent
+    orders are skipped: two requests can change places if neither writes data that the other reads. Each run
+    has its own world with a frozen clock.
 
-    A worker is told by the header X-Sandbox-Actor, then by its account, then by its connection. Something is
-    found where the program fails in some order, where an invariant of sweep does not hold, and where it
-    leaves what no order leaves in which the workers go one after the other.
+    A worker is identified by the header X-Sandbox-Actor, otherwise by its account, otherwise by its
+    connection. An order is a finding if the program fails, if an invariant of sweep does not hold, or if the
+    result differs from every run in which the workers act one after the other.
 
-    Tests of a pytest that use the fixture reseller_sandbox are explored one by one, in their own process.
+    If the program is pytest, tests with the fixture reseller_sandbox are explored one by one in its process.
     """
     from reseller_sandbox.cli import tool_runs
 

@@ -1,4 +1,4 @@
-"""Requests to a sandbox without a socket: the base of the clients of every library."""
+"""Requests to a sandbox without a socket, for the clients of every library."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 
-#: The port of a URL that has none.
+#: The default ports of URLs.
 PORTS = {"http": 80, "https": 443}
 
-#: The application may wait, because it is called on a thread of the client.
+#: ``aside``, because the call runs on a thread of the client, so the application may wait.
 FIRST = Again(aside=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The result of a request: an answer, and its delivery to the client.
+    """Result of a request: a response, and its delivery to the client.
 
-    With ``again`` there is no answer yet: that is to be called for it, ``after`` so many seconds. A
-    ``stream`` follows the head of the answer. ``last`` is whether the connection ends after it.
+    If ``again`` is set, there is no response yet: call ``again`` for it, ``after`` this many seconds. If
+    ``stream`` is set, it follows the head of the response. If ``last`` is true, the connection ends after the
+    response.
     """
 
     answer: WireAnswer
@@ -59,12 +60,12 @@ class Reply:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the answer arrives at once, and whole, and the connection goes on."""
+        """Whether the response arrives immediately and completely, and the connection stays open."""
         return not self.last and self.delivery is None and self.again is None and self.stream is None
 
 
 class AnySandbox(Protocol):
-    """The parts of a ``Sandbox`` that its clients use; the first three exist only in this process."""
+    """Attributes of a ``Sandbox`` that its clients use. The first three exist only in this process."""
 
     app: Flask
     world: World
@@ -76,9 +77,9 @@ class AnySandbox(Protocol):
 
 
 class Caller:
-    """Makes requests to ``sandbox``; those to a fork reach its world, whatever account's they are.
+    """Caller of ``sandbox`` without a socket. Requests to a fork reach its world, for every account.
 
-    There the credentials that the world has inherited count as well as its own.
+    A fork accepts its own credentials and those that it inherited.
     """
 
     def __init__(self, sandbox: AnySandbox) -> None:
@@ -86,26 +87,26 @@ class Caller:
         self._world = "" if sandbox.world is sandbox.engine.default else sandbox.world.name
 
     def take(self, described: Callable[[], WSGIEnvironment], again: Again = FIRST) -> Reply:
-        """Return the reply to a request that each call of ``described`` describes anew, as WSGI has it."""
+        """Return the reply to a request. Each call of ``described`` returns a new WSGI environment for it."""
         environ = described()
         environ[ENV_SERVED], environ[ENV_AGAIN] = True, again
         if self._world:
             environ[ENV_WORLD] = self._world
         made = call(self._app, environ)
-        environ.pop(ENV_SAID, None)  # it refers to the environment, and the cycle would keep the world
+        environ.pop(ENV_SAID, None)  # The words refer to the environment, and the cycle would keep the world.
         answer = replace(made, headers=[(name.lower(), value) for name, value in made.headers])
-        said = [value for name, value in answer.headers if name == b"connection"]
-        last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *said]).lower()
+        options = [value for name, value in answer.headers if name == b"connection"]
+        last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *options]).lower()
         if last:
             answer = answer.closing()
         later: Again | None = environ.get(ENV_AGAIN)
-        if later is not None and later is not again:  # a user's own route leaves it as it came
+        if later is not None and later is not again:  # A route that a user added leaves ``again`` unchanged.
             retake = partial(self.take, described, replace(later, aside=True))
             return Reply(answer, last, again=retake, after=later.after)
         return Reply(answer, last, environ.get(ENV_DELIVERY), environ.get(ENV_STREAM))
 
     def refuse(self, lost: Unread) -> Reply:
-        """Return the reply to a request that a server cannot read, which the journal has all the same."""
+        """Record an unreadable request in the journal, and return the reply to it."""
         self._app.extensions[TAKES_UNREAD](lost)
         return Reply(lost.problem.answer().closing(), last=True)
 
@@ -119,7 +120,7 @@ def described(
     body: bytes,
     version: str = "1.1",
 ) -> WSGIEnvironment:
-    """Return the WSGI environment of a request without a socket; the names of headers are in lower case."""
+    """Return the WSGI environment of a request without a socket. Header names must be in lower case."""
     path, _, query = origin_form(target).partition(b"?")
     environ = environment(
         {
@@ -141,5 +142,5 @@ def described(
 
 
 def server_of(sandbox: AnySandbox) -> HttpTransport | None:
-    """Return the way to the server that holds a sandbox; None for a sandbox in this process."""
+    """Return the transport to the server of a sandbox, or None for a sandbox in this process."""
     return sandbox.transport if isinstance(sandbox.transport, HttpTransport) else None

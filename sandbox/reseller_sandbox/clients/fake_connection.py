@@ -1,7 +1,7 @@
-"""The client's end of a connection within this process: bytes of requests and answers, and pauses.
+"""In-process imitation of a client's connection: bytes of responses, and pauses between them.
 
-Time passes only in the reckoning: a client with a timeout that is shorter than what it would have to
-wait is told so at once, and any other has its bytes at once.
+Pauses are only counted, not waited for. If a pause is longer than the client's timeout, the client gets its
+timeout error immediately. Otherwise it gets its bytes immediately.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from reseller_sandbox.server.messages import WireAnswer
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-#: How often a stream that waits for news is looked at, in seconds.
+#: Interval in seconds at which a waiting stream is polled.
 LOOK = 0.005
 
-#: The longest that is slept at a stretch, in seconds: the system's own limits are different ones.
+#: The longest single sleep in seconds, because the limits of operating systems differ.
 LONGEST = 3600.0
 
 
 class EndlessWait(RuntimeError):
-    """A client without a timeout waits for what never comes; ``about`` is its request."""
+    """Error for a client without a timeout that waits for a missing response to the request ``about``."""
 
     def __init__(self, about: object) -> None:
         super().__init__(
@@ -56,15 +56,15 @@ Coming: TypeAlias = Generator[bytes | Pause, None, None]
 
 
 def silence() -> Coming:
-    """Yield that nothing comes."""
+    """Yield an endless pause."""
     yield Pause(math.inf)
 
 
 def transmission(reply: Reply) -> Coming:
-    """Yield what comes on a connection as the reply to a request; it ends when the connection does.
+    """Yield the bytes and pauses of a reply. The generator ends when the connection ends.
 
-    Raise ConnectionResetError where the connection is reset. A request that was to take effect later does so
-    even if the client has left by then.
+    Raise ConnectionResetError if the connection is reset. A delayed request takes effect even if the client
+    leaves before.
     """
     while (again := reply.again) is not None:
         try:
@@ -97,7 +97,7 @@ def transmission(reply: Reply) -> Coming:
 
 
 def _followed(answer: WireAnswer, stream: Stream) -> Coming:
-    """Yield an answer that goes on, in chunks; it is looked at for as long as the client does."""
+    """Yield a streamed response in chunks, until the stream ends or the client leaves."""
     headers = [header for header in answer.headers if header[0] != b"content-length"]
     try:
         yield replace(answer, headers=[*headers, (b"transfer-encoding", b"chunked")]).head
@@ -119,9 +119,9 @@ def _followed(answer: WireAnswer, stream: Stream) -> Coming:
 
 
 class Line:
-    """A connection on which ``coming`` comes; with ``real_time`` its pauses are waited for.
+    """Connection that delivers ``coming``. With ``real_time``, pauses take real time.
 
-    ``about`` says what was asked, for ``EndlessWait``.
+    ``about`` names the request in the message of ``EndlessWait``.
     """
 
     def __init__(self, coming: Coming, *, real_time: bool = False, about: object = "") -> None:
@@ -132,14 +132,14 @@ class Line:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more can come."""
+        """Whether the connection has no more bytes."""
         return inspect.getgeneratorstate(self._coming) == inspect.GEN_CLOSED
 
     def read(self, size: int, timeout: float | None) -> bytes:
-        """Return up to ``size`` bytes as soon as there are any, and none where the connection has ended.
+        """Return up to ``size`` available bytes, or none if the connection has ended.
 
-        Raise what a socket raises: TimeoutError after ``timeout`` seconds, ConnectionResetError; and
-        ``EndlessWait`` where that would wait for ever.
+        Raise the errors of a socket: TimeoutError after ``timeout`` seconds, and ConnectionResetError. Raise
+        ``EndlessWait`` if the read would wait indefinitely.
         """
         steps = self._steps(size, timeout)
         while True:
@@ -149,23 +149,23 @@ class Line:
                 return bytes(end.value)
 
     async def aread(self, size: int, timeout: float | None) -> bytes:
-        """Do as ``read`` does, and let others have their turn while it waits."""
+        """Return the same as ``read``, but wait asynchronously."""
         steps = self._steps(size, timeout)
         while True:
             try:
                 seconds = next(steps)
             except StopIteration as end:
                 return bytes(end.value)
-            import anyio  # which httpx brings for its asynchronous client
+            import anyio  # a dependency of httpx, which has the only asynchronous client
 
             await anyio.sleep(seconds)
 
     def leave(self) -> None:
-        """Go away, whatever may still come."""
+        """Close the connection and discard further bytes."""
         self._coming.close()
 
     def _steps(self, size: int, timeout: float | None) -> Generator[float, None, bytes]:
-        """Yield the seconds to wait for in earnest; return what has come then."""
+        """Yield the seconds to wait in real time, and return the received bytes."""
         left = math.inf if timeout is None else timeout
         while not self._received:
             coming = next(self._coming, None)
@@ -193,25 +193,25 @@ class Line:
 
 
 class LineFile(io.RawIOBase):
-    """The bytes that ``read`` returns, as a file; ``done`` is called when it is closed."""
+    """File of the bytes that ``read`` returns. It calls ``done`` when it is closed."""
 
     def __init__(self, read: Callable[[int], bytes], done: Callable[[], None]) -> None:
         self._read = read
         self._done = done
 
     def readable(self) -> bool:
-        """Return True."""
+        """Return True, because the file can be read."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read as much as has come by now, and as fits."""
+        """Read the available bytes that fit into ``buffer``, and return their number."""
         view = memoryview(buffer)
         piece = self._read(len(view))
         view[: len(piece)] = piece
         return len(piece)
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the file and call ``done``."""
         if not self.closed:
             super().close()
             self._done()

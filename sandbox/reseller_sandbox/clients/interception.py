@@ -1,7 +1,7 @@
-"""The HTTP clients of this process, sent to a sandbox at the address that they usually use.
+"""Interception of httpx and requests: requests to a service's usual address go to a sandbox.
 
-What httpx and requests do to reach the network is replaced while anybody intercepts, and put back after the
-last. Which of several interceptions takes a request is looked up with each request.
+While an interception is active, the methods by which httpx and requests reach the network are replaced. They
+are restored after the last one ends. Each request looks up its interception.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ Origin: TypeAlias = tuple[str, str, int]
 
 Others: TypeAlias = Literal["network", "refuse"]
 
-#: The client libraries that can be intercepted, and the way to a sandbox that each has: the methods in the
-#: module's ``DETOURS``, by which the library reaches the network, are those of the class, too.
+#: The client libraries that can be intercepted, each with a module and the class of its transport. The class
+#: has the same methods as ``DETOURS`` in the module, by which the library reaches the network.
 CLIENTS = {"httpx": ("with_httpx", "SandboxTransport"), "requests": ("with_requests", "SandboxAdapter")}
 
 
 class NetworkRefused(RuntimeError):
-    """A request was about to go to the network where only a sandbox is to be reached."""
+    """Error for a request to the network while only a sandbox is allowed."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Interception:
-    """Requests to ``origins`` go to a sandbox, by the way that each client library has there.
+    """Interception of requests to ``origins``, which go to a sandbox.
 
-    ``ways`` are those by the name of the library; ``others`` is what becomes of all other requests.
+    ``ways`` has the transport of each client library, by the name of the library. ``others`` is the treatment
+    of all other requests.
     """
 
     origins: frozenset[Origin]
@@ -58,9 +59,9 @@ _LOCK = threading.Lock()
 def intercepting(
     sandbox: AnySandbox, urls: tuple[str, ...], others: Others, real_time: bool
 ) -> Iterator[None]:
-    """Send the requests that httpx and requests make to ``urls`` to ``sandbox``, while the context lasts.
+    """Redirect the requests of httpx and requests to ``urls`` to ``sandbox`` while the context lasts.
 
-    Refuse with ``invalid_parameter``.
+    Refuse with ``invalid_parameter`` if ``urls`` or ``others`` is invalid.
     """
     if others not in ("network", "refuse"):
         near = nearest(str(others), ("network", "refuse"))
@@ -78,57 +79,57 @@ def intercepting(
                 for owner, name in ours.DETOURS:
                     stack.enter_context(_detoured(library, owner, name, made))
         _OWN.set((*_OWN.get(), made))
-        stack.callback(lambda: _OWN.set(tuple(one for one in _OWN.get() if one is not made)))
+        stack.callback(lambda: _OWN.set(tuple(entry for entry in _OWN.get() if entry is not made)))
         yield
 
 
 @contextmanager
 def _detoured(library: str, owner: type, name: str, made: Interception) -> Iterator[None]:
-    """Have a method look at ``made`` too; the method is replaced for the first who asks."""
+    """Add ``made`` to the interceptions of a method. The first interception replaces the method."""
     with _LOCK:
-        found = vars(owner)[name]
-        if not hasattr(found, "interceptions"):
-            found = _replaced(library, found)
-            setattr(owner, name, found)
-        found.interceptions = (*found.interceptions, made)
+        method = vars(owner)[name]
+        if not hasattr(method, "interceptions"):
+            method = _replaced(library, method)
+            setattr(owner, name, method)
+        method.interceptions = (*method.interceptions, made)
     try:
         yield
     finally:
         with _LOCK:
-            found.interceptions = tuple(one for one in found.interceptions if one is not made)
-            if not found.interceptions and vars(owner)[name] is found:
-                setattr(owner, name, found.__wrapped__)
+            method.interceptions = tuple(entry for entry in method.interceptions if entry is not made)
+            if not method.interceptions and vars(owner)[name] is method:
+                setattr(owner, name, method.__wrapped__)
 
 
 def _replaced(library: str, original: Callable[..., Any]) -> Any:
-    """Return a method that does what ``original`` does, or, for an intercepted URL, the method of our way."""
+    """Return a method that calls our transport for an intercepted URL, and ``original`` for others."""
 
     @wraps(original)
     def replaced(self: Any, request: Any, *args: Any, **options: Any) -> Any:
-        chosen = _chosen(str(request.url), found.interceptions)
+        chosen = _chosen(str(request.url), method.interceptions)
         if chosen is None:
             return original(self, request, *args, **options)
         return getattr(chosen.ways[library], original.__name__)(request, *args, **options)
 
-    found: Any = replaced
-    found.interceptions = ()
-    return found
+    method: Any = replaced
+    method.interceptions = ()
+    return method
 
 
 def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
-    """Return the interception that takes a request to ``url``: one of this thread's or task's own first.
+    """Return the interception that takes a request to ``url``, or None.
 
-    Any other thread is in all that there are, the latest first. Raise ``NetworkRefused`` where none takes
-    the request and one of them refuses such requests.
+    Interceptions of this thread or task come first, then all others. In each group, the latest comes first.
+    Raise ``NetworkRefused`` if none takes the request and an applicable interception refuses other requests.
     """
-    own = tuple(one for one in _OWN.get() if one in known)
-    rest = tuple(one for one in known if one not in own)
+    own = tuple(entry for entry in _OWN.get() if entry in known)
+    rest = tuple(entry for entry in known if entry not in own)
     origin = _origin(url)
-    for one in (*reversed(own), *reversed(rest)):
-        if origin in one.origins:
-            return one
-    if any(one.others == "refuse" for one in own or known):
-        places = sorted({_written(place) for one in known for place in one.origins})
+    for entry in (*reversed(own), *reversed(rest)):
+        if origin in entry.origins:
+            return entry
+    if any(entry.others == "refuse" for entry in own or known):
+        places = sorted({_written(place) for entry in known for place in entry.origins})
         raise NetworkRefused(
             f"a request to {_written(origin)} would have gone to the network, which others='refuse' forbids; "
             f"intercepted are {', '.join(places)}"
@@ -137,7 +138,7 @@ def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
 
 
 def _given(url: str) -> Origin:
-    """Return the origin that a user has named; refuse one with more to it."""
+    """Return the origin of a user's URL. Refuse a URL with a path, a query or a user."""
     try:
         parts = urlsplit(url)
         origin = _origin(url)

@@ -1,4 +1,4 @@
-"""A socket of a client within this process: the bytes of requests in, the bytes of answers out."""
+"""In-process socket of a client: it parses the bytes of requests and returns the bytes of responses."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ from reseller_sandbox.server.wsgi import origin_form
 
 
 class Socket:
-    """A client's socket to a sandbox: it makes a request as soon as all of it is written.
+    """Socket of a client to a sandbox. It sends a request as soon as the client has written all of it.
 
-    A client that closes it while a request is incomplete, or writes something other than HTTP, is recorded as
-    a server records it.
+    The journal records incomplete requests and bytes that are not HTTP, in the same way as with a server.
     """
 
     def __init__(self, caller: Caller, port: int, scheme: str = "http", *, real_time: bool) -> None:
         self._caller = caller
         self._port = port
-        #: ``https`` once a client believes that it has shaken hands; nothing is encrypted.
+        #: ``https`` after the client's TLS handshake, which is only imitated: nothing is encrypted.
         self.scheme = scheme
         self._real_time = real_time
         self._parser = httptools.HttpRequestParser(self)
@@ -40,17 +39,17 @@ class Socket:
 
     @property
     def has_ended(self) -> bool:
-        """Whether no other request can be made on it."""
+        """Whether the connection has ended, so that no other request is possible."""
         return self._line.has_ended
 
     def sendall(self, data: bytes) -> None:
-        """Take a piece of a request; make the request if it is complete."""
+        """Take a piece of a request, and send the request if it is complete."""
         if self._is_refused:
             return
         self._sent += data
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:  # there is no other protocol here
+        except httptools.HttpParserUpgrade:  # The sandbox supports no other protocol.
             return
         except httptools.HttpParserError as error:
             reason = str(error.__cause__ or error.__context__ or error)
@@ -69,7 +68,7 @@ class Socket:
         self._target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; those that trail a chunked body are ignored."""
+        """Take a header. Ignore the trailers of a chunked body."""
         if self._in_head:
             self._headers.append((name.lower(), value))
 
@@ -82,7 +81,7 @@ class Socket:
         self._body += body
 
     def on_message_complete(self) -> None:
-        """Make the request."""
+        """Send the complete request to the sandbox."""
         sent, self._sent = bytes(self._sent), bytearray()
         method = self._parser.get_method().decode()
         about = f"{method} {origin_form(self._target).partition(b'?')[0].decode('latin-1')}"
@@ -93,19 +92,19 @@ class Socket:
             self._refuse(Unread.of(sent, HEAD_TOO_LONG), about)
         else:
             body = bytes(self._body)
-            asked = method, self.scheme, self._port, self._target, self._headers, body
-            self._hear(self._caller.take(partial(described, *asked)), about)
+            parts = method, self.scheme, self._port, self._target, self._headers, body
+            self._hear(self._caller.take(partial(described, *parts)), about)
 
     def read(self, size: int, timeout: float | None) -> bytes:
-        """Return the next bytes of the answer, as ``Line.read`` does."""
+        """Return the next bytes of the response. See ``Line.read``."""
         return self._line.read(size, timeout)
 
     async def aread(self, size: int, timeout: float | None) -> bytes:
-        """Do the same, and let others have their turn meanwhile."""
+        """Return the next bytes of the response, and wait asynchronously."""
         return await self._line.aread(size, timeout)
 
     def close(self) -> None:
-        """Leave, perhaps in the middle of a request."""
+        """Close the socket, and record an incomplete request."""
         if self._sent and not self._is_refused:
             self._is_refused = True
             self._caller.refuse(Unread.of(bytes(self._sent), INCOMPLETE))
@@ -119,5 +118,5 @@ class Socket:
         self._line = Line(transmission(reply), real_time=self._real_time, about=about)
 
     def _silent(self) -> Line:
-        """Return the line while a request is incomplete: the sandbox waits, too."""
+        """Return a line without bytes, because the sandbox waits for the rest of the request."""
         return Line(silence(), real_time=self._real_time, about="A request that is not whole")

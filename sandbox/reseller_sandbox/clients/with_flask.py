@@ -1,6 +1,6 @@
-"""Flask's test client, to which an answer comes as to a client over a socket.
+"""Flask's test client, with responses as over a socket.
 
-Python's own ``http.client`` reads an answer that is late, cut or not HTTP, and all answers of a server.
+Python's ``http.client`` reads responses that are late, cut or not HTTP, and all responses of a server.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Parts = tuple[Iterable[bytes], str, Headers]
 
 
 class SignedClient(FlaskClient):
-    """A Flask test client that signs v3 requests and puts the token on v2.0 ones."""
+    """Flask test client that signs v3 requests and adds the token to v2.0 requests."""
 
     def __init__(self, sandbox: AnySandbox, account: str, timeout: float | None, real_time: bool) -> None:
         __tracebackhide__ = True
@@ -44,44 +44,44 @@ class SignedClient(FlaskClient):
             self._token_header = sandbox.world.assumptions.token_headers[0]
         else:
             self._way, app = _Over(sandbox), Flask("reseller_sandbox", static_folder=None)
-            assumed = {one.name: one.value for one in sandbox.assumptions.list().assumptions}
+            assumed = {entry.name: entry.value for entry in sandbox.assumptions.list().assumptions}
             self._token_header = assumed["v2.token_headers"][0]
         super().__init__(app, app.response_class, use_cookies=False)
         self.timeout = timeout
         self._prefix = sandbox.header_prefix
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
-        """Send a request, signed; takes what Flask's own test client takes."""
+        """Sign and send a request. The parameters are those of Flask's test client."""
         __tracebackhide__ = True
         try:
             return super().open(*args, **kwargs)
-        except (OSError, HTTPException) as broken:  # how the answer was read is of no interest
+        except (OSError, HTTPException) as broken:  # Hide the frames of our reader from the traceback.
             raise broken.with_traceback(None) from None
 
     def run_wsgi_app(self, environ: WSGIEnvironment, buffered: bool = False) -> Parts:  # noqa: ARG002
-        """Return the answer to a request; raise what ``http.client`` raises where none arrives."""
+        """Return the response to a request. If none arrives, raise the error of ``http.client``."""
         body = environ["wsgi.input"].read()
-        target = environ["REQUEST_URI"].encode("latin-1").decode()  # WSGI has each byte as a character
+        target = environ["REQUEST_URI"].encode("latin-1").decode()  # WSGI stores each byte as a character.
         url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{target}"
         headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
         for name, value in {**headers, self._token_header: self.account.token}.items():
             environ.setdefault(environ_key(name), value)
-        environ["wsgi.input"] = io.BytesIO(body)  # for a redirect, which sends it again
+        environ["wsgi.input"] = io.BytesIO(body)  # because a redirect sends the body again
         return self._way.answered(environ, body, self.timeout)
 
 
 class _Within:
-    """The way to a sandbox in this process."""
+    """Transport to a sandbox in this process."""
 
     def __init__(self, sandbox: AnySandbox, real_time: bool) -> None:
         self._caller = Caller(sandbox)
         self._real_time = real_time
 
     def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
-        """Return the answer."""
+        """Return the response of the sandbox."""
         reply = self._caller.take(lambda: {**environ, "wsgi.input": io.BytesIO(body)})
         answer = reply.answer
-        if reply.stream is not None:  # nobody waits for more: what there is, and no end
+        if reply.stream is not None:  # The test client cannot wait: return only the available bytes.
             piece = reply.stream.piece()
             reply.stream.close()
         elif not reply.is_plain:
@@ -93,35 +93,35 @@ class _Within:
             return _parts(response, _whole(response))
         else:
             piece = answer.body
-        told = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
-        return [piece], f"{answer.status} {answer.phrase.decode()}", Headers(told)
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
+        return [piece], f"{answer.status} {answer.phrase.decode()}", Headers(headers)
 
 
 class _Socket:
-    """What ``http.client`` takes for a socket."""
+    """Replacement of a socket for ``http.client``."""
 
     def __init__(self, line: Line, timeout: float | None) -> None:
         self._incoming = LineFile(partial(line.read, timeout=timeout), line.leave)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        """Return the answer, to be read."""
+        """Return the response as a file."""
         return io.BufferedReader(self._incoming)
 
 
 def _whole(response: HTTPResponse) -> Iterator[bytes]:
-    """Yield the body at one go: so it is noticed where a part of it is missing."""
+    """Yield the body in one piece, so that ``http.client`` detects a missing part."""
     yield response.read()
 
 
 class _Over:
-    """The way over a socket to the sandbox that a server holds, by default with its timeout."""
+    """Transport over a socket to the sandbox of a server, by default with the timeout of its transport."""
 
     def __init__(self, sandbox: AnySandbox) -> None:
         assert isinstance(sandbox.transport, HttpTransport)
         self._transport = sandbox.transport
 
     def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
-        """Return the answer; an error within its body is raised where the body is read."""
+        """Return the response. An error within its body is raised when the body is read."""
         target = quote(environ["REQUEST_URI"].encode("latin-1"), safe=punctuation)
         headers = Headers(EnvironHeaders(environ))
         if body and "Transfer-Encoding" not in headers:
@@ -144,11 +144,11 @@ class _Over:
 
 
 def _broken(problem: Exception) -> Iterator[bytes]:
-    """Raise ``problem`` as soon as the body is read."""
+    """Raise ``problem`` when the body is read."""
     raise problem
     yield b""
 
 
 def _parts(response: HTTPResponse, body: Iterable[bytes]) -> Parts:
-    """Return an answer as Flask's test client takes it."""
+    """Return a response in the form that Flask's test client expects."""
     return body, f"{response.status} {response.reason}", Headers(response.getheaders())

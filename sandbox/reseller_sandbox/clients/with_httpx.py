@@ -1,7 +1,7 @@
 """httpx without a socket: one transport for its synchronous and its asynchronous client.
 
-httpx's own implementation of HTTP writes each request to a connection of this process and reads the answer
-from it, so exceptions, and the part of an answer that was read before them, are the same as over a socket.
+httpx's HTTP implementation writes each request to an in-process connection and reads the response from it.
+So exceptions, and the bytes read before them, are the same as over a socket.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from reseller_sandbox.clients.caller import AnySandbox, Caller, server_of
 from reseller_sandbox.clients.socket_client import Socket
 from reseller_sandbox.remote import trust
 
-#: The methods by which httpx reaches the network, also while they are intercepted.
+#: The original methods by which httpx reaches the network. An interception does not replace these references.
 _SEND, _SEND_ASYNC = httpx.HTTPTransport.handle_request, httpx.AsyncHTTPTransport.handle_async_request
 
-#: Makes a connection to a port of a sandbox.
+#: A function that connects to a port of a sandbox.
 Connect: TypeAlias = Callable[[int], Socket]
 
 
 class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Carries the requests of an ``httpx.Client`` or an ``httpx.AsyncClient`` to a sandbox.
+    """Transport from an ``httpx.Client`` or an ``httpx.AsyncClient`` to a sandbox.
 
     >>> client = httpx.Client(transport=SandboxTransport(sandbox), base_url="https://api.example.test")
 
-    With a fork, requests reach its world; those to a sandbox that a server holds go there. What faults do to
-    a connection raises what it raises over a socket (``httpx.ReadError``, ``httpx.RemoteProtocolError``, …).
-    In process the client's timeouts count, but nobody waits: a delay that is too long for the client raises
-    ``httpx.ReadTimeout`` at once. With ``real_time`` delays are waited for.
+    Requests to a fork reach its world. If the sandbox is on a server, requests go to that server. Faults of a
+    connection raise the same errors as over a socket (``httpx.ReadError``, ``httpx.RemoteProtocolError``, …).
+    In process, a delay that is longer than the client's timeout raises ``httpx.ReadTimeout`` immediately, and
+    a shorter delay takes no time. With ``real_time``, delays take real time.
     """
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False) -> None:
@@ -46,17 +46,17 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
             self._sync, self._async = _Transport(connect), _AsyncTransport(connect)
         else:
             verify = trust(server.authority) if server.url.startswith("https:") else True
-            # A connection belongs to its event loop, and the next request may come from another one.
+            # Do not reuse connections: each belongs to one event loop, and the next request may use another.
             alone = httpx.Limits(max_keepalive_connections=0)
             self._sync = httpx.HTTPTransport(verify=verify)
             self._async = httpx.AsyncHTTPTransport(verify=verify, limits=alone)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the sandbox's answer; raise what httpx raises where none arrives."""
+        """Return the sandbox's response. If none arrives, raise the error of httpx."""
         return _SEND(self._sync, self._led(request))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the sandbox's answer; raise what httpx raises where none arrives."""
+        """Return the sandbox's response. If none arrives, raise the error of httpx."""
         return await _SEND_ASYNC(self._async, self._led(request))
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         self._sync.close()
 
     def _led(self, request: httpx.Request) -> httpx.Request:
-        """Return a request as the server gets it that holds the sandbox; ``Host`` stays."""
+        """Return a request with the address of the sandbox's server. The ``Host`` header is unchanged."""
         if self._server is None:
             return request
         target = self._server.prefix.encode() + request.extensions.get("target", request.url.raw_path)
@@ -81,14 +81,14 @@ DETOURS = (httpx.HTTPTransport, "handle_request"), (httpx.AsyncHTTPTransport, "h
 
 
 class _Transport(httpx.HTTPTransport):
-    """httpx's own transport, whose connections are made in this process, a new one for each request."""
+    """httpx transport with in-process connections, a new one for each request."""
 
     def __init__(self, connect: Connect) -> None:
         self._pool = httpcore.ConnectionPool(network_backend=_Network(connect), **_pooling())
 
 
 class _AsyncTransport(httpx.AsyncHTTPTransport):
-    """The same for asynchronous clients."""
+    """``_Transport`` for asynchronous clients."""
 
     def __init__(self, connect: Connect) -> None:
         self._pool = httpcore.AsyncConnectionPool(network_backend=_AsyncNetwork(connect), **_pooling())
@@ -124,7 +124,7 @@ class _AsyncNetwork(httpcore.AsyncNetworkBackend):
 
 @contextmanager
 def _as_httpcore() -> Iterator[None]:
-    """Raise the exceptions of httpcore for those of a socket."""
+    """Translate the exceptions of a socket to those of httpcore."""
     try:
         yield
     except TimeoutError as error:
@@ -134,7 +134,7 @@ def _as_httpcore() -> Iterator[None]:
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection of this process, as httpcore has it."""
+    """In-process connection with the interface of httpcore."""
 
     def __init__(self, socket: Socket) -> None:
         self._socket = socket
@@ -155,7 +155,7 @@ class _Stream(httpcore.NetworkStream):
 
 
 class _AsyncStream(httpcore.AsyncNetworkStream):
-    """The same for asynchronous clients."""
+    """``_Stream`` for asynchronous clients."""
 
     def __init__(self, socket: Socket) -> None:
         self._socket = socket

@@ -1,7 +1,7 @@
-"""requests without a socket: its own machinery, down to where it would connect.
+"""requests without a socket: only the connection is replaced.
 
-Everything above the connection is requests and urllib3 as in production: what is written and read is HTTP,
-so retries, exceptions, and the part of an answer that was read before them are the same as over a socket.
+requests and urllib3 work as in production: they write and read HTTP. So retries, exceptions, and the bytes
+read before them are the same as over a socket.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from reseller_sandbox.remote import HttpTransport, trust
 
 
 class SandboxAdapter(HTTPAdapter):
-    """Carries the requests of a ``requests.Session`` to a sandbox.
+    """Adapter from a ``requests.Session`` to a sandbox.
 
     >>> session = requests.Session()
     >>> session.mount("https://api.example.test", SandboxAdapter(sandbox))
 
-    With a fork, requests reach its world; those to a sandbox that a server holds go there. What faults do to
-    a connection raises what it raises over a socket (``requests.ConnectionError``, …). In process the
-    client's timeouts count, but nobody waits: a delay that is too long for the client raises
-    ``requests.ReadTimeout`` at once. With ``real_time`` delays are waited for. ``options`` are those of
+    Requests to a fork reach its world. If the sandbox is on a server, requests go to that server. Faults of a
+    connection raise the same errors as over a socket (``requests.ConnectionError``, …). In process, a delay
+    that is longer than the client's timeout raises ``requests.ReadTimeout`` immediately, and a shorter delay
+    takes no time. With ``real_time``, delays take real time. ``options`` are those of
     ``requests.adapters.HTTPAdapter``, such as ``max_retries``.
     """
 
@@ -48,7 +48,7 @@ class SandboxAdapter(HTTPAdapter):
     def get_connection_with_tls_context(
         self, request: PreparedRequest, *_: Any, **__: Any
     ) -> HTTPConnectionPool:
-        """Return connections to the sandbox."""
+        """Return the pool of connections to the sandbox."""
         return self._pools.connection_from_url(str(request.url))
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ DETOURS = ((HTTPAdapter, "get_connection_with_tls_context"),)
 def _pool_here(
     caller: Caller, real_time: bool, scheme: str, host: str, port: int, **options: Any
 ) -> HTTPConnectionPool:
-    """Return connections to a sandbox in this process."""
+    """Return a pool of connections to a sandbox in this process."""
 
     class Connection(HTTPConnection):
         default_port = PORTS[scheme]  # type: ignore[misc]  # as urllib3's own
@@ -83,24 +83,24 @@ def _pool_here(
 def _pool_there(
     server: HttpTransport, scheme: str, host: str, port: int, **options: Any
 ) -> HTTPConnectionPool:
-    """Return connections over sockets to the server that holds the sandbox."""
+    """Return a pool of connections over sockets to the sandbox's server."""
     at = parse_url(server.url)
     kind: Any = HTTPConnection
     if at.scheme == "https":
         context = trust(server.authority)
-        context.check_hostname = False  # urllib3 checks it, unless nothing is to be verified
+        context.check_hostname = False  # because urllib3 checks it, unless verification is off
         kind, options = HTTPSConnection, {**options, "ssl_context": context}
 
     class Connection(kind):  # type: ignore[misc]  # whichever of the two
         def connect(self) -> None:
-            """Connect. A client that believes in plain HTTP has not said whether to verify a certificate."""
+            """Connect. For a client of plain HTTP, verify the certificate, because it has no such option."""
             if scheme == "http":
                 self.cert_reqs = "CERT_REQUIRED"
             super().connect()
 
-        def putrequest(self, method: str, url: str, skip_host: bool = False, **told: Any) -> None:
-            """Begin a request, which keeps the host that its client means."""
-            super().putrequest(method, server.prefix + url, skip_host=True, **told)
+        def putrequest(self, method: str, url: str, skip_host: bool = False, **options: Any) -> None:
+            """Begin a request with the host that the client addresses."""
+            super().putrequest(method, server.prefix + url, skip_host=True, **options)
             if not skip_host:
                 self.putheader("Host", host if port == PORTS[scheme] else f"{host}:{port}")
 
@@ -111,7 +111,7 @@ def _pool_there(
 
 
 class _SocketOfHTTPClient(Socket):
-    """A socket as ``http.client`` uses it: closed only when no file of it is open any more."""
+    """Socket for ``http.client``. It closes only after all of its files are closed."""
 
     _timeout: float | None = None
     _readers = 0
@@ -122,12 +122,12 @@ class _SocketOfHTTPClient(Socket):
         self._timeout = timeout
 
     def makefile(self, *_: Any) -> io.BufferedReader:
-        """Return the answer as a file."""
+        """Return the response as a file."""
         self._readers += 1
         return io.BufferedReader(LineFile(lambda size: self.read(size, self._timeout), self._done))
 
     def close(self) -> None:
-        """Leave, as soon as no file is open."""
+        """Close the socket as soon as no file is open."""
         self._is_closed = True
         if not self._readers:
             super().close()

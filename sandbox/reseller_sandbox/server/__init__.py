@@ -1,1 +1,1 @@
-"""The socket's side: uvicorn, one connection, what becomes of an answer on its way. It knows no operation."""
+"""The network server: uvicorn, connections and response delivery. It does not depend on API operations."""

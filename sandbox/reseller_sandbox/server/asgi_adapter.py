@@ -1,7 +1,8 @@
-"""The bridge from uvicorn to the WSGI application, which it calls right on the event loop.
+"""Adapter that lets uvicorn call the WSGI application directly on the event loop.
 
-A call is a few hundred microseconds of computation, so it needs no thread, and
-requests take effect in the order in which they arrive."""
+A call takes a few hundred microseconds, so it needs no thread. Requests take effect
+in the order in which they arrive.
+"""
 
 from __future__ import annotations
 
@@ -52,17 +53,17 @@ if sys.platform == "linux":
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
-#: SO_LINGER on, for no time at all: closing such a socket sends a RST. Windows has shorts for ints.
+#: SO_LINGER with a timeout of zero: closing such a socket sends a RST. Windows uses shorts, not ints.
 LINGER_NOT = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
 
-#: How many bytes are handed to a connection at once. It copies them, and meanwhile no request is served.
+#: Bytes written to a connection at once. The write copies them, which blocks the event loop.
 PIECE = 1 << 18
 
-#: How much of a body that nobody will read is taken off the client, and for how long.
+#: Limits for draining an unread request body: bytes and seconds.
 SPILL_BYTES = 16 << 20
 SPILL_SECONDS = 2.0
 
-#: More bytes than this take noticeable time to copy.
+#: Bodies larger than this many bytes take noticeable time to copy.
 MUCH = 1 << 20
 
 PLAIN = Delivery()
@@ -71,7 +72,7 @@ FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; it
 
 
 class Wire:
-    """One request's connection: ASGI's two channels, and the transports beneath them."""
+    """Connection of one request: the two ASGI channels and the transports below them."""
 
     def __init__(self, receive: Receive, send: Send, state: Mapping[str, Any]) -> None:
         self._send = send
@@ -88,13 +89,13 @@ class Wire:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     async def receive(self) -> Any:
-        """Return ASGI's next message on the request: more of its body, or that the client has left."""
+        """Return the next ASGI message: a part of the body, or a disconnect."""
         message = await self._receive()
         self.unread = message.get("more_body", False)
         return message
 
     async def carry(self, answer: WireAnswer, delivery: Delivery) -> None:
-        """Bring ``answer`` to the client in the way ``delivery`` says; return when that is over."""
+        """Send ``answer`` to the client as ``delivery`` describes, and return at the end."""
         begun = False
         for step in course(answer.body, delivery):
             match step:
@@ -126,7 +127,7 @@ class Wire:
         await self._send_body(b"", more=False)
 
     async def follow(self, answer: WireAnswer, stream: Stream) -> None:
-        """Send the head of ``answer`` and then what comes of ``stream``, while there is a client."""
+        """Send the head of ``answer``, then the pieces of ``stream`` until the client leaves."""
         news = asyncio.Event()
         stream.when_news(waker(news))
         headers = [header for header in answer.headers if header[0] != b"content-length"]
@@ -152,19 +153,19 @@ class Wire:
         await self._send_body(b"", more=False)
 
     async def finish(self, last: bytes) -> None:
-        """End an answer that goes on with ``last``, or at once where the client does not read."""
+        """End a streamed response with ``last``. Drop the connection if the client does not read."""
         if unsent(self._transport, self._tcp):
             await self.drop()
         else:
             await self._send_body(last, more=False)
 
     async def drop(self) -> None:
-        """End the connection now, sent or not sent."""
+        """Abort the connection and discard unsent data."""
         self._tcp.abort()
         await self.left()
 
     async def left(self, within: float | None = None) -> bool:
-        """Whether the client has left ``within`` so many seconds; waits no longer than that."""
+        """Whether the client disconnects ``within`` this many seconds. Wait at most that long."""
         try:
             async with asyncio.timeout(within):
                 while (await self.receive())["type"] != "http.disconnect":
@@ -180,7 +181,10 @@ class Wire:
         await self._send({"type": "http.response.body", "body": piece, "more_body": more})
 
     async def _spill(self) -> None:
-        """Read on to a point and throw it away: one who is cut off while sending may miss the answer."""
+        """Read and discard the rest of the body, up to a limit.
+
+        A client that is cut off while it sends may never read the response.
+        """
         spilled = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(SPILL_SECONDS):
@@ -188,12 +192,12 @@ class Wire:
                     spilled += len((await self.receive()).get("body", b""))
 
     async def _close(self) -> None:
-        # uvicorn would answer 500 for an application that returns before it has seen the connection end.
+        # If the application returns before the disconnect, uvicorn sends a 500 response.
         self._transport.close()
         await self.left()
 
     async def _reset(self) -> None:
-        # A RST overtakes what was written before it, in our buffers and in the kernel's.
+        # A RST discards data that still waits in our buffers or in the kernel's, so wait until all is sent.
         sock = self._tcp.get_extra_info("socket")
         while not self._tcp.is_closing() and (unsent(self._transport, self._tcp) or unacknowledged(sock)):
             await asyncio.sleep(0.001)
@@ -203,17 +207,17 @@ class Wire:
 
 
 def tcp_beneath(transport: asyncio.Transport) -> asyncio.Transport:
-    """Return the transport of the socket itself, under TLS too; the connection has to be open.
+    """Return the TCP transport of an open connection, also under TLS.
 
-    Under TLS asyncio offers no way to it, and the outer transport's ``abort`` does
-    nothing any more once that has been closed twice.
+    asyncio has no public access to the TCP transport under TLS. The ``abort`` of the
+    outer transport has no effect after two calls of ``close``.
     """
     protocol = getattr(transport, "_ssl_protocol", None)
     return getattr(protocol, "_transport", None) or transport
 
 
 def unsent(transport: asyncio.Transport, tcp: asyncio.Transport) -> int:
-    """Return how many bytes are still to be handed to the kernel."""
+    """Return the number of bytes that wait to be passed to the kernel."""
     inner = tcp.get_write_buffer_size()
     if inner or transport is tcp or tcp.is_closing():
         return inner
@@ -221,11 +225,11 @@ def unsent(transport: asyncio.Transport, tcp: asyncio.Transport) -> int:
 
 
 def unacknowledged(sock: socket.socket) -> int:
-    """Return how many bytes the kernel keeps until the peer confirms them; 0 where it does not tell."""
+    """Return the number of bytes that the peer has not acknowledged, or 0 outside Linux."""
     if sys.platform != "linux":
         return 0
-    kept = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4))
-    return int.from_bytes(kept, sys.byteorder)
+    queued = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4))
+    return int.from_bytes(queued, sys.byteorder)
 
 
 class Gone(Exception):
@@ -233,14 +237,15 @@ class Gone(Exception):
 
 
 class TooLarge(Exception):
-    """The body is longer than is taken."""
+    """The request body is longer than the limit."""
 
 
 class Bridge:
-    """An ASGI application that serves ``app``, taking bodies of up to as many bytes as ``max_body`` returns.
+    """ASGI application that serves the WSGI application ``app``.
 
-    A longer body is not read: ``app`` is called with an empty one and
-    ``sandbox.body_too_large`` set, and the connection is closed after its answer.
+    ``max_body`` returns the maximum length of a request body in bytes. The bridge does not
+    read a longer body: it calls ``app`` with an empty body and ``sandbox.body_too_large`` set,
+    and closes the connection after the response.
     """
 
     def __init__(
@@ -254,9 +259,9 @@ class Bridge:
         self.max_body = max_body
         self.request_log = request_log
         self.when_unread = when_unread
-        #: The requests that wait for something, and by when that should be over, by the stopwatch.
+        #: The requests that wait, with the stopwatch time at which each wait should end.
         self.held: dict[asyncio.Task[Any], float] = {}
-        #: What starts the pipelined requests whose turn is still to come.
+        #: Functions that start the pipelined requests which wait for their turn.
         self.turns: deque[Callable[[], None]] = deque()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -276,7 +281,7 @@ class Bridge:
                     await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
             self._log(environ, answer, began)
         except Gone:
-            if "wsgi.input" in environ:  # It was whole, and the server has stopped before its answer.
+            if "wsgi.input" in environ:  # The request was complete, but the server stopped.
                 environ[ENV_SAID] = Words("stopped", {"outcome": "stopped"})
                 self._log(environ, WireAnswer(0, [], b""), began)
         except Exception as error:
@@ -284,17 +289,17 @@ class Bridge:
             await wire.drop()
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
-        # It may hold the environment, and both would outlast the request together.
-        said = environ.pop(ENV_SAID, SILENT)
+        # Remove the words: they may refer to the environment, and that cycle would outlive the request.
+        words = environ.pop(ENV_SAID, SILENT)
         if self.request_log is not None:
-            status = 0 if said.is_unanswered else answer.status
+            status = 0 if words.is_unanswered else answer.status
             method, target, size = environ["REQUEST_METHOD"], masked(environ["RAW_URI"]), len(answer.body)
-            self.request_log(LoggedRequest(method, target, status, stopwatch() - began, size, said))
+            self.request_log(LoggedRequest(method, target, status, stopwatch() - began, size, words))
 
     def in_turn(self, start: Callable[[], None]) -> None:
-        """Call ``start`` in a later round of the event loop, one such call a round.
+        """Call ``start`` in a later round of the event loop, one such call per round.
 
-        Pipelined requests then take turns with all others, however many connections send them.
+        Pipelined requests then take turns with all other requests.
         """
         self.turns.append(start)
         if len(self.turns) == 1:
@@ -306,20 +311,20 @@ class Bridge:
             asyncio.get_running_loop().call_soon(self._next_turn)
 
     def unread(self, head: bytes, problem: Unserved) -> None:
-        """Give account of a request that ``app`` never saw: its ``head``, as much of it as came, and why."""
+        """Report a request that did not reach ``app``: its ``head``, perhaps incomplete, and the problem."""
         lost = Unread.of(head, problem)
         try:
             self.when_unread(lost)
             if self.request_log is not None:
                 target = masked(lost.target) or "-"
                 size = len(problem.answer().body) if problem.status else 0
-                said = Words(f"{problem.error}: {problem.message}", {"outcome": problem.error})
-                self.request_log(LoggedRequest(lost.method or "-", target, problem.status, 0.0, size, said))
+                words = Words(f"{problem.error}: {problem.message}", {"outcome": problem.error})
+                self.request_log(LoggedRequest(lost.method or "-", target, problem.status, 0.0, size, words))
         except Exception as error:
             report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
 
     async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
-        """Put the body into ``environ``, or the word that it is too large; raise ``Gone``."""
+        """Put the body, or the too-large flag, into ``environ``. Raise ``Gone`` if the client leaves."""
         body = b""
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
             wire.unread = True
@@ -332,16 +337,18 @@ class Bridge:
         environ["wsgi.input"] = BytesIO(body)
 
     async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
-        """Return what the application answers, perhaps when it is called again; raise ``Gone``."""
-        asked = environ.copy()
+        """Return the application's response. Call the application again as often as it asks for that.
+
+        Raise ``Gone`` if the server stops meanwhile.
+        """
+        original = environ.copy()
         answer = self._call(environ)
         while (again := environ.get(ENV_AGAIN)) is not None:
-            async with self._held(
-                wire, again.after
-            ):  # The client may leave, which does not undo its request.
+            # If the client leaves during the wait, its request takes effect all the same.
+            async with self._held(wire, again.after):
                 await until(again)
             environ.clear()
-            environ.update(asked, **{ENV_AGAIN: again})
+            environ.update(original, **{ENV_AGAIN: again})
             environ["wsgi.input"].seek(0)
             if again.aside:
                 async with self._held(wire):
@@ -354,7 +361,7 @@ class Bridge:
     def _call(self, environ: WSGIEnvironment) -> WireAnswer:
         try:
             return call(self.app, environ)
-        except BaseException as error:  # SystemExit too: an application is not to end the server.
+        except BaseException as error:  # SystemExit too, because an application must not end the server.
             report(error, environ)
             environ.pop(ENV_DELIVERY, None)
             return FAILED.answer()
@@ -367,7 +374,7 @@ class Bridge:
             await wire.carry(answer, delivery)
 
     async def _follow(self, answer: WireAnswer, stream: Stream, wire: Wire) -> None:
-        """Send what comes of ``stream`` until it ends, the client leaves or the server stops."""
+        """Send ``stream`` until it ends, the client leaves or the server stops."""
         try:
             with self._cancellable(math.inf):
                 await wire.follow(answer, stream)
@@ -378,7 +385,10 @@ class Bridge:
 
     @asynccontextmanager
     async def _held(self, wire: Wire, seconds: float = 0.0) -> AsyncIterator[None]:
-        """Let the server cancel what lasts so many seconds: drop the connection then, and raise ``Gone``."""
+        """Let the server cancel the body of the context, which takes ``seconds``.
+
+        When the server cancels it, drop the connection and raise ``Gone``.
+        """
         try:
             with self._cancellable(seconds):
                 yield
@@ -398,12 +408,12 @@ class Bridge:
 
 
 def report(error: BaseException, environ: WSGIEnvironment) -> None:
-    """Say in the log which request failed, how and where."""
+    """Log a failed request with its error and the place of the error."""
     log_failure(f"{environ['REQUEST_METHOD']} {masked(environ['RAW_URI'])}", error)
 
 
 async def until(again: Again) -> None:
-    """Wait until the application is to be called again."""
+    """Wait until it is time to call the application again."""
     if again.when is None:
         await asyncio.sleep(again.after)
         return
@@ -413,21 +423,22 @@ async def until(again: Again) -> None:
 
 
 def waker(event: asyncio.Event) -> Callable[[], None]:
-    """Return a function that sets an event of the running loop, from any thread and at any time."""
+    """Return a function that sets ``event`` in the running loop, from any thread and at any time."""
     loop = asyncio.get_running_loop()
 
     def wake() -> None:
-        with suppress(RuntimeError):  # the loop has ended, and all that waited with it
+        with suppress(RuntimeError):  # the loop has ended, so nothing waits for the event
             loop.call_soon_threadsafe(event.set)
 
     return wake
 
 
 async def read_body(environ: WSGIEnvironment, wire: Wire, limit: int) -> bytes:
-    """Return the request's body; raise ``TooLarge`` past ``limit`` bytes, and ``Gone``.
+    """Return the body of the request.
 
-    A body whose announced length is too large is not asked for: who waits for
-    ``100 Continue`` gets the refusal in its place.
+    Raise ``TooLarge`` if it is longer than ``limit`` bytes, and ``Gone`` if the client leaves.
+    If the announced length is too large, a client that waits for ``100 Continue`` gets the
+    refusal instead.
     """
     if int(environ.get("CONTENT_LENGTH", 0)) > limit:
         raise TooLarge
@@ -443,5 +454,5 @@ async def read_body(environ: WSGIEnvironment, wire: Wire, limit: int) -> bytes:
         if size > limit:
             raise TooLarge
         more = message["more_body"]
-    # On a thread, ``join`` of much lets the event loop run.
+    # A thread joins large bodies, so that the event loop can run meanwhile.
     return b"".join(parts) if size < MUCH else await asyncio.to_thread(b"".join, parts)

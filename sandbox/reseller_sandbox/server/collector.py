@@ -1,6 +1,6 @@
-"""Python's garbage collector, stopped where it would find nothing and hold up every thread.
+"""Control of Python's garbage collector, which would stop every thread and find nothing.
 
-Worlds are hundreds of thousands of records without cycles, which reference counts free, and modules stay.
+A world has hundreds of thousands of records without cycles, which reference counts free. Modules stay loaded.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: More new objects than this take noticeable time to collect.
+#: The number of new objects above which a collection takes noticeable time.
 MUCH = 50_000
 
-#: Seconds after which a thread lets another one run: an event loop needs several turns for one request.
+#: Switch interval of threads in seconds. It is short because an event loop needs several turns per request.
 TURN = 0.0005
 
 
 def begin_serving() -> None:
-    """Have collections skip the objects of a server's start, and threads take short turns."""
+    """Exclude the objects of the server's start from collections, and shorten thread turns."""
     gc.freeze()
     sys.setswitchinterval(TURN)
 
@@ -33,6 +33,6 @@ def without_collections() -> Iterator[None]:
     try:
         yield
     finally:
-        if gc.get_count()[0] > MUCH and gc.get_freeze_count():  # in a process that only serves
-            gc.freeze()  # or else the next collection would go over all new records
+        if gc.get_count()[0] > MUCH and gc.get_freeze_count():  # only if the process is a server
+            gc.freeze()  # because the next collection would traverse all new records
         gc.enable()

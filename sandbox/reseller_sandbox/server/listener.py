@@ -1,4 +1,4 @@
-"""uvicorn as it is used here: connections that answer in JSON, and a server that stops quickly."""
+"""Adaptation of uvicorn: connections that report errors in JSON, and a server that stops quickly."""
 
 from __future__ import annotations
 
@@ -35,43 +35,43 @@ from reseller_sandbox.server.messages import (
 )
 from reseller_sandbox.server.wsgi import origin_form
 
-#: For how many seconds a client that was refused may go on sending before the connection is dropped.
+#: Seconds that a refused client may continue to send before the server drops the connection.
 LINGER = 2.0
 
-#: How many bytes are read from a connection before others have their turn: a quarter of a millisecond's work
-#: where they are one body, 15 ms where they are chunks of one byte. asyncio reads 256 KiB.
+#: Bytes read from a connection before other connections have their turn. They are 0.25 ms of work as one
+#: body, and 15 ms as chunks of one byte. asyncio's default is 256 KiB.
 READ = 16 << 10
 
 log = logging.getLogger("reseller_sandbox")
 
-#: What the machine says when it has nothing left to make a connection of.
+#: Errors of the operating system that mean: no resources are left for a new connection.
 EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
-#: For how many seconds it is not said again. asyncio tries again after one.
+#: Seconds between two log entries about exhausted resources. asyncio tries again after one second.
 SILENCE = 0.9
 
-#: How many connections asyncio accepts in a row. It does not stop at one that fails: each tells of it.
+#: Connections that asyncio accepts in a row. It continues after a failure and reports each one.
 ACCEPTED_IN_A_ROW = 64
 
-#: How long an unused connection is kept, in seconds: a client's pool should be the first to give it up.
+#: Keep-alive time in seconds. It is long so that a client's pool closes an unused connection first.
 KEEP_ALIVE = 75
 
 
-#: How much of what came is looked through for the end of a head at once: more than most heads have.
+#: Bytes searched at once for the end of a head. Most heads are shorter.
 HEAD_PIECE = 4096
 
 _HEAD_END = re.compile(rb"\n\r?\n")
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection of a client."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # uvicorn's loggers are the whole process's, which may be somebody else's; so they are not touched.
+        # Use a separate logger, because uvicorn's loggers are global and another program may use them.
         self.logger = logging.Logger("uvicorn", logging.CRITICAL + 1)
         self.access_log = False
-        # Its own answer to too many connections is not JSON, so it is not to give any.
+        # Disable uvicorn's own limit: its 503 is plain text, and ours must be JSON.
         self.limit_connections, self.limit_concurrency = self.limit_concurrency, None
         self.tcp: asyncio.Transport
         self.bridge = cast(Bridge, self.config.app)
@@ -79,14 +79,14 @@ class Protocol(HttpToolsProtocol):
         self.reported = self.in_body = False
         # The head of the request that is being read.
         self.head = bytearray()
-        # Bytes of empty lines before the head; bytes of the body to come, where its length is known; bytes of
-        # a body in chunks that came after the last byte of the body itself.
+        # Bytes of empty lines before the head. Bytes of the body that are missing, if its length is known.
+        # Bytes of a chunked body that came after the last byte of content.
         self.empty = self.left = self.idle = 0
-        # Whether the request that starts is one of several that were sent without waiting for answers.
+        # Whether the request that starts was sent before the response to an earlier one.
         self.is_pipelined = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a new client in, or prepare to tell it that there are too many."""
+        """Accept a new client, or prepare the response 503 if there are too many connections."""
         super().connection_made(transport)
         self.tcp = tcp_beneath(transport)
         if hasattr(self.tcp, "max_size"):
@@ -95,7 +95,7 @@ class Protocol(HttpToolsProtocol):
             self.app = self._overloaded
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note that the connection has ended, perhaps before its request did."""
+        """Record the end of the connection, and report an incomplete request."""
         super().connection_lost(exc)
         is_incomplete = not self.cycle.response_started if self.in_body else bool(self.head)
         if self.problem is None and is_incomplete:
@@ -103,9 +103,9 @@ class Protocol(HttpToolsProtocol):
         self._report()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, unless the client was refused already.
+        """Parse the received bytes, unless the client was refused before.
 
-        The parser gets a head when it is whole, and of a body no more than may belong to it.
+        The parser gets only complete heads, and no bytes beyond the end of a body.
         """
         self._unset_keepalive_if_required()
         at = 0
@@ -113,7 +113,7 @@ class Protocol(HttpToolsProtocol):
             at = self._body_received(data, at) if self.in_body else self._head_received(data, at)
 
     def _head_received(self, data: bytes, at: int) -> int:
-        """Take a piece of a head, or an empty line before it; return where the rest of ``data`` begins."""
+        """Parse a piece of a head, or an empty line before it. Return the offset of the next piece."""
         if not self.head and data[at] in b"\r\n":
             self.empty += 1
             self._limit(self.empty, MAX_EMPTY, TOO_MANY_EMPTY_LINES)
@@ -132,18 +132,18 @@ class Protocol(HttpToolsProtocol):
         elif max(len(line), len(headers)) > MAX_HEAD:
             self._refuse(HEAD_TOO_LONG)
         elif end is not None:
-            # After a head that announces no body, others follow.
+            # A GET has no body, so more data after its head is another request.
             self.is_pipelined = at < len(data) and line.startswith(b"GET ")
             super().data_received(legible(line) + b"\n" + without_upgrade(headers))
             self.is_pipelined = False
         return at
 
     def _body_received(self, data: bytes, at: int) -> int:
-        """Take a piece of a body; return where the rest of ``data`` begins."""
+        """Parse a piece of a body. Return the offset of the next piece."""
         end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
         self.idle += end - at
         super().data_received(data[at:end])
-        # The parser keeps a trailer to itself until it is complete, which may be never.
+        # The parser buffers an incomplete trailer without a limit.
         self._limit(self.idle, MAX_HEAD, HEAD_TOO_LONG)
         return end
 
@@ -152,7 +152,7 @@ class Protocol(HttpToolsProtocol):
             self._refuse(problem)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; those that trail a body in chunks are read over."""
+        """Take a header. Ignore the trailers of a chunked body."""
         if not self.in_body:
             super().on_header(name, value)
 
@@ -163,27 +163,27 @@ class Protocol(HttpToolsProtocol):
         self.left = max(self.left - len(body), 0)
 
     def on_message_complete(self) -> None:
-        """Note that the whole request is there."""
+        """Prepare for the next request."""
         super().on_message_complete()
         self.in_body = False
         self.head.clear()
         self.empty = self.idle = 0
 
     def on_headers_complete(self) -> None:
-        """Hand on the head of a request, with the way to the socket in the scope's state."""
+        """Start a request, with the transports of its connection in the scope's state."""
         self.left = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
         head = bytes(self.head)
         line = head.partition(b"\n")[0]
         target = self.url if line.isascii() else line.split()[1]
         self.scope["state"].update(head=head, target=target, transport=self.transport, tcp=self.tcp)
         self.url = origin_form(self.url)
-        # uvicorn would send 100 Continue before a delayed refusal, because the wire waits for a disconnect.
+        # The wire waits for a disconnect, and uvicorn would then send 100 Continue before a delayed refusal.
         self.scope["state"]["invites"], self.expect_100_continue = self.expect_100_continue, False
         super().on_headers_complete()
         self.in_body = True
 
     def on_response_complete(self) -> None:
-        """Go on to the next request; it may be one that could not be read."""
+        """Continue with the next request, or answer one that could not be read."""
         self.is_pipelined = True
         super().on_response_complete()
         self.is_pipelined = False
@@ -201,34 +201,34 @@ class Protocol(HttpToolsProtocol):
         self.bridge.in_turn(start)
 
     def shutdown(self) -> None:
-        """Close the connection, at once or after the answer that is under way."""
+        """Close the connection, immediately or after the current response."""
         if not self.transport.is_closing():  # Under TLS, closing twice breaks the transport.
             super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what the parser cannot read."""
+        """Refuse bytes that the parser cannot read."""
         if self.problem is None:
             error = sys.exception()
             reason = str(error.__cause__ or error.__context__ or error) if error else msg
             self._refuse(malformed(reason))
 
     def _refuse(self, problem: Unserved) -> None:
-        """Answer with ``problem``, as soon as the requests before it are answered, and read no more."""
+        """Stop reading, and answer with ``problem`` after the responses to earlier requests."""
         self.problem = problem
         self._answer_problem()
 
     def _answer_problem(self) -> None:
-        """Answer what could not be read, if there was such a thing and its turn has come."""
+        """Answer a request that could not be read, if earlier requests have their responses."""
         if self.problem is None or self.pipeline or self.transport.is_closing():
             return
         cycle = self.cycle
         if cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started):
             self._write_problem(self.problem)
-        elif cycle.more_body:  # Half of its answer is out.
+        elif cycle.more_body:  # A part of the response is already sent.
             self.transport.close()
 
     def _report(self) -> None:
-        """Say once, to whoever keeps account of requests, that one could not be read."""
+        """Report the unreadable request to the bridge, once."""
         if self.problem is not None and not self.reported:
             self.reported = True
             self.bridge.unread(bytes(self.head), self.problem)
@@ -236,10 +236,10 @@ class Protocol(HttpToolsProtocol):
     def _write_problem(self, problem: Unserved) -> None:
         self._report()
         self.transport.write(problem.raw())
-        if not self.transport.can_write_eof():  # TLS has no such thing.
+        if not self.transport.can_write_eof():  # TLS does not support EOF.
             self.transport.close()
             return
-        # Closing while the client is sending would reset the connection, and the answer be lost.
+        # Closing while the client sends would reset the connection, and the client would lose the response.
         self.transport.write_eof()
         self.loop.call_later(LINGER, self.transport.abort)
 
@@ -254,10 +254,10 @@ class Protocol(HttpToolsProtocol):
 
 
 class Listener(uvicorn.Server):
-    """Serves ``bridge`` until it is asked to stop, from whichever thread or signal handler.
+    """Server of ``bridge``, which any thread or signal handler can stop.
 
-    ``grace`` is how many seconds it then lets the requests in flight take, ``backlog`` how many
-    connections may wait to be accepted.
+    ``grace`` is the time in seconds that requests in flight have after that. ``backlog`` is the number of
+    connections that may wait to be accepted.
     """
 
     def __init__(self, bridge: Bridge, *, grace: float, limit_connections: int | None, backlog: int) -> None:
@@ -285,9 +285,9 @@ class Listener(uvicorn.Server):
         self._complained = -SILENCE
 
     def stop(self, *, patient: bool) -> None:
-        """Ask it to stop. If ``patient``, it waits for delayed and dripping answers, if the grace suffices.
+        """Ask the server to stop. A second call ends all waiting.
 
-        Asked a second time it waits for nothing.
+        If ``patient``, the server waits for delayed and dripping responses that end within the grace time.
         """
         self.force_exit = self.should_exit
         self.should_exit, self.patient = True, patient
@@ -297,9 +297,9 @@ class Listener(uvicorn.Server):
     async def listen(
         self, sockets: Mapping[socket.socket, ssl.SSLContext | None], ready: Callable[[], None]
     ) -> None:
-        """Serve on ``sockets``, calling ``ready`` once it does, until asked to stop.
+        """Serve on ``sockets`` until asked to stop. Call ``ready`` when the server accepts connections.
 
-        Those with a context speak TLS.
+        Sockets with a context use TLS.
         """
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._complain)
@@ -320,9 +320,9 @@ class Listener(uvicorn.Server):
         return Protocol(config=self.config, server_state=self.server_state, app_state={})
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop accepting, let what is in flight finish, and drop the rest.
+        """Stop accepting connections, let requests in flight finish, and drop the rest.
 
-        uvicorn's own looks only ten times a second whether it is done.
+        It replaces uvicorn's method, which checks for the end only ten times a second.
         """
         await self._stop_accepting()
         for sock in sockets or ():
@@ -339,10 +339,10 @@ class Listener(uvicorn.Server):
         await self._until(lambda: not connections, self.grace)
 
     async def _stop_accepting(self) -> None:
-        # asyncio would lose track of a connection that it has accepted but not set up when the server
-        # closes; so let it accept no more, and get done with those.
+        # When the server closes, asyncio loses connections that it has accepted but not set up. So stop
+        # accepting first, and wait until those are set up.
         loop = asyncio.get_running_loop()
-        with suppress(NotImplementedError):  # Windows has another way to accept, and not this gap.
+        with suppress(NotImplementedError):  # Windows accepts in another way, without such losses.
             for sock in (sock for server in self.servers for sock in server.sockets):
                 loop.remove_reader(sock)
         for _ in range(3):
@@ -351,7 +351,7 @@ class Listener(uvicorn.Server):
             server.close()
 
     def _complain(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Say in the log, on one line, what went wrong outside any request."""
+        """Log an error that belongs to no request, on one line."""
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in EXHAUSTED:
             if stopwatch() - self._complained >= SILENCE:
@@ -363,15 +363,15 @@ class Listener(uvicorn.Server):
             log.error("%s: %r", context["message"], error, exc_info=trace)
 
     def _finished(self, latest: float) -> bool:
-        """Whether nothing is left that is worth waiting for, which only what ends by ``latest`` is."""
+        """Whether all work has ended. Cancel tasks that would not end by ``latest``."""
         if self.force_exit:
             return True
-        for task, over in list(self.bridge.held.items()):
-            if not self.patient or over > latest:
+        for task, end in list(self.bridge.held.items()):
+            if not self.patient or end > latest:
                 task.cancel()
         connections: set[Any] = self.server_state.connections
         return not (self.server_state.tasks or self.bridge.turns) and not any(
-            unsent(one.transport, one.tcp) for one in connections
+            unsent(connection.transport, connection.tcp) for connection in connections
         )
 
     async def _until(self, done: Callable[[], bool], seconds: float) -> None:

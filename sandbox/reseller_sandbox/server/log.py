@@ -22,20 +22,20 @@ from reseller_sandbox.server.secrecy import target_masked
 
 log = logging.getLogger("reseller_sandbox")
 
-_LONGEST = 200  # characters of a target, and of what is said of it, in a line for people
+_LONGEST = 200  # characters of a target, and of a note, in a line for people
 _ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
-#: How many lines wait to be written, at most.
+#: Maximum number of lines that wait to be written.
 MOST_LINES = 1000
 
-#: For how many seconds lines are gathered after some were written. A server that is busy wakes the thread
-#: twenty times a second then, however many requests it answers.
+#: Seconds during which lines are gathered after a write. A busy server then wakes the thread only twenty
+#: times a second.
 PAUSE = 0.05
 
 
 class Words(Struct, frozen=True):
-    """What there is to say of a request that the application says nothing of."""
+    """Words about a request for which the application gives none."""
 
     note: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -44,10 +44,10 @@ class Words(Struct, frozen=True):
 
 
 class LoggedRequest(Quiet, frozen=True):
-    """One request and its answer. ``target`` is as it was sent, with its secrets masked.
+    """One request and its response, with the secrets in ``target`` masked.
 
-    ``status`` is what the application answered, whatever became of that on its way, 0 where there was no
-    answer; ``size`` its body's length in bytes; ``said`` what the application says of it.
+    ``status`` is the status from the application, even if a fault changed the delivery. It is 0 if there was
+    no response. ``size`` is the length of the body in bytes. ``said`` has the words of the application.
     """
 
     method: str
@@ -59,7 +59,7 @@ class LoggedRequest(Quiet, frozen=True):
 
 
 def as_text(line: LoggedRequest) -> str:
-    """Return a request as people read it."""
+    """Return a request as a line for people."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
     target, note = _cut(line.target), _cut(printable(line.said.note))
     when = real_now().time().isoformat("seconds")
@@ -72,7 +72,7 @@ def _cut(text: str) -> str:
 
 def as_json(line: LoggedRequest) -> str:
     """Return a request as a JSON object on one line."""
-    told = {
+    fields = {
         "method": line.method,
         "target": line.target,
         "status": line.status,
@@ -80,11 +80,11 @@ def as_json(line: LoggedRequest) -> str:
         "size": line.size,
         **(line.said.facts or {"note": line.said.note}),
     }
-    return _dumped("info", told)
+    return _dumped("info", fields)
 
 
 class AsJson(logging.Formatter):
-    """Writes what else there is to log as JSON, too."""
+    """Formatter that writes log records as JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as a JSON object on one line."""
@@ -92,13 +92,13 @@ class AsJson(logging.Formatter):
         return _dumped(record.levelname.lower(), {"message": record.getMessage(), **trace})
 
 
-def _dumped(level: str, told: Mapping[str, Any]) -> str:
+def _dumped(level: str, fields: Mapping[str, Any]) -> str:
     at = real_now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return _ENCODED({"at": at, "level": level, **told})
+    return _ENCODED({"at": at, "level": level, **fields})
 
 
 def log_failure(what: str, error: BaseException) -> None:
-    """Say in the log, on one line, what failed, how and where; on level DEBUG with the whole traceback."""
+    """Log a failure of ``what`` with its error and place, on one line. Level DEBUG adds the traceback."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{frame.filename}, line {frame.lineno}"
     trace = error if log.isEnabledFor(logging.DEBUG) else None
@@ -106,10 +106,10 @@ def log_failure(what: str, error: BaseException) -> None:
 
 
 def masked(target: str) -> str:
-    """Return a request target without its secrets.
+    """Return a request target with its secrets masked.
 
-    Bytes that were sent as they are, which Latin-1 letters stand for in it, are percent-encoded, and so is
-    what cannot be printed.
+    Raw bytes, which Latin-1 letters represent in ``target``, are percent-encoded, and so are characters that
+    cannot be printed.
     """
     if not (target.isascii() and target.isprintable()):
         target = quote(target, _PLAIN, "latin-1", "replace")
@@ -117,17 +117,17 @@ def masked(target: str) -> str:
 
 
 class Raw(Protocol):
-    """A file without a buffer of its own: no lock of it can be held when the interpreter ends."""
+    """File without a buffer, so that no thread can hold its lock when the interpreter ends."""
 
     def write(self, data: bytes, /) -> int | None:
-        """Write the beginning of ``data``; return how many bytes that was."""
+        """Write the beginning of ``data``. Return the number of bytes written."""
 
 
 class LogWriter(logging.Handler):
-    """Writes lines to ``file`` on a thread of its own, so that a reader who is slow or gone holds up nothing.
+    """Writer of lines to ``file`` on a separate thread, so that a slow reader blocks no request.
 
-    At most ``MOST_LINES`` lines wait. Others, and those that ``file`` does not take, are lost; how many were
-    is written as soon as writing works again. ``form`` is how what loggers say is written.
+    At most ``MOST_LINES`` lines wait. Further lines, and lines that ``file`` rejects, are lost. The number of
+    lost lines is written as soon as writing works again. ``form`` formats log records.
     """
 
     def __init__(self, file: Raw, encoding: str = "utf-8", form: logging.Formatter | None = None) -> None:
@@ -135,21 +135,21 @@ class LogWriter(logging.Handler):
         self.setFormatter(form or logging.Formatter("%(levelname)s %(message)s"))
         self._file = file
         self._encoding = encoding
-        # None ends the thread. Whoever puts a line may be interrupted by something that is logged.
+        # None ends the thread. A SimpleQueue is reentrant: a signal handler may log during ``put``.
         self._waiting: SimpleQueue[str | None] = SimpleQueue()
         self._counting = threading.RLock()
         self._lost = 0
         self._ended = threading.Event()
-        # A daemon: one that is held up in the middle of a line does not keep the process from ending.
+        # A daemon thread, because a write that blocks must not keep the process from ending.
         self._thread = threading.Thread(target=self._write_all, name="sandbox:log", daemon=True)
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write what a logger has to say."""
+        """Format and write a log record."""
         self.write(self.format(record))
 
     def write(self, line: str) -> None:
-        """Write a line soon, or count it among those that are lost; it never waits."""
+        """Queue a line without waiting. If the queue is full, count the line as lost."""
         if self._waiting.qsize() < MOST_LINES:
             self._waiting.put(line)
         else:
@@ -157,7 +157,7 @@ class LogWriter(logging.Handler):
                 self._lost += 1
 
     def end(self, within: float) -> None:
-        """Write what waits and end; return when that is done, or after ``within`` seconds."""
+        """Write the waiting lines and end the thread. Wait for that at most ``within`` seconds."""
         self._ended.set()
         self._waiting.put(None)
         self._thread.join(within)
@@ -167,23 +167,23 @@ class LogWriter(logging.Handler):
         while None not in lines:
             lines = [self._waiting.get(), *(self._waiting.get() for _ in range(self._waiting.qsize()))]
             with self._counting:
-                later, self._lost = self._lost, 0  # lost for want of room, so they came after the others
+                later, self._lost = self._lost, 0  # lost because the queue was full, so after the other lines
             lost = self._put(lost, [line for line in lines if line is not None])
             lost = self._put(lost + later, [])
             self._ended.wait(PAUSE)
 
     def _losses(self, lost: int) -> str:
-        said = f"{lost} lines of this log could not be written."
-        return self.format(logging.makeLogRecord({"levelname": "WARNING", "msg": said}))
+        message = f"{lost} lines of this log could not be written."
+        return self.format(logging.makeLogRecord({"levelname": "WARNING", "msg": message}))
 
     def _put(self, lost: int, lines: list[str]) -> int:
-        """Write that so many lines were lost, and lines; return how many are lost and not told of then."""
-        told = [self._losses(lost), *lines] if lost else lines
-        data = "\n".join([*told, ""]).encode(self._encoding, "backslashreplace")
+        """Write the number of lost lines, then ``lines``. Return the number of losses not yet reported."""
+        all_lines = [self._losses(lost), *lines] if lost else lines
+        data = "\n".join([*all_lines, ""]).encode(self._encoding, "backslashreplace")
         try:
             while data:
                 written = self._file.write(data)
-                if written is None:  # Whoever shares the file has made it one that does not wait.
+                if written is None:  # Another program that shares the file has made it non-blocking.
                     time.sleep(0.05)
                 data = data[written or 0 :]
         except (OSError, ValueError):

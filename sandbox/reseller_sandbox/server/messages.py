@@ -1,4 +1,4 @@
-"""Messages as bytes: answers, refusals of the server itself, and heads that the parser would refuse."""
+"""HTTP messages as bytes: responses, errors of the server itself, and repairs of request heads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
 
 
 class WireAnswer(Struct, frozen=True):
-    """A whole answer."""
+    """Complete response."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -22,18 +22,18 @@ class WireAnswer(Struct, frozen=True):
 
     @property
     def phrase(self) -> bytes:
-        """The words that go with its status."""
+        """Reason phrase of the status."""
         return _PHRASES.get(self.status, b"")
 
     @property
     def head(self) -> bytes:
-        """Its status line and headers as they are sent."""
+        """Status line and headers as bytes."""
         lines = [b"HTTP/1.1 %d %s" % (self.status, self.phrase)]
         lines += [b"%s: %s" % header for header in self.headers]
         return b"\r\n".join([*lines, b"", b""])
 
     def closing(self) -> WireAnswer:
-        """Return the same answer, after which the connection ends."""
+        """Return the same response with ``Connection: close``."""
         others = [header for header in self.headers if header[0].lower() != b"connection"]
         return replace(self, headers=[*others, (b"connection", b"close")])
 
@@ -44,21 +44,21 @@ MAX_HEAD = 64 << 10
 
 
 class Unserved(Struct, frozen=True):
-    """A reason not to serve, answered with a JSON body; ``error`` names it, ``message`` explains it."""
+    """Error of the server itself, with a JSON body that has ``error`` and ``message``."""
 
     status: int
     error: str
     message: str
 
     def answer(self) -> WireAnswer:
-        """Return the answer that says so."""
+        """Return the response with this error."""
         body = json.dumps({"error": self.error, "message": self.message}).encode()
         length = str(len(body)).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", length)]
         return WireAnswer(self.status, headers, body)
 
     def raw(self) -> bytes:
-        """Return that answer as HTTP, with the word that the connection will be closed."""
+        """Return the response as HTTP, with ``Connection: close``."""
         answer = self.answer().closing()
         return answer.head + answer.body
 
@@ -81,30 +81,30 @@ SPOKE_PLAIN = Unserved(
 )
 
 
-#: How many bytes of empty lines may come before a request line.
+#: Maximum bytes of empty lines before a request line.
 MAX_EMPTY = 1 << 10
 
 
 def malformed(reason: str) -> Unserved:
-    """Return the problem of bytes that are something other than HTTP."""
+    """Return the error for bytes that are not HTTP."""
     return Unserved(400, "malformed_request", f"This is not an HTTP request: {reason}.")
 
 
 TOO_MANY_EMPTY_LINES = malformed(f"more than {MAX_EMPTY} bytes of empty lines come before the request line")
 
 _RAW = re.compile(rb"[\x80-\xff]")
-#: The name of a header that is read over in its changed form.
+#: The name of the Upgrade header. The parser ignores the header under a changed name.
 _UPGRADE = re.compile(rb"^upgrade(?=:)", re.IGNORECASE | re.MULTILINE)
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")
-#: What a TLS client says first.
+#: The first bytes of a TLS client.
 _TLS = b"\x16\x03"
 
 
 class Unread(Struct, frozen=True):
-    """A request that did not reach the application, and the ``problem`` that kept it from that.
+    """Request that did not reach the application because of ``problem``.
 
-    ``method``, ``target`` and ``headers`` are what can be told of it: empty where nothing came, or nothing
-    that looks like one. A line that is no header is a name without a value.
+    ``method``, ``target`` and ``headers`` are empty if they are missing or unreadable. A line that is not a
+    header is stored as a name without a value.
     """
 
     method: str
@@ -114,12 +114,12 @@ class Unread(Struct, frozen=True):
 
     @classmethod
     def of(cls, head: bytes, problem: Unserved) -> Unread:
-        """Take apart a ``head`` that may break off anywhere."""
+        """Parse a ``head`` that may be incomplete."""
         first, *lines = head.decode("latin-1").splitlines() or [""]
-        found = _REQUEST_LINE.match(first)
-        if found is None:
+        match = _REQUEST_LINE.match(first)
+        if match is None:
             return cls("", "", (), problem)
-        return cls(found["method"], found["target"] or "", tuple(_headers(lines)), problem)
+        return cls(match["method"], match["target"] or "", tuple(_headers(lines)), problem)
 
 
 def _headers(lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -130,18 +130,18 @@ def _headers(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def legible(line: bytes) -> bytes:
-    """Return a request line with the bytes percent-encoded that clients send and the parser refuses."""
+    """Return a request line with its non-ASCII bytes percent-encoded, because the parser refuses them."""
     return line if line.isascii() else _RAW.sub(lambda raw: b"%%%02X" % raw[0][0], line)
 
 
 def without_upgrade(headers: bytes) -> bytes:
-    """Return the headers of a request without the wish to go on in another protocol.
+    """Return the headers of a request with ``Upgrade`` renamed.
 
-    The parser would take no body after it.
+    After an ``Upgrade`` header, the parser would not read a body.
     """
     return _UPGRADE.sub(b"upgrade_", headers)
 
 
 def is_tls(head: bytes | bytearray) -> bool:
-    """Whether somebody speaks TLS here, as far as the bytes that have come tell."""
+    """Whether the received bytes are the beginning of a TLS connection."""
     return head[: len(_TLS)] == _TLS[: max(len(head), 1)]

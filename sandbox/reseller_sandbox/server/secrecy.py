@@ -1,7 +1,7 @@
-"""What is a secret, and texts without theirs.
+"""Detection and masking of secrets in values, texts and request targets.
 
-A value is secret by the name it goes under, whatever the spelling, or by what it looks like: the user of an
-address, the credentials of a scheme. In a text, what follows such a name is masked as well.
+A value is secret if its name is that of a secret, in any spelling, or if it looks like one: the user of an
+address, the credentials of a scheme. In a text, the value that follows such a name is masked as well.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "***"
 
-#: How names of secrets end: how such an end begins, and how it may go on. The header of the v3 key ends with
-#: ``-APIKEY``; some of the key is shown, so that people can tell keys apart.
+#: Suffixes of the names of secrets: the beginning of each suffix, and a pattern of its rest. The header of
+#: the v3 key ends with ``-APIKEY``. A part of that key is shown, so that people can distinguish keys.
 _ENDS = {
     "secret": "",
     "token": "",
@@ -32,13 +32,13 @@ _ENDS = {
     "api": r"(?:[\s_-]key|(?<!-api)key)",
 }
 _WORDS = f"(?:{'|'.join(begin + rest for begin, rest in _ENDS.items())})"
-#: How the elements of a form go on that are nested: ``customer[password]``, ``password[0]``.
+#: The rest of nested form elements: ``customer[password]``, ``password[0]``.
 _NESTED = r"(?:\[\w*\]|\])*"
 _KEY_NAME = re.compile(r"-apikey$", re.IGNORECASE)
-#: How long a key is of which four characters can be shown.
+#: Minimum length of a key of which four characters can be shown.
 _LONG_KEY = 8
 _SECRET_NAME = re.compile(rf"{_WORDS}{_NESTED}$", re.IGNORECASE)
-#: What may follow such a name in a text: a JSON string, one within a JSON string, or anything else.
+#: Values that may follow such a name in a text: a JSON string, one within a JSON string, or other characters.
 _VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^&}\]|\n]+")
 _SECRET_IN_TEXT = re.compile(
     rf"({_WORDS}{_NESTED}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
@@ -49,22 +49,22 @@ _SCHEME = re.compile(r"\b(Bearer|Basic)( +)([\w.~+/=-]{6,})", re.IGNORECASE)
 
 
 def is_secret(name: str) -> bool:
-    """Whether what goes under ``name`` is a secret."""
+    """Whether a value with the name ``name`` is a secret."""
     return _may_have_secret(name) and _SECRET_NAME.search(name) is not None
 
 
 def key_masked(key: str) -> str:
-    """Return the first and last two characters of an API key or token."""
+    """Return a key or token with all but its first and last two characters masked."""
     return f"{key[:2]}{MASK}{key[-2:]}" if len(key) >= _LONG_KEY else MASK
 
 
 def is_key(name: str) -> bool:
-    """Whether ``name`` is that of the v3 key."""
+    """Whether ``name`` is the name of the v3 key's header."""
     return _KEY_NAME.search(name) is not None
 
 
 def value_masked(name: str, value: str, own: Container[str] = ()) -> str:
-    """Return what stands under a name, without what is secret by that name or by its looks; ``own`` stays."""
+    """Return ``value`` with its secrets masked, by its name or its form. Values in ``own`` stay."""
     if value in own:
         return value
     if is_secret(name):
@@ -73,17 +73,17 @@ def value_masked(name: str, value: str, own: Container[str] = ()) -> str:
 
 
 def _may_have_secret(text: str) -> bool:
-    """Whether it is worth looking for the name of a secret in ``text``, which takes long."""
-    if not text.isascii():  # letters of other alphabets that are the same without their case
+    """Whether ``text`` may contain the name of a secret. It is a cheap test before a slow search."""
+    if not text.isascii():  # Some letters of other alphabets match ASCII letters if case is ignored.
         return True
     text = text.lower()
     return any(begin in text for begin in _ENDS)
 
 
 def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return ``text`` without what is secret by its name or its looks, and without ``secrets``.
+    """Return ``text`` with its secrets masked, and also each of ``secrets``.
 
-    Where percent signs hide something of that, they are resolved.
+    If percent-encoding hides a secret, the text is decoded.
     """
     for secret in secrets:
         if secret in text:
@@ -102,38 +102,40 @@ def _masked(text: str) -> str:
     return _SCHEME.sub(_without_credentials, text) if " " in text else text
 
 
-def _without_credentials(found: re.Match[str]) -> str:
-    """Return what stands for the credentials of a scheme; ``Basic`` before any other word is left alone."""
-    scheme, space, told = found.groups()
-    return found[0] if scheme.lower() == "basic" and not _is_a_pair(told) else f"{scheme}{space}{MASK}"
+def _without_credentials(match: re.Match[str]) -> str:
+    """Return a scheme with its credentials masked. ``Basic`` before an ordinary word is not changed."""
+    scheme, space, credentials = match.groups()
+    if scheme.lower() == "basic" and not _is_a_pair(credentials):
+        return match[0]
+    return f"{scheme}{space}{MASK}"
 
 
-def _is_a_pair(told: str) -> bool:
-    """Whether this is a user with a password, in Base64."""
+def _is_a_pair(credentials: str) -> bool:
+    """Whether ``credentials`` are a user and a password in Base64."""
     try:
-        return b":" in b64decode(told + "=" * (-len(told) % 4), validate=True)
+        return b":" in b64decode(credentials + "=" * (-len(credentials) % 4), validate=True)
     except ValueError:
         return False
 
 
 def host_masked(host: str) -> str:
-    """Return what a Host header says, without a user in it."""
+    """Return the value of a Host header with its user masked."""
     return f"{MASK}@{host.rpartition('@')[2]}" if "@" in host else host
 
 
 def target_masked(target: str, own: Container[str] = ()) -> str:
-    """Return a request target without what is secret in its address and in the elements of its query.
+    """Return a request target with the secrets of its address and of its query masked.
 
-    The secrets in ``own`` stay.
+    Secrets in ``own`` are not masked.
     """
     path, mark, query = target.partition("?")
     path = _USER.sub(f"{MASK}@", path) if "@" in path else path
-    return path + mark + "&".join(_element_masked(one, own) for one in query.split("&")) if mark else path
+    return path + mark + "&".join(_element_masked(part, own) for part in query.split("&")) if mark else path
 
 
 def query_elements(target: str) -> list[tuple[str, str]]:
     """Return the names and the values in the query of a request target."""
-    pairs = [one.partition("=") for one in target.partition("?")[2].split("&")]
+    pairs = [part.partition("=") for part in target.partition("?")[2].split("&")]
     return [(unquote_plus(name), unquote_plus(value)) for name, _, value in pairs]
 
 

@@ -1,4 +1,4 @@
-"""The server: a WSGI application on a port, in the foreground or on a thread of its own."""
+"""Server of a WSGI application on a port, in the foreground or on a separate thread."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
     from reseller_sandbox.server.tls import Certificate
 
 
-#: How many descriptors no connection takes, and the part of all there are that this is at the most.
+#: Number of descriptors that connections do not use, and the maximum share of all: one fifth.
 KEPT = 8
 _PART = 5
 
 __all__ = ["CannotListen", "LoggedRequest", "PortInUse", "Server", "Unread"]
 
-#: How many seconds ``Server.stop`` lets ordinary answers take that are on their way.
+#: Seconds that ``Server.stop`` waits for ordinary responses in flight.
 STOP_GRACE = 1.0
 
 BACKLOG = 2048
 
 
 class Entrance(socket.socket):
-    """A listening socket that takes in nobody to whom one of the last descriptors would go.
+    """Listening socket that accepts no connection if few descriptors are left.
 
-    Modules are loaded, and files read and written, for those who are in. It says what the system would say
-    with none left, and whoever comes then waits.
+    The requests of accepted clients need descriptors to load modules and to open files. The socket raises
+    the system's error for exhausted descriptors, and further clients wait.
     """
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Take in the next connection; raise OSError where too few descriptors are left."""
-        free = os.dup(self.fileno())  # the lowest number there is, as the connection would get
+        """Accept the next connection. Raise OSError if too few descriptors are left."""
+        free = os.dup(self.fileno())  # the lowest free number, which the connection would get
         os.close(free)
         if free >= _first_kept():
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -59,7 +59,7 @@ class Entrance(socket.socket):
 
 
 def _first_kept() -> int:
-    """Return the lowest of the descriptors that are kept."""
+    """Return the lowest descriptor that connections do not use."""
     if sys.platform == "win32":
         return sys.maxsize
     import resource
@@ -69,26 +69,25 @@ def _first_kept() -> int:
 
 
 class CannotListen(Exception):
-    """The address is none that a server could listen on; the message is one line that says why."""
+    """Error for an address that the server cannot listen on. The message gives the reason in one line."""
 
 
 class PortInUse(CannotListen):
-    """Something listens on that port already; the message is one line that says what to do."""
+    """Error for a port that is in use. The message gives the remedy in one line."""
 
 
 @dataclass(eq=False, kw_only=True)
 class Server:
-    """One listening server for a WSGI application.
+    """Listening server of a WSGI application.
 
-    It has its port from the start: connections made before it runs wait for it. ``port`` 0 takes any free
-    one. With the ``certificate`` of a file it speaks TLS: on ``tls_port``, beside plain HTTP on ``port``, or
-    without one on ``port``. ``max_body`` returns the bytes that a path takes; for a longer body the
-    application is called with ``sandbox.body_too_large`` set. Past ``limit_connections`` clients are answered
-    503. ``when_unread`` is called with each request that could not be read, and so never reached the
-    application, and ``log`` after each answer. ``grace`` is how many seconds the requests in flight have when
-    ``run`` ends.
+    The constructor binds the port, so connections that are made before the server runs wait for it. ``port``
+    0 takes any free port. If ``certificate`` has a file, the server uses TLS: on ``tls_port``, beside plain
+    HTTP on ``port``, or on ``port`` if ``tls_port`` is not set. ``max_body`` returns the maximum body size of
+    a path in bytes. For a longer body, the application is called with ``sandbox.body_too_large`` set. Clients
+    above ``limit_connections`` get 503. ``when_unread`` is called with each request that could not be read,
+    and ``log`` after each response. When ``run`` ends, requests in flight have ``grace`` seconds to finish.
 
-    Raise ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
+    Raise ``PortInUse`` if the port is taken, and ``CannotListen`` for any other unusable address.
     """
 
     app: WSGIApplication
@@ -113,17 +112,17 @@ class Server:
 
     @property
     def authority(self) -> str | None:
-        """The file by which clients trust the certificate, where there is such a file."""
+        """File of the authority that clients must trust, if the server has one."""
         return self.certificate.authority
 
     @property
     def url(self) -> str:
-        """Where a client on this machine finds it, without a slash at the end; by plain HTTP if it can."""
+        """URL for clients on this machine, without a slash at the end. Plain HTTP is preferred."""
         return self._url("http", self.port) if self.port != self.tls_port else self.tls_url
 
     @property
     def tls_url(self) -> str:
-        """Where a client finds it by TLS; empty where it speaks none."""
+        """URL for clients that use TLS, or an empty string without TLS."""
         return "" if self.tls_port is None else self._url("https", self.tls_port)
 
     def _url(self, scheme: str, port: int) -> str:
@@ -131,30 +130,33 @@ class Server:
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
     def run(self, ready: Callable[[], None] | None = None) -> None:
-        """Serve until a signal (see ``heeding_signals``) or ``stop`` in another thread, then return.
+        """Serve until a signal (see ``heeding_signals``) or ``stop`` in another thread.
 
-        ``ready`` is called once it listens. Requests in flight are finished first, delayed answers too
-        where the grace suffices for them; a second signal cuts that short.
+        ``ready`` is called when the server listens. Before the method returns, requests in flight finish,
+        and so do delayed responses that end within the grace time. A second signal ends that wait.
         """
         self._serve(self.grace, ready or (lambda: None))
 
     @contextmanager
     def heeding_signals(self) -> Iterator[None]:
-        """Have SIGINT, SIGTERM and SIGHUP end ``run``, at once if they come before it; in the main thread."""
+        """Let SIGINT, SIGTERM and SIGHUP end ``run``. Use it in the main thread.
+
+        If a signal comes before ``run``, then ``run`` ends immediately.
+        """
         heeded = [signal.SIGINT, signal.SIGTERM]
         if hasattr(signal, "SIGBREAK"):
             heeded.append(signal.SIGBREAK)
         if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            heeded.append(signal.SIGHUP)  # nohup has it ignored
-        before = {one: signal.signal(one, lambda *_: self._ask(patient=True)) for one in heeded}
+            heeded.append(signal.SIGHUP)  # unless nohup ignores it
+        before = {number: signal.signal(number, lambda *_: self._ask(patient=True)) for number in heeded}
         try:
             yield
         finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def start(self) -> Self:
-        """Serve on a thread; return when it does, and raise what kept it from that."""
+        """Serve on a thread. Return when the server listens, or raise the error that prevents it."""
         from concurrent.futures import Future
 
         ready: Future[None] = Future()
@@ -166,9 +168,9 @@ class Server:
         return self
 
     def stop(self) -> None:
-        """Stop serving, and return when that is done. Answers held back are dropped, not waited for.
+        """Stop serving, and return when the server has stopped. Delayed responses are dropped.
 
-        It does nothing to a server that has stopped. One that has not been started gives its port free.
+        A second call has no effect. A server that was never started releases its port.
         """
         self._ask(patient=False)
         if self._thread not in (None, threading.current_thread()):
@@ -190,7 +192,7 @@ class Server:
             self._listener.stop(patient=patient)
 
     def _serve(self, grace: float, ready: Callable[[], None]) -> None:
-        # Callers that never open a port should not pay for these, nor those who wait for the first line.
+        # Import late, so that callers without a port, and the first line of output, do not wait for these.
         import asyncio
 
         from reseller_sandbox.server.asgi_adapter import Bridge
@@ -231,7 +233,7 @@ class Server:
 
 
 def _loop() -> AbstractEventLoop:
-    """Return an event loop whose waiting ends in time, while a test in this process has frozen time too."""
+    """Return an event loop that keeps real time, even if a test in this process has frozen time."""
     from asyncio import new_event_loop
 
     loop = new_event_loop()
@@ -240,7 +242,7 @@ def _loop() -> AbstractEventLoop:
 
 
 def _all_bound(host: str, port: int, tls_port: int | None) -> list[socket.socket]:
-    """Return the sockets of both ports, or of the one there is; raise ``CannotListen``."""
+    """Return the sockets of both ports, or of ``port`` alone. Raise ``CannotListen``."""
     if port == tls_port != 0:
         raise CannotListen(f"the ports for HTTP and for HTTPS are the same: {port}")
     sockets = [bound(host, port)]
@@ -252,21 +254,21 @@ def _all_bound(host: str, port: int, tls_port: int | None) -> list[socket.socket
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on ``host`` and ``port``; raise ``CannotListen``."""
-    if not 0 <= port <= 65535:  # The look-up below would take it modulo 65536.
+    """Return a socket that listens on ``host`` and ``port``. Raise ``CannotListen``."""
+    if not 0 <= port <= 65535:  # because ``getaddrinfo`` takes the port modulo 65536
         raise CannotListen(f"{host}:{port} is no address to listen on: ports end at 65535")
     try:
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
         raise CannotListen(f"{host}:{port} is no address to listen on: there is no such host") from None
-    # A name such as localhost may have several; clients that try IPv6 first go on to IPv4.
-    family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    # A name such as localhost may have several addresses. Prefer IPv4: clients that try IPv6 first fall back.
+    family, kind, protocol, _, address = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
     listening = Entrance(family, kind, protocol)
     try:
-        if sys.platform != "win32":  # There it would let two servers share one port.
+        if sys.platform != "win32":  # On Windows the option lets two servers share one port.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(BACKLOG)  # Until one of them listens, two sockets may have the same port.
+        listening.listen(BACKLOG)  # because two sockets can bind the same port until one of them listens
     except OSError as error:
         listening.close()
         if error.errno == errno.EADDRINUSE:

@@ -1,4 +1,4 @@
-"""TLS: the certificate of the server, its authority, and an answer for clients that speak plain HTTP."""
+"""TLS: certificate of the server, its authority, and an error for clients that speak plain HTTP."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("reseller_sandbox")
 
-#: What each certificate is for, whatever else it is for.
+#: The names that each certificate includes.
 ALWAYS = ("localhost", "127.0.0.1", "::1")
 
-#: The files: what clients trust, its key, and what the server has.
+#: The files: the authority that clients trust, its key, and the server's certificate.
 AUTHORITY, AUTHORITY_KEY, CERTIFICATE = "authority.pem", "authority-key.pem", "server.pem"
 
-#: The variables by which programs are told what to trust, beside their own list or in its place.
+#: Environment variables that name the authority for programs, in addition to their own list or instead.
 VARIABLES = (
     "SSL_CERT_FILE",
     "REQUESTS_CA_BUNDLE",
@@ -43,11 +43,11 @@ _MISSING = (
 
 
 class BadCertificate(ValueError):
-    """The certificate or its key is of no use; the message is one line that says why."""
+    """Error for an unusable certificate or key. The message gives the reason in one line."""
 
 
 class Handshake(ssl.SSLObject):
-    """The TLS of one connection. A client that begins in plain HTTP is told so, in plain HTTP."""
+    """TLS of one connection. A client that begins in plain HTTP gets an error in plain HTTP."""
 
     context: Context
     incoming: ssl.MemoryBIO
@@ -55,7 +55,7 @@ class Handshake(ssl.SSLObject):
     begun = refused = False
 
     def do_handshake(self) -> None:
-        """Shake hands as far as what has come allows; raise ``ssl.SSLWantReadError`` where more is wanted."""
+        """Continue the handshake. Raise ``ssl.SSLWantReadError`` if more bytes are needed."""
         if not self.begun:
             came = self.incoming.read()
             if came and not self.refused and not is_tls(came[:1]):
@@ -63,7 +63,7 @@ class Handshake(ssl.SSLObject):
                 self.outgoing.write(SPOKE_PLAIN.raw())
                 self.context.when_plain(came)
             if self.refused:
-                raise ssl.SSLWantReadError  # which sends what is to go out; it is the client that leaves
+                raise ssl.SSLWantReadError  # because asyncio then sends the error, and the client closes
             self.begun = bool(came)
             self.incoming.write(came)
         try:
@@ -75,7 +75,7 @@ class Handshake(ssl.SSLObject):
 
 
 class Context(ssl.SSLContext):
-    """Serves with a certificate; ``when_plain`` is called with the first bytes of a client without TLS."""
+    """TLS context that calls ``when_plain`` with the first bytes of a client without TLS."""
 
     sslobject_class = Handshake
     when_plain: Callable[[bytes], None]
@@ -83,7 +83,7 @@ class Context(ssl.SSLContext):
     def wrap_bio(
         self, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, *args: Any, **kwargs: Any
     ) -> Handshake:
-        """Return the TLS of a new connection."""
+        """Return the ``Handshake`` of a new connection."""
         made = super().wrap_bio(incoming, outgoing, *args, **kwargs)
         assert isinstance(made, Handshake)
         made.incoming, made.outgoing = incoming, outgoing
@@ -91,10 +91,10 @@ class Context(ssl.SSLContext):
 
 
 def serving(certfile: str, keyfile: str | None) -> Context:
-    """Return what serves with a certificate and its key; raise ``BadCertificate``."""
+    """Return a TLS context for a certificate and its key. Raise ``BadCertificate``."""
     context = Context(ssl.PROTOCOL_TLS_SERVER)
     try:
-        # Without a password of ours OpenSSL would ask the terminal for one.
+        # Give an empty password, because OpenSSL would otherwise ask for one on the terminal.
         context.load_cert_chain(certfile, keyfile, password=lambda: "")
     except ssl.SSLError as error:
         files = certfile if keyfile is None else f"{certfile} with {keyfile}"
@@ -106,7 +106,7 @@ def serving(certfile: str, keyfile: str | None) -> Context:
 
 
 def require_certificate(certfile: str | None, keyfile: str | None) -> None:
-    """Raise ``BadCertificate`` unless the two files, where they are given, go together."""
+    """Raise ``BadCertificate`` if the certificate and the key do not belong together."""
     if certfile is not None:
         serving(certfile, keyfile)
     elif keyfile is not None:
@@ -114,10 +114,10 @@ def require_certificate(certfile: str | None, keyfile: str | None) -> None:
 
 
 class Tls(Struct, frozen=True):
-    """What is wanted of TLS: its ``port`` where there is one beside that of plain HTTP, and a certificate.
+    """TLS options: a certificate, and a ``port`` if plain HTTP has a separate one.
 
-    Without ``certfile`` one is made for ``names``. Its authority stays in ``folder``, and is used again the
-    next time; without a folder it lasts as long as the server.
+    Without ``certfile`` the server makes a certificate for ``names``. Its authority is kept in ``folder`` and
+    used again by the next server. Without a folder the authority lasts as long as the server.
     """
 
     port: int | None = None
@@ -128,7 +128,7 @@ class Tls(Struct, frozen=True):
 
 
 class Certificate(Struct, frozen=True):
-    """The files of a certificate and its key, and the one by which clients trust it, where that is known."""
+    """Files of a certificate and its key, and the file of its authority if that is known."""
 
     certfile: str | None = None
     keyfile: str | None = None
@@ -137,14 +137,14 @@ class Certificate(Struct, frozen=True):
 
 @contextmanager
 def certificate_of(tls: Tls) -> Iterator[Certificate]:
-    """Yield the certificate that is given or made; raise ``BadCertificate``."""
+    """Yield the certificate of ``tls``, from its file or newly made. Raise ``BadCertificate``."""
     require_certificate(tls.certfile, tls.keyfile)
     with ExitStack() as stack:
         if tls.certfile is not None:
             yield Certificate(tls.certfile, tls.keyfile)
             return
         folder = tls.folder
-        if folder is None:  # nobody else may enter this one
+        if folder is None:  # The temporary folder is private to this user.
             folder = stack.enter_context(TemporaryDirectory(prefix="reseller-sandbox-"))
         place = Path(folder).absolute()
         _make(place, tls.names, lasting=tls.folder is not None)
@@ -167,23 +167,23 @@ def _make(place: Path, names: Sequence[str], *, lasting: bool) -> None:
 
 
 def _authority(place: Path) -> trustme.CA:
-    """Return the authority that ``place`` has, or a new one."""
+    """Return the authority in ``place``, or a new one."""
     try:
         import trustme
     except ImportError:
         raise BadCertificate(_MISSING) from None
     files = place / AUTHORITY, place / AUTHORITY_KEY
-    there = [file for file in files if file.exists()]
-    if not there:
+    existing = [file for file in files if file.exists()]
+    if not existing:
         return trustme.CA(organization_name="reseller-sandbox")
-    if len(there) == 1:
-        raise BadCertificate(f"{place} has {there[0].name} alone: remove it, and both are made anew")
+    if len(existing) == 1:
+        raise BadCertificate(f"{place} has {existing[0].name} alone: remove it, and both are made anew")
     require_certificate(*map(str, files))
     return trustme.CA.from_pem(*(file.read_bytes() for file in files))
 
 
 def _write(file: Path, content: bytes, *, secret: bool = False) -> None:
-    """Write a file that is whole whenever somebody reads it; a ``secret`` one is for its owner alone."""
+    """Write a file atomically. Only its owner can read a ``secret`` file."""
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if secret else 0o644), "wb") as new:

@@ -1,4 +1,4 @@
-"""A request as WSGI describes it, and the answer of an application, whole."""
+"""Conversion of requests to WSGI environments, and calls of a WSGI application."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from reseller_sandbox.server.messages import WireAnswer
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
-#: The headers of a request that WSGI has under their own names.
+#: Request headers whose WSGI keys have no ``HTTP_`` prefix.
 UNMARKED = ("CONTENT_TYPE", "CONTENT_LENGTH")
 
 _ABSOLUTE = re.compile(rb"[a-z][a-z0-9+.-]*://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
 def environment(scope: Any) -> WSGIEnvironment:
-    """Return the WSGI environment of a request, all but its body.
+    """Return the WSGI environment of a request, without its body.
 
-    ``RAW_URI`` is the request target as it was sent; ``REQUEST_URI`` the path and query of that, undecoded.
+    ``RAW_URI`` is the request target as the client sent it. ``REQUEST_URI`` is its path and query, undecoded.
     They differ only for a target in absolute form.
     """
     target: bytes = scope["state"]["target"]
@@ -68,9 +68,12 @@ def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]
         environ[key] = value
 
 
-@lru_cache(maxsize=64)  # of names as long as a client likes
+@lru_cache(maxsize=64)  # small, because clients can send long names
 def _key(raw_name: bytes) -> str:
-    """Return the key of a header; none for one with an underscore, which would pass for one with a dash."""
+    """Return the WSGI key of a header, or an empty string for a name with an underscore.
+
+    A name with an underscore would have the same key as a name with a dash.
+    """
     if b"_" in raw_name:
         return ""
     return environ_key(raw_name.decode("latin-1"))
@@ -78,14 +81,14 @@ def _key(raw_name: bytes) -> str:
 
 @lru_cache(maxsize=64)
 def environ_key(name: str) -> str:
-    """Return under which key WSGI has the header of a request."""
+    """Return the WSGI key of a request header."""
     key = name.upper().replace("-", "_")
     return key if key in UNMARKED else f"HTTP_{key}"
 
 
-@lru_cache(maxsize=64)  # an answer's headers are few, and the same again and again
+@lru_cache(maxsize=64)  # because responses repeat the same few headers
 def _sent(name: str) -> bytes:
-    """Return the name of an answer's header as it is sent."""
+    """Return the name of a response header as bytes."""
     return b"content-length" if name.lower() == "content-length" else name.encode("latin-1")
 
 
@@ -99,7 +102,10 @@ def origin_form(target: bytes) -> bytes:
 
 
 def call(app: WSGIApplication, environ: WSGIEnvironment) -> WireAnswer:
-    """Return what ``app`` answers, whole; raise what it raises, and ValueError for what cannot be sent."""
+    """Return the complete response of ``app``.
+
+    Raise the exceptions of ``app``, and ValueError for a response that cannot be sent.
+    """
     head: list[Any] = []
     written: list[bytes] = []
 

@@ -1,7 +1,7 @@
-"""Help for the tests of those who build on the reseller API: fixtures, HTTP clients, clocks, containers.
+"""Test support for clients of the reseller API: fixtures, HTTP clients, clocks, containers.
 
-What it offers is loaded when it is asked for: pytest loads this package for every test run, and httpx,
-requests, freezegun and testcontainers need not be there.
+Names are imported lazily, because pytest loads this package for every test run, and because httpx, requests,
+freezegun and testcontainers are optional.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return what this package offers under ``name``, from the module that has it."""
+    """Return the object ``name`` of this package, imported from its module."""
     homes = {
         "EndlessWait": "clients.fake_connection",
         "NetworkRefused": "clients.interception",

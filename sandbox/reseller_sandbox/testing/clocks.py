@@ -1,7 +1,7 @@
-"""freezegun and a sandbox together: the test's own time and the service's move as one.
+"""freezegun together with a sandbox: the clocks of the test and of the sandbox move together.
 
-A sandbox whose clock runs follows freezegun by itself, for it follows the machine's clock. One whose
-clock stands still does not; this is for both.
+A sandbox with a running clock follows the machine's clock, and therefore freezegun. A sandbox with a frozen
+clock does not. This module supports both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BothClocks:
-    """The clock of a sandbox and that of the test, which always show the same."""
+    """Clocks of a sandbox and of the test, which always show the same instant."""
 
     def __init__(self, clock: Clock, frozen: Any) -> None:
         self._clock = clock
@@ -28,35 +28,35 @@ class BothClocks:
 
     @property
     def now(self) -> datetime:
-        """The instant that both show."""
+        """Current instant of both clocks."""
         return self._clock.now
 
     def advance(
         self, by: Length | None = None, *, to: datetime | str | None = None, until: Until | None = None
     ) -> Moved:
-        """Move both on, as ``Clock.advance`` does; answers what came due."""
+        """Advance both clocks and return the due events, as ``Clock.advance`` does."""
         moved = self._clock.advance(by, to=to, until=until)
         self._frozen.move_to(self._clock.now)
         return moved
 
     def set(self, to: datetime | str) -> Moved:
-        """Move both to an instant that is not past; answers what came due on the way."""
+        """Advance both clocks to an instant that is not in the past. Return the due events."""
         return self.advance(to=to)
 
 
 @contextmanager
 def freeze_time(sandbox: Sandbox, instant: datetime | str | None = None) -> Iterator[BothClocks]:
-    """Let the test's time and the sandbox's stand at one instant and move together.
+    """Freeze the clocks of the test and of the sandbox at one instant, and move them together.
 
     >>> with freeze_time(sandbox, "2026-05-01") as clocks:
     ...     moved = clocks.advance("P30D")
     ...     assert datetime.now(UTC) == sandbox.clock.now
 
-    ``instant`` is the sandbox's own where it is left out, and cannot be before it: refuses
-    with ``set_back``. At the end the test's time is the machine's again; the sandbox
-    stays where it is, and runs on from there if it ran. Needs freezegun.
+    ``instant`` is by default the time of the sandbox. Refuse with ``set_back`` if it is earlier than that.
+    After the context, the test has the machine's time again. The sandbox keeps its time, and its clock runs
+    again if it ran before. Requires freezegun.
     """
-    import freezegun  # for those who freeze; it is no dependency
+    import freezegun  # optional, so imported only here
 
     clock = sandbox.clock
     target = clock.now if instant is None else instant

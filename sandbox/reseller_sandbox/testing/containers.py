@@ -1,4 +1,4 @@
-"""A sandbox in a container of its own, for tests that have an engine for containers: testcontainers' way."""
+"""Sandbox in a container, for tests that use testcontainers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from reseller_sandbox.web.access_control import HEALTH
 
 
 class SandboxContainer(DockerContainer):
-    """A container of the image that ``reseller-sandbox deploy dockerfile`` describes.
+    """Container of the image that ``reseller-sandbox deploy dockerfile`` describes.
 
     >>> with SandboxContainer() as container:
     ...     sandbox = container.connect()
     ...     billing = Billing(container.url)
 
-    It is nobody's, and can write nowhere. Its control interface wants ``control_token``, which by itself is
-    another one in each run. ``settings`` are those of a server whose values are words: ``fixture``, ``now``,
-    ``profile`` and so on; ``options`` are those of ``DockerContainer``.
+    The container has no capabilities, and its file system is read-only. Its control interface requires
+    ``control_token``, by default a different one in each run. ``settings`` are server settings as strings,
+    such as ``fixture``, ``now`` and ``profile``. ``options`` are those of ``DockerContainer``.
     """
 
     def __init__(
@@ -45,16 +45,16 @@ class SandboxContainer(DockerContainer):
 
     @property
     def url(self) -> str:
-        """Where clients find it, without a slash at the end."""
+        """URL of the sandbox for clients, without a slash at the end."""
         return f"http://{self.get_container_host_ip()}:{self.get_exposed_port(ServerSettings.port)}"
 
     def connect(self) -> Sandbox:
-        """Return the sandbox in it, with every resource."""
+        """Return the sandbox of the container, with every resource."""
         return connect(self.url, control_token=self.control_token)
 
 
 def _variables(settings: dict[str, str]) -> dict[str, str]:
-    """Return the variables that tell a server its settings; raise ``BadSetting`` for a name that is none."""
+    """Return ``settings`` as environment variables. Raise ``BadSetting`` for an unknown name."""
     names = variables()
     for name in settings:
         if name not in names:

@@ -1,4 +1,4 @@
-"""How much of the contract a test run has exercised: collected after each test, summed over workers."""
+"""Coverage of the contract by a test run, collected after each test and summed over workers."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from reseller_sandbox.reports.report import Report
 from reseller_sandbox.testing.run import Watched
 from reseller_sandbox.tools.cli_options import COVERAGE, before_a_path
 
-#: The forms of a report, each with the file that it goes to.
+#: The forms of a report, each with its default file.
 FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller-sandbox-coverage.json"}
 
-#: What the least percentage of all areas together is called.
+#: The name of the minimum percentage of all areas together.
 _ALL = "all"
 
-#: What a worker tells under this name.
+#: The key of a worker's output under which it sends its coverage.
 _TOLD = "reseller_sandbox_coverage"
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is to be reported: in which forms, the least percentages, and about which operations."""
+    """Options of the report: its forms, the minimum percentages, and the operations."""
 
     forms: Mapping[str, Path]
     least: Mapping[str, float]
@@ -45,7 +45,7 @@ class Wishes:
 
 
 def wishes(forms: str, least: str, operation: str, folder: Path) -> Wishes:
-    """Return what the options ask for; files are in ``folder``. Raise ``UsageError``."""
+    """Return the parsed options, with files below ``folder``. Raise ``UsageError``."""
     if operation:
         try:
             items_of(contract(), operation)
@@ -58,8 +58,8 @@ def wishes(forms: str, least: str, operation: str, folder: Path) -> Wishes:
     )
 
 
-def _forms(given: str) -> Iterator[tuple[str, str]]:
-    for word in re.split(rf"[\s,]+(?=(?:{'|'.join(FORMS)})\b)", given.strip()):
+def _forms(option: str) -> Iterator[tuple[str, str]]:
+    for word in re.split(rf"[\s,]+(?=(?:{'|'.join(FORMS)})\b)", option.strip()):
         name, _, file = word.partition(":")
         if name not in FORMS or (file and not FORMS[name]):
             raise pytest.UsageError(
@@ -69,8 +69,8 @@ def _forms(given: str) -> Iterator[tuple[str, str]]:
         yield name, file
 
 
-def _least(given: str) -> Iterator[tuple[str, float]]:
-    for word in given.replace(",", " ").split():
+def _least(option: str) -> Iterator[tuple[str, float]]:
+    for word in option.replace(",", " ").split():
         area, mark, number = word.rpartition("=")
         try:
             percent = float(number)
@@ -85,12 +85,12 @@ def _least(given: str) -> Iterator[tuple[str, float]]:
 
 
 class Collector:
-    """A plugin of its own, which is there only where coverage is asked for."""
+    """Pytest plugin that collects coverage, registered only if an option asks for it."""
 
     def __init__(self, wanted: Wishes) -> None:
         self._wanted = wanted
         self._runs: list[Marks] = []
-        # each with its world, so that no other one can have its id meanwhile
+        # With each world, so that its id cannot be reused for another object.
         self._known: dict[int, tuple[Watched, Mapping[Key, Mark]]] = {}
         self._test = ""
         self._report: Report | None = None
@@ -98,13 +98,13 @@ class Collector:
         self._wrong: list[str] = []
 
     def collect(self, worlds: Sequence[Watched]) -> None:
-        """Take what the test that ends has exercised in each world, some of which may outlive it."""
+        """Add the coverage of a test that ends, from each world. A world may outlive the test."""
         known, self._known = self._known, {}
-        for one in worlds:
-            with suppress(Refused, Unreachable):  # a world that the test has deleted, a server that is gone
-                marks = {item.key: item.mark for item in one.coverage.items(seen=True).items}
-                self._known[id(one)] = one, marks
-                _, before = known.get(id(one), (one, {}))
+        for world in worlds:
+            with suppress(Refused, Unreachable):  # The test may have deleted the world or stopped the server.
+                marks = {item.key: item.mark for item in world.coverage.items(seen=True).items}
+                self._known[id(world)] = world, marks
+                _, before = known.get(id(world), (world, {}))
                 self._runs.append(dict(self._new(marks, before)))
 
     def _new(self, marks: Mapping[Key, Mark], known: Mapping[Key, Mark]) -> Iterator[tuple[Key, Mark]]:
@@ -115,17 +115,17 @@ class Collector:
                 yield key, since
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Note which test runs."""
+        """Remember the name of the test that runs."""
         self._test = nodeid
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take what a worker has collected."""
-        told = getattr(node, "workeroutput", {}).get(_TOLD, "[]")
-        self._runs.append({(area, name): _mark(**given) for area, name, given in json.loads(told)})
+        """Add the coverage that a worker has collected."""
+        output = getattr(node, "workeroutput", {}).get(_TOLD, "[]")
+        self._runs.append({(area, name): _mark(**fields) for area, name, fields in json.loads(output)})
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Report, or, in a worker, tell what was collected; fail the run where that is too little."""
+        """Write the report, and fail the run if the coverage is too low. In a worker, send the coverage."""
         marks = merged(self._runs)
         output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
         if output is not None:
@@ -137,7 +137,7 @@ class Collector:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say how much it was, what is missing, and whether it is too little."""
+        """Print the coverage, the missing items, and whether the coverage is too low."""
         if self._report is None:
             return
         terminalreporter.write_sep("-", "reseller sandbox: coverage of the contract")
@@ -150,7 +150,7 @@ class Collector:
             terminalreporter.write_line(f"FAIL {line}", red=True, bold=True)
 
     def _unwritten(self, report: Report) -> Iterator[str]:
-        """Write the files; yield a line for each that cannot be written."""
+        """Write the files of the report. Yield a line for each file that cannot be written."""
         for form, file in self._wanted.forms.items():
             if form == "term":
                 continue
@@ -162,12 +162,12 @@ class Collector:
                 self._written.append(f"{form} written to {file}")
 
     def _too_little(self, report: Report) -> Iterator[str]:
-        found = {_ALL: report.percentage, **{area.area: area.percentage for area in report.areas}}
+        percentages = {_ALL: report.percentage, **{area.area: area.percentage for area in report.areas}}
         for area, least in self._wanted.least.items():
-            if found[area] < least:
+            if percentages[area] < least:
                 about = "" if area == _ALL else f"{area}: "
                 yield (
-                    f"{about}{found[area]:g} % of the contract is covered; "
+                    f"{about}{percentages[area]:g} % of the contract is covered; "
                     f"--reseller-sandbox-cover-min asks for {least:g} %"
                 )
 
@@ -180,5 +180,5 @@ def _text(form: str, report: Report) -> str:
     return page(report)
 
 
-def _mark(**given: Any) -> Mark:
-    return Mark(**{**given, "values": dict.fromkeys(given["values"]), "by": dict.fromkeys(given["by"])})
+def _mark(**fields: Any) -> Mark:
+    return Mark(**{**fields, "values": dict.fromkeys(fields["values"]), "by": dict.fromkeys(fields["by"])})

@@ -1,4 +1,4 @@
-"""Whether transcripts of a real service are what a sandbox with a profile would answer."""
+"""Check that a profile explains the transcripts of a real service."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 
 
 def expect_explained(*files: str | PathLike[str], profile: str | PathLike[str] = "documented") -> Calibration:
-    """Assert that the transcripts in ``files`` are explained by a profile: one with a name, or a file.
+    """Assert that a profile explains the transcripts in ``files``.
 
-    The AssertionError shows each answer that is not, beside the sandbox's. Raise ``BadSetting`` for a
-    profile that cannot be used, and ``UnusableTranscript`` for such a file.
+    ``profile`` is the name of a profile, or a file. The AssertionError shows each response that differs,
+    beside the sandbox's response. Raise ``BadSetting`` for an unusable profile, and ``UnusableTranscript``
+    for an unusable file.
     """
-    named = str(Settings(profile=str(profile)).profile)
-    exchanges = [one for file in files for one in read_transcript(Path(file)).exchanges]
-    found = calibrated(exchanges, profile_of(named))
-    if found.deviations:
-        told = "\n".join(line for one in found.deviations for line in report.side_by_side(one))
-        raise AssertionError(f"the profile {profile} does not explain:\n{told}")
-    return found
+    profile_name = str(Settings(profile=str(profile)).profile)
+    exchanges = [exchange for file in files for exchange in read_transcript(Path(file)).exchanges]
+    calibration = calibrated(exchanges, profile_of(profile_name))
+    if deviations := calibration.deviations:
+        lines = "\n".join(line for deviation in deviations for line in report.side_by_side(deviation))
+        raise AssertionError(f"the profile {profile} does not explain:\n{lines}")
+    return calibration

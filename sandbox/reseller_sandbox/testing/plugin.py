@@ -1,8 +1,8 @@
-"""The pytest plugin: a world of its own for every test, forked from one that is seeded once.
+"""Pytest plugin: a separate world for every test, forked from a world that is seeded once.
 
-It is there once reseller-sandbox is installed. ``@pytest.mark.reseller_sandbox(...)`` gives a function, a
-class or a module other settings: whatever ``Sandbox`` takes. What it leaves open, the environment and a
-``pyproject.toml`` say, as for the command line. Nothing but pytest is loaded before a test asks for a world.
+pytest loads it when reseller-sandbox is installed. ``@pytest.mark.reseller_sandbox(...)`` gives a function, a
+class or a module its own settings, which are those of ``Sandbox``. Other settings come from the environment
+and from ``pyproject.toml``, as for the command line. Only pytest is imported until a test uses a world.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
 
-#: The worlds of the run, once a test has asked for one.
+#: The worlds of the run, set when a test uses one.
 _RUN = pytest.StashKey["Sandboxes"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Make the options known, and their keys in pytest's own file."""
+    """Register the options, and their keys in pytest's configuration file."""
     group = parser.getgroup("reseller-sandbox")
     for name, (about, more) in OPTIONS.items():
         group.addoption(flag(name), dest=name, default=None, help=about, **more)
@@ -46,10 +46,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known, have the sandbox loaded as it is, and report on coverage or sweep where asked to.
+    """Register the marks, and the plugins for coverage and sweeps if an option asks for them.
 
-    Of a package with a plugin pytest would compile every module anew, for the sake of its assertions: that is
-    a quarter of the time that the first test waits.
+    Also disable the rewriting of assertions in this package. pytest would compile every module again, which
+    is a quarter of the waiting time of the first test.
     """
     getattr(config.pluginmanager.rewrite_hook, "_must_rewrite", set()).discard("reseller_sandbox")
     config.addinivalue_line("markers", "reseller_sandbox(**settings): the settings of this test's sandbox")
@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Have tests explored, where some are marked or all are to be."""
+    """Register the plugin that explores tests, if a test has the mark or the option is set."""
     known = config.pluginmanager.has_plugin(EXPLORE)
     if not known and (_said(config, EXPLORE) or any(item.get_closest_marker(EXPLORE) for item in items)):
         from reseller_sandbox.testing.rerun import ExploringTests, wished_orders
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
-    """Yield the worlds of this run: fork one, seed it in a fixture of any scope, fork that again."""
+    """Yield the worlds of this run. Fork one, seed it in a fixture of any scope, and fork it again."""
     run = _sandboxes(pytestconfig)
     pytestconfig.stash[_RUN] = run
     if (collector := pytestconfig.pluginmanager.get_plugin(COVERAGE)) is not None:
@@ -95,7 +95,7 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
 
 @pytest.fixture
 def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandboxes) -> Iterator[Sandbox]:
-    """Yield a world for this test, forked from the seeded one."""
+    """Yield a world for this test, forked from the seeded world."""
     if not reseller_sandboxes.is_lent:
         say_to_tool(tests=[request.node.nodeid])
     with reseller_sandboxes.world_of(request.node) as world:
@@ -104,7 +104,7 @@ def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandbox
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Keep the worlds that a test makes until all has been said of it."""
+    """Keep the worlds of a test until its reports are complete."""
     if (run := item.config.stash.get(_RUN, None)) is not None:
         run.watcher.begin()
     try:
@@ -116,7 +116,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    """Fail a test that has passed, where something is left over that must not be."""
+    """Fail a passed test if it leaves unused faults, actions or advice that strict mode forbids."""
     yield
     run = item.config.stash.get(_RUN, None)
     if run is not None and (lines := run.left_over(item)):
@@ -125,7 +125,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add to the report of a failed test what happened in its worlds."""
+    """Add the history of its worlds to the report of a failed test."""
     report = yield
     run = item.config.stash.get(_RUN, None)
     if report.failed and run is not None and not run.is_lent:
@@ -136,7 +136,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def _sandboxes(config: pytest.Config) -> Sandboxes:
     from reseller_sandbox.server.collector import without_collections
 
-    with without_collections():  # as in the package: of what is loaded nothing goes away
+    with without_collections():  # because imported modules stay, so a collection finds nothing
         from reseller_sandbox.settings import BadSetting
         from reseller_sandbox.testing.run import Sandboxes, mode_of, read_strict
 
@@ -158,7 +158,7 @@ def _spoken(config: pytest.Config) -> dict[str, str]:
 
 
 def _said(config: pytest.Config, name: str) -> str:
-    """Return what the option says, or the environment, or pytest's file."""
+    """Return the value from the option, the environment or pytest's configuration file."""
     option = config.getoption(name)
-    given = ",".join(option) if isinstance(option, list) else option
-    return str(given or os.environ.get(variable(name)) or config.getini(name) or "")
+    value = ",".join(option) if isinstance(option, list) else option
+    return str(value or os.environ.get(variable(name)) or config.getini(name) or "")

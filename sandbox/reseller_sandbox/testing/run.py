@@ -1,4 +1,4 @@
-"""The sandboxes of a test run: a seeded world for each set of settings, and a fork of it for each test."""
+"""Sandboxes of a test run: a seeded world for each set of settings, and a fork of it for each test."""
 
 from __future__ import annotations
 
@@ -25,31 +25,34 @@ from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 
 MARK = "reseller_sandbox"
 
-#: What can be left over in a world, and fail its test.
+#: The kinds of leftovers in a world that can fail its test.
 LEFT_OVER = ("faults", "scheduled", "advice")
 
 
 def wanted(node: pytest.Item, strict: frozenset[str]) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return the settings that the marks of a test give, and what of ``LEFT_OVER`` fails it.
+    """Return the settings from the marks of a test, and the kinds of ``LEFT_OVER`` that fail it.
 
-    Of the marks of a function, its class and its module the nearest counts; assumptions count one by one.
-    ``strict`` holds where no mark says otherwise. Raise ``BadSetting``.
+    A mark of the function takes precedence over its class, and the class over its module. Assumptions are
+    merged. ``strict`` is the default if no mark sets it. Raise ``BadSetting`` for an unknown setting.
     """
-    told: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for mark in reversed(list(node.iter_markers(MARK))):
         if mark.args:
             raise BadSetting(
                 f"@pytest.mark.{MARK} takes its settings by their names, such as fixture='empty'; "
                 f"{mark.args[0]!r} stands without one"
             )
-        told = over(told, _known(mark.kwargs))
-    if "strict" in told:
-        strict = read_strict(told.pop("strict"))
-    return told, strict
+        settings = over(settings, _known(mark.kwargs))
+    if "strict" in settings:
+        strict = read_strict(settings.pop("strict"))
+    return settings, strict
 
 
 def read_strict(given: object) -> frozenset[str]:
-    """Return what of ``LEFT_OVER`` is meant: names, a text of them, True for all. Raise ``BadSetting``."""
+    """Return the kinds of ``LEFT_OVER`` in a setting: names, a string of names, or True for all.
+
+    Raise ``BadSetting`` for another name.
+    """
     if isinstance(given, bool):
         return frozenset(LEFT_OVER if given else ())
     names = given.replace(",", " ").split() if isinstance(given, str) else given
@@ -62,21 +65,21 @@ def read_strict(given: object) -> frozenset[str]:
     return frozenset(names)
 
 
-def _known(told: Mapping[str, Any]) -> Mapping[str, Any]:
-    known = (*(one.name for one in declared(Settings)), "strict")
-    strange = [f"{one} is not known here{nearest(one, known)}" for one in told if one not in known]
-    if strange:
-        raise BadSetting(complaint(strange))
-    return told
+def _known(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    known = (*(parameter.name for parameter in declared(Settings)), "strict")
+    unknown = [f"{name} is not known here{nearest(name, known)}" for name in settings if name not in known]
+    if unknown:
+        raise BadSetting(complaint(unknown))
+    return settings
 
 
 class Watched(Sandbox):
-    """A sandbox in a test run: its forks are remembered until the test that made them is over."""
+    """Sandbox in a test run. Its forks are kept until the test that made them ends."""
 
     _watcher: Watcher
 
     def by(self, watcher: Watcher) -> Self:
-        """Return itself, watched by ``watcher``, and its forks with it."""
+        """Return this sandbox. ``watcher`` now watches it and its forks."""
         self._watcher = watcher
         return self
 
@@ -87,58 +90,58 @@ class Watched(Sandbox):
         return made
 
     def close(self) -> None:
-        """Give the world up; it is still there for what is said of the test, if that fails."""
+        """Release the world. It exists until the test ends, because a failure report may need it."""
         if not self._watcher.keeps(self):
             self.finish()
 
     def _tell(self, error: Exception) -> None:
-        """Leave to the report of the test what happened."""
+        """Do nothing, because the report of the test describes the error."""
 
     def finish(self) -> None:
-        """Give the world up at once."""
-        with suppress(Unreachable):  # a server that is gone has given up its worlds
+        """Release the world immediately."""
+        with suppress(Unreachable):  # A server that has stopped has no worlds to release.
             super().close()
 
 
 class Watcher:
-    """Knows the worlds of the test that runs, and keeps them until it is over.
+    """Registry of the worlds of the running test, which keeps them until the test ends.
 
-    ``observe`` is called with all that there are when a test ends.
+    When a test ends, ``observe`` is called with all open worlds.
     """
 
     observe: Callable[[Sequence[Watched]], None] | None = None
 
     def __init__(self) -> None:
         self._runs = False
-        #: The worlds that are there, those of them that are given up, and the running test's own.
+        #: The open worlds, those that the test has closed, and those that the running test has made.
         self._open: dict[Watched, None] = {}
         self._closed: dict[Watched, None] = {}
         self._own: dict[Watched, None] = {}
 
     def begin(self) -> None:
-        """Have a test begin, which is set up, called and torn down until ``end``."""
+        """Begin a test, with its setup, call and teardown until ``end``."""
         self._runs = True
 
     def end(self) -> None:
-        """Have the test end: what it has given up is gone now."""
+        """End the test, and release the worlds that it has closed."""
         if self.observe is not None:
             self.observe(list(self._open))
         self._runs = False
         closed, self._closed, self._own = self._closed, {}, {}
-        for one in closed:
-            self._open.pop(one, None)
-            one.finish()
+        for sandbox in closed:
+            self._open.pop(sandbox, None)
+            sandbox.finish()
 
     def made(self, sandbox: Watched) -> None:
-        """Remember a new world; it is the running test's own."""
+        """Register a new world of the running test."""
         self._open[sandbox] = self._own[sandbox] = None
 
     def shares(self, sandbox: Watched) -> None:
-        """Take a world for no test's own, though it was made while one runs."""
+        """Mark a world as shared between tests, although it was made during a test."""
         self._own.pop(sandbox, None)
 
     def keeps(self, sandbox: Watched) -> bool:
-        """Whether a world that is given up now is needed until the test is over."""
+        """Whether a world that is closed now must be kept until the test ends."""
         if self._runs:
             self._closed[sandbox] = None
         else:
@@ -147,9 +150,9 @@ class Watcher:
 
     @property
     def concerned(self) -> list[Watched]:
-        """The worlds that the running test has made, and of others those that have seen requests."""
-        others = [one for one in self._open if one not in self._own]
-        return [*self._own, *(one for one in others if _has_seen_requests(one))]
+        """Worlds that the running test has made, and other worlds that have received requests."""
+        others = [sandbox for sandbox in self._open if sandbox not in self._own]
+        return [*self._own, *(sandbox for sandbox in others if _has_seen_requests(sandbox))]
 
 
 def _has_seen_requests(sandbox: Sandbox) -> bool:
@@ -158,21 +161,21 @@ def _has_seen_requests(sandbox: Sandbox) -> bool:
     return False
 
 
-#: The modes by name; an address is the third.
+#: The modes by name. The third mode is the address of a server.
 MODES = ("process", "server")
 
-#: What is told to a server when it starts, and cannot be given to a world of it.
+#: The settings that a server takes only when it starts, so that its worlds cannot have other ones.
 OF_A_SERVER = frozenset(one.name for one in declared(ServiceSettings))
 
 
-#: A place for worlds: returns a seeded one, in which no test acts and which the stack gives up at the end of
-#: the run. Of the mappings the first has all that is told, by the environment and a file too, and the second
-#: what marks say alone. Raise ``BadSetting``, and ``Unreachable`` where no server answers.
+#: A function that returns a seeded world. No test acts in that world, and the stack releases it at the end of
+#: the run. The first mapping has all settings, also from the environment and a file. The second mapping has
+#: only the settings from marks. Raise ``BadSetting``, and ``Unreachable`` if no server answers.
 Mode: TypeAlias = Callable[[ExitStack, Watcher, Mapping[str, Any], Mapping[str, Any]], Watched]
 
 
 def mode_of(given: str) -> Mode:
-    """Return the mode that an option names; raise ``BadSetting``."""
+    """Return the mode that an option names. Raise ``BadSetting`` for an unknown mode."""
     if given == "process":
         return _in_process
     if given == "server":
@@ -196,7 +199,7 @@ def _in_process(
 def _own_server(
     stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
 ) -> Watched:
-    """Return the default world of a server that runs on a port of its own as long as the tests do."""
+    """Return the default world of a new server on a free port, which runs as long as the tests."""
     sandbox = Watched(**around)
     server = stack.enter_context(sandbox.serve())
     transport = HttpTransport(server.url, token=sandbox.settings.control_token)
@@ -207,7 +210,7 @@ def _own_server(
 def _running(
     url: str, stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], marked: Mapping[str, Any]
 ) -> Watched:
-    """Return a world like the one that a server at ``url`` began with, or one with the settings told."""
+    """Return a fork in the server at ``url``: of its initial world, or with the settings of the run."""
     late = sorted(OF_A_SERVER.intersection(marked))
     if late:
         raise BadSetting(
@@ -218,30 +221,29 @@ def _running(
     transport = HttpTransport(url, token=around.get("control_token"))
     stack.callback(transport.close)
     theirs = Watched.through(transport, prefix).by(watcher)
-    told = {name: value for name, value in around.items() if name not in OF_A_SERVER}
-    wanted = _as_told(told) if told else {"point": "start", "frozen": True}
-    return stack.enter_context(theirs.fork(**wanted))
+    settings = {name: value for name, value in around.items() if name not in OF_A_SERVER}
+    options = _fork_options(settings) if settings else {"point": "start", "frozen": True}
+    return stack.enter_context(theirs.fork(**options))
 
 
-def _as_told(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a fork is told to be the world that ``settings`` describe, whatever the server has."""
+def _fork_options(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options for a fork with the world that ``settings`` describe, for any server."""
     like = Watched(**settings)
-    assumed = {one.name: one.value for one in like.assumptions.list().assumptions}
+    assumed = {entry.name: entry.value for entry in like.assumptions.list().assumptions}
     return {"state": like.export(), "frozen": like.clock.frozen, "assume": assumed}
 
 
 class _Seeded(Struct, frozen=True):
-    """A seeded world, and the names of the faults that it was seeded with."""
+    """Seeded world, and the names of its initial faults."""
 
     sandbox: Watched
     faults: tuple[str, ...]
 
 
 class Sandboxes:
-    """The worlds of a test run: fork one, seed it in a fixture of any scope, fork that again.
+    """Worlds of a test run. You can fork one, seed it in a fixture of any scope, and fork it again.
 
-    ``folder`` is where a file with settings is looked for, ``kept`` where recordings of failed tests are
-    left.
+    ``folder`` is searched for a file with settings. Recordings of failed tests are written to ``kept``.
     """
 
     def __init__(self, mode: Mode, folder: Path, strict: frozenset[str], kept: Path | None) -> None:
@@ -255,22 +257,23 @@ class Sandboxes:
         self._lent: Sandbox | None = None
 
     def fork(self, **wanted: Unpack[ForkOptions]) -> Sandbox:
-        """Return a sandbox with a new world, seeded as the run says; takes what ``Worlds.fork`` takes.
+        """Return a sandbox with a new world, seeded with the settings of the run.
 
-        It goes with its ``with``, or with ``close``. Fork it again, and each fork begins where it stands.
+        The parameters are those of ``Worlds.fork``. The world ends with its ``with`` block, or by ``close``.
+        If you fork it again, each fork begins with its current state.
         """
         return self.of().fork(**wanted)
 
     def of(self, **settings: Any) -> Sandbox:
         """Return the world that is forked for tests with these settings, the same one each time.
 
-        Fork it rather than act in it. Takes what the mark takes; raise ``BadSetting``.
+        Fork it before you act in it. The parameters are those of the mark. Raise ``BadSetting``.
         """
         return self._begun(settings).sandbox
 
     @contextmanager
     def world_of(self, node: pytest.Item) -> Iterator[Sandbox]:
-        """Provide the world of one test; end the test in one line where that cannot be."""
+        """Yield the world of one test. Fail the test with one line if no world can be made."""
         if self._lent is not None:
             yield self._lent
             return
@@ -278,17 +281,18 @@ class Sandboxes:
             yield made
 
     def prepared(self, node: pytest.Item) -> Sandbox:
-        """Return a new world for a test; end the test in one line where that cannot be."""
+        """Return a new world for a test. Fail the test with one line if that is impossible."""
         try:
             begun = self._begun(wanted(node, self._strict)[0])
-            return begun.sandbox.fork(seed=node.nodeid)  # what is drawn in a test is the same in any order
+            # The seed is the test's name, so that random values do not depend on the order of tests.
+            return begun.sandbox.fork(seed=node.nodeid)
         except (BadSetting, Unreachable, Refused) as problem:
-            problem_told = str(problem)
-        pytest.fail(f"the sandbox of this test: {problem_told}", pytrace=False)
+            reason = str(problem)
+        pytest.fail(f"the sandbox of this test: {reason}", pytrace=False)
 
     @contextmanager
     def apart(self, node: pytest.Item) -> Iterator[Sandbox]:
-        """Provide a world to fork for each of the runs of a test; what a run has made goes with it."""
+        """Yield a world to fork for each run of a test. The worlds of a run end with that run."""
         self.watcher.end()
         prepared = self.prepared(node)
         try:
@@ -299,7 +303,7 @@ class Sandboxes:
 
     @contextmanager
     def lending(self, world: Sandbox) -> Iterator[None]:
-        """Have the test that runs while the context lasts act in a world that somebody else looks after."""
+        """Let the running test act in ``world`` while the context lasts. The caller manages that world."""
         self._lent = world
         try:
             yield
@@ -308,48 +312,49 @@ class Sandboxes:
 
     @property
     def is_lent(self) -> bool:
-        """Whether somebody else looks after the world of the test that runs."""
+        """Whether the running test acts in a lent world, which another component manages."""
         return self._lent is not None
 
     def left_over(self, node: pytest.Item) -> list[str]:
-        """Return a line for each thing that is left over in a test's worlds, and must not be."""
+        """Return a line for each forbidden leftover in a test's worlds."""
         try:
             settings, strict = wanted(node, self._strict)
             if not strict or self.is_lent:
                 return []
             seeded = self._begun(settings).faults
-            return [line for one in self.watcher.concerned for line in _left_over(one, strict, seeded)]
+            worlds = self.watcher.concerned
+            return [line for sandbox in worlds for line in _left_over(sandbox, strict, seeded)]
         except BadSetting as problem:
             return [f"the sandbox of this test: {problem}"]
 
     def sections(self, node: pytest.Item) -> Iterator[tuple[str, str]]:
-        """Yield a title and a text for each world that a failed test concerns."""
-        for number, one in enumerate(self.watcher.concerned):
+        """Yield a title and a text for each world of a failed test."""
+        for number, sandbox in enumerate(self.watcher.concerned):
             name = _file_name(node) + (f"-{number + 1}" if number else "")
             file = self._kept / f"{name}.recording" if self._kept is not None else None
             try:
-                told = failure_report(one, one.transport.name, file)
+                text = failure_report(sandbox, sandbox.transport.name, file)
             except Unreachable as problem:
-                told = f"nothing can be told of this world: {problem}"
-            yield f"reseller sandbox: world {one.transport.name}", told
+                text = f"nothing can be told of this world: {problem}"
+            yield f"reseller sandbox: world {sandbox.transport.name}", text
 
     def folder_for(self, node: pytest.Item) -> Path | None:
-        """Return where the recordings of a swept test are left."""
+        """Return the folder for the recordings of a swept test, or None."""
         return self._kept / _file_name(node) if self._kept is not None else None
 
     def end(self) -> None:
-        """Give up every world and server of the run."""
+        """Release every world and server of the run."""
         self.watcher.end()
         self._stack.close()
 
     def _begun(self, marked: Mapping[str, Any]) -> _Seeded:
-        """Return the seeded world for what marks say; raise ``BadSetting`` or ``Unreachable``."""
+        """Return the seeded world for the settings of marks. Raise ``BadSetting`` or ``Unreachable``."""
         key = repr(sorted(marked.items()))
         if key not in self._seeded:
-            told = over(around(declared(Settings), self._folder), marked)
-            made = self._mode(self._stack, self.watcher, told, marked)
+            settings = over(around(declared(Settings), self._folder), marked)
+            made = self._mode(self._stack, self.watcher, settings, marked)
             self.watcher.shares(made)
-            self._seeded[key] = _Seeded(made, tuple(one.name for one in made.faults.list().faults))
+            self._seeded[key] = _Seeded(made, tuple(fault.name for fault in made.faults.list().faults))
         return self._seeded[key]
 
 
@@ -358,19 +363,20 @@ def _file_name(node: pytest.Item) -> str:
 
 
 def _left_over(sandbox: Sandbox, strict: Iterable[str], seeded: Iterable[str]) -> list[str]:
-    """Return a line for all of ``strict`` that is left over in a world.
+    """Return a line for each leftover of the kinds ``strict`` in a world.
 
-    That is a fault that struck nothing, but for those ``seeded``, a scheduled action that never struck, or
-    advice.
+    Leftovers are faults that were never applied, except those ``seeded``, scheduled actions that were never
+    applied, and advice.
     """
     lines: list[str] = []
     if "faults" in strict:
         known = frozenset(seeded)
-        idle = (one for one in sandbox.faults.list().faults if not one.applied and one.name not in known)
-        lines += (f"the fault {fault_line(one)} was armed and never struck" for one in idle)
+        faults = sandbox.faults.list().faults
+        idle = (fault for fault in faults if not fault.applied and fault.name not in known)
+        lines += (f"the fault {fault_line(fault)} was armed and never struck" for fault in idle)
     if "scheduled" in strict:
-        waiting = (one for one in sandbox.scheduled.list().scheduled if one.applied is None)
-        lines += (f"the scheduled action {scheduled_line(one)} never struck" for one in waiting)
+        waiting = (action for action in sandbox.scheduled.list().scheduled if action.applied is None)
+        lines += (f"the scheduled action {scheduled_line(action)} never struck" for action in waiting)
     if "advice" in strict:
-        lines += (f"advice: {one}" for one in advice_lines(sandbox))
+        lines += (f"advice: {line}" for line in advice_lines(sandbox))
     return lines

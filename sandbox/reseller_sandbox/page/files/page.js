@@ -17,7 +17,7 @@ let stream;
 let turn = 0;
 let signing;
 
-// An address that another has followed meanwhile is not shown any more, whichever is ready first.
+// Only the latest address is shown, even if an earlier one is ready later.
 async function show() {
   if (location.hash && !location.hash.startsWith("#/")) return;
   const mine = ++turn;
@@ -34,17 +34,17 @@ async function show() {
   delete main.dataset.shown;
   for (const one of shown()) one.letGo();
   document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
-  await listen(world).catch(() => {}); // a world that is not there is told of by the view
+  await listen(world).catch(() => {}); // the view reports a missing world
   if (mine !== turn) return;
   for (const head of heads) head.update(address);
   const part = await viewCalled(view);
   if (mine !== turn) return;
   if (!part) go({ view: "journal", world, at }, true);
   else await part.update(address);
-  if (mine === turn) main.dataset.shown = hash; // for whoever drives the page
+  if (mine === turn) main.dataset.shown = hash; // for scripts that drive the page
 }
 
-// In a narrow window the view's own entry is what is seen of the menu.
+// A narrow window shows only a part of the menu: scroll it to the entry of the view.
 function showLink() {
   const link = links.find((one) => one.hasAttribute("aria-current"));
   if (link) link.parentNode.scrollLeft = link.offsetLeft - link.parentNode.offsetLeft - link.offsetWidth;
@@ -67,8 +67,8 @@ async function viewCalled(name) {
   return main.firstElementChild;
 }
 
-// One stream for the whole page: every part that is shown hears what has happened in the world. Each address of
-// that world waits for where it begins: what is asked for before might lack what it does not tell.
+// One stream for the whole page sends the world's events to every visible part. Each view waits until the
+// stream has begun, because an earlier request could miss events that the stream does not send either.
 function listen(world = "") {
   if (stream?.world === world) return stream.begun;
   deafen();
@@ -96,7 +96,7 @@ function deafen() {
   stream = undefined;
 }
 
-// Whatever is asked for without the token wants it; it is asked for once.
+// Many calls can fail without the token, but the page asks for it once.
 addEventListener("sign-in", () => (signing ??= signIn().then(() => (signing = undefined)).then(start)));
 keys();
 
@@ -104,7 +104,7 @@ async function start() {
   try {
     await begin();
   } catch {
-    return; // it asks for the token by itself
+    return; // it asks for the token itself
   }
   deafen();
   addEventListener("hashchange", show);

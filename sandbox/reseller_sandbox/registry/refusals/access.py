@@ -110,7 +110,7 @@ UNKNOWN_ACCOUNT = not_found(
 )
 UNKNOWN_ZONE = not_found("There is no zone {zone!r}; {known}.", "name a zone that is there; {known}")
 UNKNOWN_SCHEDULED_ACTION = not_found(
-    "There is no scheduled action {scheduled action}.", "name a scheduled action that is listed"
+    "There is no scheduled action {scheduled}.", "name a scheduled action that is listed"
 )
 NOT_HELD = not_found("Nobody holds {name}.", "let somebody register {name} first")
 HELD_OUTSIDE = conflict("{name} is with another registrar already.", "use a name that an account here holds")

@@ -1,4 +1,4 @@
-// Buttons that carry an operation out. Each tells the command and the calls that do the same.
+// Buttons that call an operation. Each shows the equivalent command and calls.
 
 import { onward } from "./address.js";
 import { ask, operations } from "./api.js";
@@ -8,12 +8,12 @@ import { fields, plain, values } from "./form.js";
 import { notice } from "./notices.js";
 
 /**
- * Return a button for an operation, with what it is `given`, and beside it one that shows the form and the interfaces.
- * What depends on more than the button's own view shows is a function, which is asked when the button is pressed.
+ * Return a button for an operation with the `given` values, and a second one that shows the form and interfaces.
+ * Values that depend on other views are functions, which are called when the button is pressed.
  *
- * `where` is the address that it acts at. With `asks` the button opens the form first: a list of the parameters
- * to ask for, or true for all. `then` is called with the answer, `says` returns what is told of it,
- * `leads` the address that the page goes to, unless somebody has gone elsewhere before the answer came.
+ * `where` is the address of the action. With `asks`, a list of parameters or true for all, the button opens
+ * the form first. `then` is called with the response. `says` returns the text of the notice. `leads` returns
+ * the next address of the page, unless the user has left before the response.
  */
 export function action({ label, operation, given = {}, where, asks = false, tone = "", then, leads, says, title }) {
   const about = plain(title ?? operations[operation].about.split("\n")[0]);
@@ -23,7 +23,7 @@ export function action({ label, operation, given = {}, where, asks = false, tone
   return h("span.action", { key: `${operation} ${label}` }, main, doorway(all));
 }
 
-/** Return a button that shows an operation's form, with the command and the calls that do the same. */
+/** Return a button that shows an operation's form, with the equivalent command and calls. */
 export const doorway = (all) => h("button.interfaces", {
   type: "button", title: "The form, the command and the calls that do the same",
   "aria-label": `${all.label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
@@ -49,13 +49,13 @@ async function carryOut({ operation, where, then, leads, says, label }, given, b
 
 const asOf = (given) => (typeof given === "function" ? given() : given);
 
-// What acts, acts in the present.
+// Actions always apply to the present.
 const present = (where) => (where ? { ...where, at: undefined } : where);
 
 /**
- * Show an operation's form, with its interfaces below, which follow what is filled in.
+ * Show an operation's form, with its interfaces below, which follow the values of the form.
  *
- * `abouts` are what is told of parameters in place of what the declaration says, by their names.
+ * `abouts` are descriptions by parameter name, which replace those of the declaration.
  */
 export function sheet(all) {
   const { label, operation, where, asks, abouts = {} } = all;
@@ -89,11 +89,11 @@ export function sheet(all) {
   dialog.showModal();
 }
 
-/** Return the command and the calls that do the same, each to be copied. */
+/** Return the equivalent command and calls, each with a button to copy it. */
 const interfacesShown = (operation, given, where) =>
   Object.entries(interfaces(operation, given, where)).map(([name, text]) => copied(name, text));
 
-/** Return a text to be copied, under its name. */
+/** Return a text with its name and a button to copy it. */
 export const copied = (name, text) => h("div.copied", { key: name },
   h("span", name), h("code", { tabindex: 0 }, text),
   h("button", { type: "button", "aria-label": `Copy: ${name}`, onclick: async ({ currentTarget }) => {

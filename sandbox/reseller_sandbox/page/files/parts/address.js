@@ -1,4 +1,4 @@
-// What the address bar says: `#/names/shop-example.com?at=before:r12&world=w1`. Every state has one.
+// Addresses of the page's states: `#/names/shop-example.com?at=before:r12&world=w1`.
 
 /** Return the address in a hash: the view, its subject, and the query. */
 export function read(hash = location.hash) {
@@ -19,7 +19,7 @@ export function write({ view, subject = "", ...query }) {
 /** Return the hash of another view, or of another subject, in the same world at the same moment. */
 export const beside = ({ world, at }, view, subject, more = {}) => write({ view, subject, world, at, ...more });
 
-/** Go to an address; with `quietly` the way back leads past the present one. */
+/** Go to an address. With `quietly`, replace the current entry of the browser's history. */
 export function go(address, quietly = false) {
   const hash = write(address);
   if (hash === location.hash) return;
@@ -29,13 +29,13 @@ export function go(address, quietly = false) {
   } else location.hash = hash;
 }
 
-/** Return a way to go on from the present address: it leads nowhere once somebody has gone elsewhere. */
+/** Return a function that leaves the current address. It does nothing after the user has left. */
 export function onward() {
   const { hash } = location;
   return (address) => hash === location.hash && go(address);
 }
 
-/** Go to the present address with other words in it: to what it says by now, whatever of it is shown yet. */
+/** Change words of the current address, which may be newer than the visible view. */
 export const change = (words, quietly) => go({ ...read(), ...words }, quietly);
 
 function decoded(word) {

@@ -1,5 +1,5 @@
-// What both interfaces answer for a name, side by side. They are asked in a copy of the world that is thrown
-// away, so that looking leaves no request behind.
+// The responses of both interfaces for a name, side by side. They come from a temporary copy of the world, so
+// that the journal of the world gets no requests.
 
 import { root, signed } from "./api.js";
 import { h } from "./dom.js";
@@ -8,7 +8,7 @@ import { json, parsed } from "./words.js";
 
 const ASKED = { v3: (name) => `v3/domains/getDomain/${encodeURIComponent(name)}`, v2: (name) => `V2.0/domain/${encodeURIComponent(name)}` };
 
-/** Return both answers, as the holder of the name gets them, or the account named main. */
+/** Return both responses for the account that holds the name, otherwise for the account main. */
 export async function answers(address, subject, one) {
   const account = one?.account ?? "main";
   if (account === "outside") return null;

@@ -1,18 +1,18 @@
-// Calls resources over HTTP, as any program does. Everything that the page shows or does goes through here.
+// Calls of resources over HTTP, as in any program. Everything that the page shows or does uses this module.
 
 const here = new URL("../", import.meta.url);
 
-/** Where the server is. */
+/** The address of the server. */
 export const root = new URL("../../", here);
 
-/** The declaration of every operation by its id: how it is called, and its parameters with their shapes. */
+/** The declaration of every operation by its id: its call, and its parameters with their shapes. */
 export let operations = {};
 
 const told = (file) => fetch(new URL(file, here)).then((answer) => answer.json());
 
 let change = "";
 
-/** A refusal, as the server has told it. */
+/** A refusal from the server. */
 export class Refusal extends Error {
   constructor(status, { error, message, remedy } = {}) {
     super(message || `The server answered with ${status}.`);
@@ -20,22 +20,22 @@ export class Refusal extends Error {
   }
 }
 
-/** Learn what there is to call, and what to send with changes; raises a Refusal where a token is wanted. */
+/** Load the operations and the header for changes. Throw a Refusal if a token is required. */
 export async function begin() {
   [operations, { change }] = await Promise.all([told("operations.json"), sent("GET", "_sandbox/session")]);
 }
 
-/** Show the control token; the browser keeps a cookie for it. */
+/** Send the control token. The browser keeps a cookie for it. */
 export async function signIn(token) {
   ({ change } = await sent("POST", "_sandbox/session", undefined, { "X-Sandbox-Token": token }));
 }
 
-/** Return the path below which everything is about the world, at the moment, of an address. */
+/** Return the base path for the world and the moment of an address. */
 export function prefix({ world, at } = {}) {
   return at || world ? `_worlds/${encodeURIComponent((world || "default") + (at ? `@${at}` : ""))}/` : "";
 }
 
-/** Return the method, path and body of the request that carries an operation out. */
+/** Return the method, path and body of the request that calls an operation. */
 export function request(operation, given = {}, where = {}) {
   const { method, path, parameters } = operations[operation];
   const told = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
@@ -55,19 +55,19 @@ export function request(operation, given = {}, where = {}) {
   };
 }
 
-/** Return the words that a parameter takes, where it takes nothing else. */
+/** Return the allowed words of a parameter, if it takes only these. */
 export const choices = (operation, name) => operations[operation].parameters.find((one) => one.name === name).shape.enum;
 
-/** Return what an operation answers; raise a Refusal where it refuses. */
+/** Return the result of an operation. Throw a Refusal if it refuses. */
 export async function ask(operation, given, where) {
   const { method, path, body } = request(operation, given, where);
   return sent(method, path, body, method === "GET" ? {} : { "X-Sandbox-Change": change });
 }
 
-/** Return what is at a path of the server, in the world of an address. */
+/** Return the response of a path of the server, in the world of an address. */
 export const look = (path, where) => sent("GET", prefix(where) + path);
 
-/** Have a request signed that is to be sent to one of the two interfaces. */
+/** Let the server sign a request to one of the two interfaces. */
 export const signed = (unsigned, where) => sent("POST", `${prefix(where)}_sandbox/signature`, unsigned, { "X-Sandbox-Change": change });
 
 async function sent(method, path, body, headers = {}) {

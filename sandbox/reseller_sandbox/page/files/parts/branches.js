@@ -1,4 +1,4 @@
-// The lines that a world has lived as a small graph: the present one, and the branches that were left behind.
+// The history lines of a world as a small graph: the present one and the abandoned branches.
 
 import { ask } from "./api.js";
 import { write } from "./address.js";
@@ -7,7 +7,7 @@ import { svg } from "./dom.js";
 const MOST = 500;
 const [LEFT, RIGHT, ROW, DOT] = [70, 970, 26, 3.5];
 
-/** Return the lines, the present one first: the requests of each, and from where on they are its own. */
+/** Return the lines, the present one first: their requests, and the index of the first separate request. */
 export async function linesOf(world, branches) {
   const points = ["", ...branches.map(({ name }) => `branch:${name}`).reverse()];
   const found = await Promise.all(points.map((at) => ask("events.find", { kind: "request", limit: MOST }, { world, at })));
@@ -18,7 +18,7 @@ export async function linesOf(world, branches) {
 const request = ({ at, name, number, effect }) =>
   ({ id: effect.request, words: `${effect.request} ${name} ${effect.domains.join(" ")} ${effect.outcome}`, isBad: effect.outcome !== "ok", key: [at, name, number, effect.request, effect.outcome].join() });
 
-// From which line above, and after how many of its requests, a line goes its own way.
+// The line above from which a line branches off, and the number of requests before that.
 function forked(line, above) {
   const shared = above.map(({ requests }) => {
     const differs = line.requests.findIndex((one, at) => requests[at]?.key !== one.key);
@@ -28,7 +28,7 @@ function forked(line, above) {
   return { from: shared.indexOf(own), own };
 }
 
-/** Return the graph; each dot leads to the moment after a request. */
+/** Return the graph. Each dot links to the moment after a request. */
 export function graph(address, lines) {
   const most = Math.max(1, ...lines.map(({ requests }) => requests.length));
   const x = (count) => LEFT + ((RIGHT - LEFT) * count) / most;

@@ -1,4 +1,4 @@
-// A request to be sent again from elsewhere: by a command, in PHP, Node and Python, signed as it has to be.
+// A request as code to send it again: a signed command, or a program in PHP, Node or Python.
 
 import { copied } from "./action.js";
 import { root, signed } from "./api.js";
@@ -6,7 +6,7 @@ import { literal, shell } from "./interfaces.js";
 import { h, render } from "./dom.js";
 
 class Copies extends HTMLElement {
-  /** What is shown: `method`, `target` and `body` of a request, its `account`, the address it is seen at, and perhaps a `label`. */
+  /** The request: `method`, `target`, `body`, `account`, the address of its view, perhaps a `label`. */
   set request(one) {
     if (JSON.stringify(this.one) === JSON.stringify(one)) return;
     this.one = one;
@@ -38,7 +38,7 @@ async function lines({ method, target, body, account, where }) {
   }).map(([name, line]) => copied(name, line));
 }
 
-/** Return a JSON value as PHP writes it. */
+/** Return a JSON value in PHP syntax. */
 function php(value) {
   if (Array.isArray(value)) return `[${value.map(php).join(", ")}]`;
   if (typeof value === "object") return `[${Object.entries(value).map(([key, one]) => `${php(key)} => ${php(one)}`).join(", ")}]`;

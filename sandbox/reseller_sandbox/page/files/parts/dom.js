@@ -1,4 +1,4 @@
-// Elements are made of text, never of markup: whatever a name or a body holds is shown as it is.
+// Elements are made from text, never from markup, so that a name or a body cannot inject HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -31,7 +31,7 @@ function set(element, key, value) {
   else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
 }
 
-/** Make the children of `target` what `nodes` are, keeping those that are alike: with focus and place. */
+/** Replace the children of `target` by `nodes`. Keep equal ones, with their focus and scroll position. */
 export function render(target, ...nodes) {
   const wanted = nodes.flat(Infinity).filter(isShown)
     .map((one) => (one instanceof Node ? one : document.createTextNode(one)));
@@ -55,7 +55,7 @@ export function render(target, ...nodes) {
   }
 }
 
-// What is open stays open; what is `busy` with what somebody has pressed stays as it is until that is done.
+// Keep open elements open. Do not change a `busy` element until the action of the user has ended.
 const isOwn = (old, name) => (name === "open" && old.nodeName === "DETAILS") || (name === "disabled" && old.busy);
 const isAlike = (old, node) => old.nodeType === node.nodeType && old.nodeName === node.nodeName;
 

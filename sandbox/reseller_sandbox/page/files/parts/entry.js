@@ -1,4 +1,4 @@
-// One request with all that is known of it.
+// The details of one request.
 
 import { action } from "./action.js";
 import { beside, write } from "./address.js";
@@ -7,7 +7,7 @@ import { changed, tag } from "./pieces.js";
 import { brief, instant, json } from "./words.js";
 import "./copies.js";
 
-/** Return what there is to show of a request. */
+/** Return the elements that show a request. */
 export function entry(address, one) {
   return [
     h("header", h("h2", h("span.id", one.id), " ", one.operation, " ", one.domains.map((name) => h("a", { href: beside(address, "names", name) }, name))),
@@ -53,6 +53,6 @@ const tools = (address, one) => h("p.tools",
   action({ label: "Fork from before", operation: "worlds.fork", given: { point: `before:${one.id}` }, where: address,
     leads: ({ name }) => ({ view: "journal", world: name }), says: ({ name }) => `World ${name} begins before ${one.id}.` }));
 
-// The console with the same request filled in.
+// A link to the console with the same request.
 const again = ({ world }, { operation, account, request }) => ({ view: "console", subject: operation, world, account,
   target: request.target.replace(/^\/_worlds\/[^/]+/, ""), body: request.body ? json(request.body) : "" });

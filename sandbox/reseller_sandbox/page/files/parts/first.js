@@ -1,4 +1,4 @@
-// What is shown before a first request: where a program finds the sandbox, and as whom.
+// Shown before the first request: the address and the credentials for a program.
 
 import { beside } from "./address.js";
 import { prefix, root } from "./api.js";
@@ -7,7 +7,7 @@ import { h } from "./dom.js";
 
 const COLUMNS = { name: "Account", client_id: "Client id", key: "v3 key", secret: "v3 secret", token: "v2.0 token", balance: "Balance" };
 
-/** Return the address and the credentials of the world at an address, and ways to send it a first request. */
+/** Return the address and the credentials of the world at an address, with examples of a first request. */
 export const first = (where, accounts) => h("section.part.first",
   h("p", "Your program finds this sandbox at ", h("code", (root.href + prefix(where)).slice(0, -1)), accounts.length > 0 && ", with the credentials of an account:"),
   accounts.length > 0 && [

@@ -3,10 +3,10 @@
 import { h } from "./dom.js";
 import { parsed } from "./words.js";
 
-/** Return the fields for parameters (`name`, `required`, `shape`, `about`), with what is `given` filled in. */
+/** Return the fields for parameters (`name`, `required`, `shape`, `about`), filled with the `given` values. */
 export const fields = (parameters, given = {}) => parameters.map((one) => field(one, given[one.name]));
 
-/** Return what stands in the fields within `form`, as JSON values; raise where one cannot be read. */
+/** Return the values of the fields in `form` as JSON. Throw if a field is invalid. */
 export function values(form) {
   const told = {};
   for (const input of form.querySelectorAll("[data-path]")) {
@@ -35,7 +35,7 @@ function field(one, given, above = []) {
     h("span.name", one.name, one.required && h("i", { title: "has to be given" }, "*")), input, about(one));
 }
 
-/** Return words of a declaration without their markup, in one line. */
+/** Return a text of a declaration without markup, in one line. */
 export const plain = (words) => words.replaceAll("`", "").replace(/\s+/g, " ");
 
 const about = (one) => one.about && h("small", plain(one.about));
@@ -68,7 +68,7 @@ function read(input) {
   if (!text) return undefined;
   const types = (input.dataset.types ?? "string").split(" ");
   if (types.includes("string") || types[0] === "") return text;
-  return parsed(text); // the resource says what is wrong with it
+  return parsed(text); // the resource reports an invalid value
 }
 
 function alternatives(shape) {

@@ -1,8 +1,8 @@
-// The same operation through the other interfaces: a command, Python, HTTP. They follow from its declaration.
+// An operation in the other interfaces: a command, Python, HTTP. They are generated from its declaration.
 
 import { operations, prefix, request, root } from "./api.js";
 
-/** Return the command, the call in Python and the curl command that do what a button does. */
+/** Return the command, the Python call and the curl command that are equivalent to a button. */
 export function interfaces(operation, given = {}, where = {}) {
   const told = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
   return {
@@ -56,13 +56,13 @@ const word = (value) => {
   return isPlain ? pairs.map((pair) => pair.join("=")).join(",") : JSON.stringify(value);
 };
 
-/** Return a word as a shell reads it. */
+/** Return a word quoted for a shell. */
 export const shell = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const KEYWORDS = new Set(["from", "in", "is", "class", "def", "import", "as", "with", "for", "if"]);
 const attribute = (name) => (KEYWORDS.has(name) ? `${name}_` : name);
 
-/** Return a JSON value as Python writes it. */
+/** Return a JSON value in Python syntax. */
 export function literal(value) {
   if (value === null) return "None";
   if (value === true) return "True";

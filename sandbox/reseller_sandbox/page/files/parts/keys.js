@@ -1,10 +1,10 @@
-// The keyboard: `/` searches, `j` and `k` go down and up a list, Enter opens, `?` tells all this.
+// The keyboard: `/` searches, `j` and `k` go down and up a list, Enter opens, `?` shows the keys.
 
 import { notice } from "./notices.js";
 
 const WORDS = "/ searches · j and k move in lists · Enter opens · ← and → move the slider · g and a letter (j, n, t) changes the view";
 
-/** Begin to listen. */
+/** Begin to listen to the keyboard. */
 export function keys() {
   let going = false;
   addEventListener("keydown", (event) => {
@@ -27,7 +27,7 @@ export function keys() {
   });
 }
 
-// The slider moves with the arrows wherever the focus is.
+// The arrows move the slider, wherever the focus is.
 function slide(step) {
   const slider = document.querySelector("page-past:not([hidden]) input[type=range]");
   if (!slider) return false;

@@ -1,8 +1,8 @@
-// The life of a name as a picture: its stages in a line, what requests do above it, what time does below.
+// The lifecycle of a name as a picture: stages in a line, requests above it, timed events below.
 
 import { svg } from "./dom.js";
 
-// How far stages stand apart, and how high an arc rises for each of them that it passes.
+// The distance between stages, and the height of an arc per stage that it passes.
 const APART = 150, RISE = 40;
 
 // The half size of a stage's box.
@@ -10,14 +10,14 @@ const WIDE = 62, HIGH = 24;
 
 let told;
 
-/** Return the stages and the ways that lead between them, as the sandbox declares them. */
+/** Return the stages and their transitions, as the sandbox declares them. */
 export const life = () => (told ??= fetch(new URL("../lifecycle.json", import.meta.url)).then((answer) => answer.json())
-  .catch((problem) => { // it is asked for again
+  .catch((problem) => { // the next call loads it again
     told = undefined;
     throw problem;
   }));
 
-/** Return the picture, with `stage` lit and the ways that lead on from there told in words. */
+/** Return the picture, with `stage` highlighted and its transitions described in words. */
 export function picture({ stages, ways }, stage) {
   const x = (name, outside) => APART / 2 + APART * (name === null ? outside : stages.indexOf(name) + 1);
   const last = stages.length + 1;
@@ -38,7 +38,7 @@ export function picture({ stages, ways }, stage) {
     arcs.filter(({ isLit }) => isLit).map((one) => svg("text.label", { x: one.x, y: one.y + 4 }, one.label)));
 }
 
-/** Return the arc from one place to another, above the line (`side` -1) or below; back, it is higher. */
+/** Return the arc between two places, above the line (`side` -1) or below. A backward arc is higher. */
 function arc(left, right, side) {
   const edge = side * HIGH;
   const isBack = right < left;

@@ -1,19 +1,19 @@
-// What happens, as it happens: streams of resources, told in bundles, a few times a second.
+// Live events: streams of resources, delivered in batches a few times a second.
 
 import { request, root } from "./api.js";
 
 const [AGAIN, BUNDLE] = [1000, 100];
 const LONGEST = 2000;
 
-// What anybody could see: thousands of requests a second are not held up by somebody who looks on.
+// Limit the updates to a readable rate, so that the page does not slow down thousands of requests a second.
 const PER_SECOND = 100;
 
 /**
- * Follow a stream, and call `tell` with the records that have come; return what ends that.
+ * Follow a stream and call `tell` with the new records. Return a function that ends it.
  *
- * It catches up after a break, from the last record on. While the page is hidden it does not listen: a
- * browser has few connections to a server, and other pages want theirs. `missed` is called with how many
- * records came too fast to be told, `state` with "live" or "lost".
+ * After a break it continues from the last record. While the page is hidden it does not listen, because a
+ * browser has few connections to a server and other pages need them. `missed` is called with the number of
+ * records that came too fast, `state` with "live" or "lost".
  */
 export function follow(operation, given, where, { tell, missed, state = () => {} }) {
   let source, timer, bundle;
@@ -28,7 +28,7 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
     const { path } = request(operation, { ...given, since: mark, per_second: PER_SECOND }, where);
     source = new EventSource(new URL(path, root));
     source.onopen = () => {
-      left = 0; // by itself, too, it begins anew
+      left = 0; // it also restarts automatically
       state("live");
     };
     source.onmessage = ({ data, lastEventId }) => {
@@ -75,8 +75,8 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
 }
 
 /**
- * Return `act` so that it is carried out at most once in so many milliseconds, and never twice at once; with
- * `share`, after a pause so many times as long as it took, so that it takes little of the server's time.
+ * Return `act` limited to one call per so many milliseconds, and never concurrent. With `share`, the pause is
+ * so many times as long as the call took, so that it uses little of the server's time.
  */
 export function seldom(act, pause = 300, share = 0) {
   let timer, busy, wanted;

@@ -1,4 +1,4 @@
-// A name with all that is known of it.
+// The details of a name.
 
 import { Refusal } from "./api.js";
 import { beside } from "./address.js";
@@ -12,7 +12,7 @@ import { action } from "./action.js";
 
 const MOST = 100;
 
-/** Return what there is to show of the name that the address of `view` is about. */
+/** Return the elements that show the name in the address of `view`. */
 export async function name(view) {
   const { address } = view;
   const { subject } = address;

@@ -1,10 +1,10 @@
-// What has come of something that was done, for a while in a corner.
+// Notices of the results of actions, shown in a corner for some time.
 
 import { h } from "./dom.js";
 
 const STAYS = 6000;
 
-/** Tell `text`, and what may help; `tone` is "bad" for what was refused, which stays until it is closed. */
+/** Show `text` and a remedy. With the `tone` "bad", for a refusal, it stays until the user closes it. */
 export function notice(text, more = "", tone = "") {
   const shown = h("div.notice", { class: tone }, h("p", text, more && h("small", more)),
     h("button", { type: "button", "aria-label": "Close", onclick: () => shown.remove() }, "×"));

@@ -1,9 +1,9 @@
-// What the rest of the world can do to a name: strangers, other registrars, the registry.
+// Actions of third parties on a name: strangers, other registrars, the registry.
 
 import { action } from "./action.js";
 import { h } from "./dom.js";
 
-/** Return the actions that have a meaning for the name as it is. */
+/** Return the actions that apply to the name in its current state. */
 export function others(address, subject, one) {
   if (address.at) return null;
   const coming = one?.transfer?.status === "pending" && one.stage === "arriving";

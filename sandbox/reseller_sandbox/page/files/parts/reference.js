@@ -2,7 +2,7 @@
 
 import { look } from "./api.js";
 
-/** Return the operations of an interface, in their order: each with its path, its fields and its example. */
+/** Return the operations of an interface in order, each with its path, its fields and its example. */
 export async function operationsOf(interfaceName, where) {
   const [{ paths, components }, { [interfaceName]: recorded }] = await Promise.all([
     look(`_sandbox/openapi/${interfaceName}.json`, where), look("_sandbox/page/requests.json")]);
@@ -18,13 +18,13 @@ export async function operationsOf(interfaceName, where) {
   }));
 }
 
-// A parameter as form.js takes it; `example` is what it is filled with.
+// A parameter in the form that form.js takes. `example` is its initial value.
 const of = (parameters, place, { parameters: given = {} }) => parameters.filter((one) => one.in === place)
   .map((one) => ({ name: one.name, required: one.required, shape: one.schema, about: one.description, example: given[one.name] ?? one.schema.enum?.[0] }));
 
 const DEEP = 6;
 
-/** Return a schema with what it refers to in its place, and without null, which stands for a key that is not sent. */
+/** Return a schema with its references resolved and without null, which means a key that is not sent. */
 function resolved(schema, components, deep = 0) {
   if (Array.isArray(schema)) return schema.filter((one) => one !== "null" && one !== null).map((one) => resolved(one, components, deep));
   if (!schema || typeof schema !== "object") return schema;

@@ -1,9 +1,9 @@
-// Where the server wants a control token, it is asked for once; the browser then has a cookie.
+// If the server requires a control token, ask for it once. The browser then has a cookie.
 
 import { signIn as shown } from "./api.js";
 import { h, render } from "./dom.js";
 
-/** Ask for the token until it is the right one. */
+/** Ask for the token until it is correct. */
 export function signIn() {
   return new Promise((done) => {
     const token = h("input", { type: "password", name: "token", autocomplete: "current-password", required: true });

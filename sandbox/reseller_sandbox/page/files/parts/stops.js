@@ -1,11 +1,11 @@
-// The points of a world's past that can be looked at, in the order in which they came.
+// The visible points of a world's past, in order of time.
 
 import { ask } from "./api.js";
 import { instant } from "./words.js";
 
 const MOST = 500;
 
-/** Return the stops of a world, the beginning first and the present last, each with its point and in words. */
+/** Return the stops of a world from its beginning to the present, each with its point and its words. */
 export async function stopsOf(world) {
   const { events } = await ask("events.find", { limit: MOST }, { world });
   const stops = [{ point: "start", words: "the beginning" }];
@@ -25,14 +25,14 @@ export async function stopsOf(world) {
   return stops;
 }
 
-/** Return where a point is among the stops: before a request is after the one that came before it. */
+/** Return the index of a point among the stops. The point before a request is after the previous request. */
 export function placeOf(stops, point) {
   const at = stops.findIndex((one) => one.point === point);
   if (at >= 0 || !point?.startsWith("before:")) return at;
   return stops.findIndex((one) => one.point === point.replace("before:", "after:")) - 1;
 }
 
-/** Return a stop in a line. */
+/** Return a stop as one line of text. */
 export const told = (stop) => stop && [stop.words, stop.at && instant(stop.at)].filter(Boolean).join(" · ");
 
 const few = (names) => (names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(" and "));

@@ -1,4 +1,4 @@
-// What every view is: an element that shows an address, and shows it anew when something has happened.
+// Base of every view: an element that shows an address, and updates after events.
 
 import { ask } from "./api.js";
 import { h, render } from "./dom.js";
@@ -10,7 +10,7 @@ export class View extends HTMLElement {
   #left;
   #anew = seldom(() => this.#left || this.update(this.address), 500, 20);
 
-  /** Show what the address says, and nothing more of an older one. */
+  /** Show the current address, and discard responses for an older one. */
   async update(address) {
     [this.address, this.#left] = [address, false];
     const turn = ++this.#turn;
@@ -23,33 +23,33 @@ export class View extends HTMLElement {
     }
   }
 
-  /** Show nothing more that is asked for by now. */
+  /** Discard the responses that are under way. */
   letGo() {
     this.#turn++;
     this.#left = true;
   }
 
-  /** Ask a resource, in the world and at the moment of the address. */
+  /** Call a resource in the world and at the moment of the address. */
   ask(operation, given) {
     return ask(operation, given, this.address);
   }
 
-  /** Make these the children. */
+  /** Replace the children. */
   render(...nodes) {
     render(this, ...nodes);
   }
 
-  /** Something has happened in the world: `events` are its records. */
+  /** Handle new `events` of the world. */
   news() {
     if (!this.address?.at) this.#anew();
   }
 
-  /** More has happened in the world than was told. */
+  /** Handle missed events of the world. */
   missed() {
     View.prototype.news.call(this);
   }
 
-  /** Show it anew every few seconds: other worlds have no stream here. */
+  /** Update every few seconds, because other worlds have no stream here. */
   watch() {
     this.#watch ??= setInterval(() => document.hidden || this.missed(), 3000);
   }

@@ -1,12 +1,12 @@
 // Values in words: instants, spans, money, JSON.
 
-/** Return an instant as people read it: `2026-01-15 12:00:00`, always in UTC. */
+/** Return an instant for people: `2026-01-15 12:00:00`, always in UTC. */
 export const instant = (text) => (text ? text.replace("T", " ").replace(/(\.\d+)?Z$/, "") : "–");
 
 /** Return the day of an instant. */
 export const day = (text) => (text ? text.slice(0, 10) : "–");
 
-/** Return how far it is from one instant to another: `in 3 days`, `2 hours ago`. */
+/** Return the distance between two instants: `in 3 days`, `2 hours ago`. */
 export function distance(from, to) {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
   const [size, unit] = [[86400 * 365, "year"], [86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]]
@@ -22,7 +22,7 @@ export const json = (value) => (typeof value === "string" ? value : JSON.stringi
 /** Return a value on one line. */
 export const brief = (value) => (typeof value === "string" ? value : value === null ? "–" : JSON.stringify(value));
 
-/** Return what a text is as JSON, or else the text. */
+/** Return a text parsed as JSON, or the text itself. */
 export function parsed(text) {
   try {
     return JSON.parse(text);
@@ -34,5 +34,5 @@ export function parsed(text) {
 /** Return a count with its word: `2 requests`. */
 export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-/** Return what was charged as it moves the balance; nothing for nothing. */
+/** Return a charge as a change of the balance, or nothing if it is zero. */
 export const money = (charged) => (Number(charged) ? (Number(charged) > 0 ? `−${charged}` : `+${charged.slice(1)}`) : "");

@@ -1,4 +1,4 @@
-// The assumptions of the world: what each decides, which differ, what rested on them; changed with a click.
+// The assumptions of the world: their effect, changed values, and dependent requests. A click changes one.
 
 import { action, doorway } from "../parts/action.js";
 import { ask } from "../parts/api.js";
@@ -9,7 +9,7 @@ import { notice } from "../parts/notices.js";
 import { View } from "../parts/view.js";
 import { brief, parsed } from "../parts/words.js";
 
-const LISTED = 100; // the latest requests, which are looked through for what they rested on
+const LISTED = 100; // the latest requests, which are searched for the assumptions they depend on
 
 export default class extends View {
   async show(address, isCurrent) {

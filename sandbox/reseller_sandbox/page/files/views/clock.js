@@ -1,4 +1,4 @@
-// The clock, always in sight: what it shows, what is due next, and moving it, with a look at what that would do.
+// The clock, always visible: the time, the next due event, and a form to move it with a preview.
 
 import { ask, choices } from "../parts/api.js";
 import { action } from "../parts/action.js";
@@ -70,7 +70,7 @@ class Clock extends View {
     return { by: { by }, to: { to }, next: { until: "next" }, stage: { until: { domain, stage } } }[way];
   }
 
-  // What another choice has followed meanwhile is not told any more.
+  // Discard the preview of an earlier choice.
   async #foresee() {
     const { move, address } = this;
     const found = await ask("clock.advance", { ...this.given, dry_run: true, limit: SHOWN }, address).catch((problem) => problem);

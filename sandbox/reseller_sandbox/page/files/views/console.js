@@ -1,4 +1,4 @@
-// The console: any operation of either interface, filled in, signed and sent; the answer beside the request.
+// The console: any operation of both interfaces, filled in, signed and sent. The response is beside the request.
 
 import { beside, change } from "../parts/address.js";
 import { prefix, root, signed } from "../parts/api.js";
@@ -15,7 +15,7 @@ export default class extends View {
   async show(address, isCurrent) {
     if (this.world !== address.world) {
       this.known = Promise.all(["v3", "v2"].map((name) => operationsOf(name, address))).then((both) => both.flat());
-      this.known.catch(() => (this.world = null)); // the next address asks again
+      this.known.catch(() => (this.world = null)); // the next address loads it again
       this.world = address.world;
     }
     const [all, { accounts }] = await Promise.all([this.known, this.ask("accounts.list")]);
@@ -42,11 +42,11 @@ export default class extends View {
       !shown.length && h("p.empty", "No operation is like that."));
   }
 
-  // What happens meanwhile changes nothing here, least of all what is being filled in.
+  // Ignore events, so that they do not change a form that is being filled in.
   news() {}
   missed() {}
 
-  // The name to fill in: the example's if there is one of that name, else one that the account has.
+  // The name to fill in: the name in the example if it exists, otherwise a name of the account.
   async #held(one, account) {
     const { example } = one.path_fields.find(isName) ?? {};
     if (!example || /regist|check|transfer/i.test(one.id)) return example;
@@ -55,7 +55,7 @@ export default class extends View {
     return same.length ? example : names[0]?.name ?? example;
   }
 
-  // It is made once, and stays as it is while something else is searched: it is being filled in.
+  // Make the form once and keep it during a search, because it is being filled in.
   #request(one, account, held, key) {
     const { address } = this;
     const again = placed(one.path, address.target) ?? {};
@@ -99,13 +99,13 @@ export default class extends View {
 
 const isName = ({ name }) => /^domain_?name$/i.test(name);
 
-// The documents have a name for each path of an operation, the journal one for them all: the path of what was sent decides.
+// The documents name each path of an operation, the journal names the operation once. So compare the paths.
 function called(all, { subject, target }) {
   const its = all.filter(({ id, own }) => [id, own].includes(subject));
   return its.find(({ path }) => placed(path, target)) ?? its.find(({ id }) => id === subject) ?? its[0];
 }
 
-/** What stands in the places of a path and in the query where a request is to be sent again; null for another path. */
+/** Return the path and query parameters of a request to send again, or null if the path does not match. */
 function placed(path, target = "") {
   const pattern = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
   const [its, query] = target.split("?");
@@ -114,10 +114,10 @@ function placed(path, target = "") {
   return found && { ...Object.fromEntries(new URLSearchParams(query)), ...Object.fromEntries(words) };
 }
 
-/** The example with another name in place of its own, wherever that stands. */
+/** Return the example with its name replaced everywhere. */
 const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.stringify(example, (_, value) => (value === from ? to : value))) : example);
 
-// A path as it may be broken: before a slash.
+// A path with line break opportunities before its slashes.
 const broken = (path) => path.split(/(?=\/)/).map((part) => [h("wbr"), part]);
 
 const row = (one, chosen, { world, at, account, q }) => h("li", { key: one.id, "data-row": one.id, "aria-current": String(one === chosen) },
@@ -127,7 +127,7 @@ const row = (one, chosen, { world, at, account, q }) => h("li", { key: one.id, "
 const parts = ({ properties, required = [] }) => Object.entries(properties)
   .map(([name, shape]) => ({ name, shape, required: false, about: shape.description, isNeeded: required.includes(name) }));
 
-/** The path and query of a request, with what is given in its places. */
+/** Return the path and query of a request with its parameters filled in. */
 function filled(one, given) {
   const path = one.path.slice(1).replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(given[name] ?? ""));
   const query = new URLSearchParams(one.query_fields.filter(({ name }) => given[name] !== undefined).map(({ name }) => [name, given[name]]));

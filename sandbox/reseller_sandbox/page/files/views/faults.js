@@ -1,4 +1,4 @@
-// The faults of the world: presets to switch, rules with what they have applied, a form for each kind.
+// The faults of the world: presets, rules with the number of their uses, and a form for each kind.
 
 import { action, sheet } from "../parts/action.js";
 import { ask } from "../parts/api.js";
@@ -73,7 +73,7 @@ function preset({ preset: name, about }, faults, where) {
 
 function kind({ kind: name, about, parameters: its }, where) {
   const asks = [...its.map((one) => one.name), "name", "match", "when"];
-  const abouts = Object.fromEntries(its.map((one) => [one.name, one.about])); // as this kind tells it: two may share a parameter
+  const abouts = Object.fromEntries(its.map((one) => [one.name, one.about])); // the text of this kind, because two kinds may share a parameter
   return h("li", { key: name },
     h("button.do", { type: "button", onclick: () => sheet({ label: `Add ${name}`, operation: "faults.add", given: { kind: name }, where, asks, abouts }) }, name),
     h("small", plain(about)));

@@ -1,4 +1,4 @@
-// The journal, live: requests, control calls, due events and scheduled actions; and a request with all that is known of it.
+// The journal, live: requests, control calls, timed events and scheduled actions, and the details of a request.
 
 import { beside, change } from "../parts/address.js";
 import { h } from "../parts/dom.js";
@@ -24,7 +24,7 @@ export default class extends View {
     const filter = filterOf(address);
     const key = JSON.stringify([world, at, filter, address.kind, this.#age]);
     if (key !== this.key) {
-      this.stop?.(); // what it tells is no part of the list that is asked for
+      this.stop?.(); // its events do not belong to the list that is loaded
       Object.assign(this, { key: undefined, come: [], hasGaps: false });
       const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
       const isNew = !matching && !at && !isNarrow(address);
@@ -32,7 +32,7 @@ export default class extends View {
       if (!isCurrent()) return;
       const isAlone = address.kind && address.kind !== "request";
       Object.assign(this, { key, accounts, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
-      // From the first on where there are none: what comes before the stream is open belongs to it.
+      // Without lines begin at the first: events before the stream opens belong to the list.
       if (!at && !isAlone) this.#listen(world, { ...filter, since: requests.at(-1)?.id ?? "r0" });
     }
     const found = subject ? await this.ask("journal.get", { request: subject }) : null;
@@ -41,7 +41,7 @@ export default class extends View {
     this.#draw();
   }
 
-  // What is no request; what only requests have leaves nothing else over.
+  // Lines that are not requests. A filter on a field of requests excludes all of them.
   async #others(address) {
     if (!hasOthers(address)) return [];
     const { kind, domain } = address;
@@ -62,7 +62,7 @@ export default class extends View {
     });
   }
 
-  // Those between the rows that were told are looked up when it is calm.
+  // Load the missed rows when fewer events arrive.
   missed() {
     if (this.address?.at) return;
     this.hasGaps = true;
@@ -76,12 +76,12 @@ export default class extends View {
   news(events) {
     if (this.address?.at) return;
     if (events.some(({ name }) => REWRITES.test(name))) {
-      this.#age++; // whatever is being asked for is too old already
+      this.#age++; // discard the responses that are under way
       super.news(events);
     } else if (hasOthers(this.address)) this.#take(events.filter((one) => isWanted(one, this.address)));
   }
 
-  // While a list is on its way it waits for that.
+  // While a list is loading, wait for it.
   #take(come) {
     if (!come.length) return;
     if (this.come) {
@@ -92,7 +92,7 @@ export default class extends View {
     this.#draw();
   }
 
-  // A row that has been drawn already is kept: of many that come, only the new ones cost anything.
+  // Keep rows that are drawn already, so that only new rows cost time.
   #rows() {
     const seen = this.#for === location.hash ? this.#drawn : new Map();
     const { address } = this;
@@ -132,7 +132,7 @@ const hasOthers = ({ kind, operation, account, outcome }) => kind !== "request" 
 const isWanted = ({ kind, registry_event }, { kind: wanted, domain }) =>
   kind !== "request" && (!wanted || kind === wanted) && (!domain || registry_event?.subject === domain);
 
-/** The lines together, the latest first; a line that is there already comes once. */
+/** Return the lines merged, the latest first, without duplicates. */
 function merged(...lists) {
   const known = new Map(lists.flat().map((one) => [one.number, one]));
   return [...known.values()].sort((one, other) => other.number - one.number).slice(0, MOST);

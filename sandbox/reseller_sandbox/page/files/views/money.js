@@ -1,4 +1,4 @@
-// Money: balances over the world's time, the ledger, and advice with the requests it is about.
+// Money: balances over time, the ledger, and advice with the requests it concerns.
 
 import { beside, change } from "../parts/address.js";
 import { h, svg } from "../parts/dom.js";
@@ -33,7 +33,7 @@ export default class extends View {
 
 const [WIDE, HIGH] = [600, 90];
 
-// The steps of one balance: from what it was before the first movement that is known to what it is now.
+// The steps of one balance: from before the first known movement until now.
 function chart({ account, currency, balance }, all, now) {
   const its = all.filter((one) => one.account === account).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
   let money = Number(balance) - its.reduce((sum, one) => sum + Number(one.amount), 0);

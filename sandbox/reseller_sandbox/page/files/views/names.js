@@ -1,4 +1,4 @@
-// The names: searched, filtered, sorted and paged by the server; and each with a view of its own.
+// The names: searched, filtered, sorted and paged by the server. Each name has its own view.
 
 import { choices } from "../parts/api.js";
 import { beside, change, write } from "../parts/address.js";
@@ -58,7 +58,7 @@ export default class extends View {
   }
 }
 
-// Where the picture of a name's life is wider than the window, its stage is what is seen of it.
+// If the picture of the lifecycle is wider than the window, scroll it to the stage of the name.
 function toMiddle(scrolled) {
   const { left, width } = scrolled.querySelector(":is(.box, .end).lit").getBoundingClientRect();
   scrolled.scrollLeft += left + width / 2 - scrolled.getBoundingClientRect().left - scrolled.clientWidth / 2;

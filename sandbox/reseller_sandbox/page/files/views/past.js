@@ -1,5 +1,5 @@
-// A strip below the head, for travel: a slider over the world's history, and the ways on from where it stands.
-// While it stands in the past, the whole page shows what was then.
+// A strip below the head for travel: a slider over the world's history, and actions at its position.
+// While it is in the past, the whole page shows the state at that point.
 
 import { action } from "../parts/action.js";
 import { change, read } from "../parts/address.js";
@@ -27,7 +27,7 @@ class Past extends View {
       at && this.#ways(at));
   }
 
-  // What is known is known until something happens; what could not be learnt is asked for again.
+  // Cache the stops until the next event. After an error, load them again.
   #stopsOf(world) {
     const known = stopsOf(world);
     known.catch(() => this.known === known && (this.known = undefined));

@@ -1,4 +1,4 @@
-// Third parties: what strangers, other registrars, registries and the service's staff do; now, or planned.
+// Third parties: actions of strangers, other registrars, registries and the service's staff, now or scheduled.
 
 import { action } from "../parts/action.js";
 import { operations } from "../parts/api.js";
@@ -7,7 +7,7 @@ import { h } from "../parts/dom.js";
 import { View } from "../parts/view.js";
 import { brief, instant } from "../parts/words.js";
 
-const ASKED = 60; // the latest requests for availability that are looked through
+const ASKED = 60; // the latest availability requests that are searched
 
 export default class extends View {
   async show(address, isCurrent) {
@@ -49,7 +49,7 @@ export default class extends View {
 const words = (operation) => operation.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
 const WHEN = new Set(["at", "after"]);
 
-/** The actions whose first parameter is this. */
+/** Return the actions whose first parameter has this name. */
 const about = (subject) => Object.keys(operations).filter((id) => id.startsWith("simulate.") && operations[id].parameters[0].name === subject)
   .map((id) => id.slice("simulate.".length));
 const rest = (operation, subject) => {
@@ -60,7 +60,7 @@ const rest = (operation, subject) => {
 const planned = ({ when, on, after }) => (when === "at" && on ? { at: on } : when === "after" && after ? { after } : {});
 const happened = ({ events, scheduled: made }) => (made ? `Planned: ${words(made.action)}.` : events.map((one) => `${one.event} ${one.subject}`).join(", ") || "Done.");
 
-// When what is pressed is to happen; it is in the address, as everything is.
+// The time of the next action. It is part of the address, like all state.
 const time = (address) => h("span.line",
   h("select", { "aria-label": "When", value: address.when ?? "", onchange: ({ target }) => change({ when: target.value }) },
     Object.entries({ "": "at once", at: "at an instant, or after a time", after: "after a request" })

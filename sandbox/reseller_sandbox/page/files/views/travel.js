@@ -1,4 +1,4 @@
-// Travel: the history of the world and its branches, what is kept of them, and what differs between two points.
+// Travel: the history of the world, its branches and snapshots, and the differences between two points.
 
 import { ask } from "../parts/api.js";
 import { action } from "../parts/action.js";

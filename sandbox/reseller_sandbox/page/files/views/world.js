@@ -1,4 +1,4 @@
-// Which world is looked at: a list in the head.
+// The world selector in the head.
 
 import { ask } from "../parts/api.js";
 import { go } from "../parts/address.js";
@@ -18,7 +18,7 @@ class World extends View {
     } }, names.map((name) => h("option", { value: name, selected: name === world }, name))));
   }
 
-  news() {} // of this world alone
+  news() {} // the events are only of this world
 }
 
 customElements.define("page-world", World);

@@ -1,4 +1,4 @@
-// The worlds of the server: forked, dropped, compared, saved, and opened from a file that is dropped here.
+// The worlds of the server: fork, delete, compare and save them, or open one from a dropped file.
 
 import { action } from "../parts/action.js";
 import { ask } from "../parts/api.js";
@@ -9,7 +9,7 @@ import { changed } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { instant, plural } from "../parts/words.js";
 
-const MOST = 200; // the records that are shown of what differs
+const MOST = 200; // maximum number of differing records shown
 
 export default class extends View {
   async show(address, isCurrent) {
@@ -72,7 +72,7 @@ async function open(file) {
   }
 }
 
-// A recording begins as whatever is packed by gzip, and a fixture cannot.
+// A recording begins with the gzip signature. A fixture is text, so it cannot.
 const isPacked = ([first, second]) => first === 0x1f && second === 0x8b;
 
 const packed = (file) => new Promise((done, failed) => {
