@@ -1,6 +1,6 @@
-"""The options of the pytest plugin; each is also a variable of the environment and a key of pytest's file.
+"""Options of the pytest plugin, which are also environment variables and ini keys.
 
-Next to nothing is loaded here: pytest reads it for every test run, and the tools name the variables.
+This module imports little, because pytest reads it for every test run, and the tools use the variable names.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET_HERE, SLOW
 
 Number = TypeVar("Number", int, float)
 
-#: The fixture that makes a test one that can be swept and explored.
+#: The fixture of the tests that can be swept and explored.
 FIXTURE = "reseller_sandbox"
 
 MODE = "reseller_sandbox_mode"
@@ -32,7 +32,7 @@ EXPLORE_SCHEDULE = "reseller_sandbox_explore_schedule"
 INVARIANT = "reseller_sandbox_invariant"
 RECORDINGS = "reseller_sandbox_recordings"
 
-#: By name: what the option is for, and how pytest takes it.
+#: By name: the help text of the option, and its arguments for pytest.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     MODE: (
         "where the worlds of reseller-sandbox live: process (the default), server (one of this run), "
@@ -92,34 +92,37 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 def flag(name: str) -> str:
-    """Return the option of this name as a command line has it."""
+    """Return the command line flag of an option."""
     return f"--{name.replace('_', '-')}"
 
 
 def variable(name: str) -> str:
-    """Return the variable of the environment that says the same."""
+    """Return the environment variable of an option."""
     return name.upper()
 
 
 def variables(said: Mapping[str, object]) -> dict[str, str]:
-    """Return the variables that say this; what is empty is left out."""
+    """Return the environment variables for these options, without empty values."""
     return {variable(name): str(value) for name, value in said.items() if value not in (None, "", False)}
 
 
 def before_a_path(name: str) -> str:
-    """Return how an option whose value may be left out is written where a path follows it."""
+    """Return the hint to write an option with its default value before a path."""
     return f"; before a path write {flag(name)}={OPTIONS[name][1]['const']}"
 
 
 def above_0(
     said: Mapping[str, str], name: str, kind: Callable[[str], Number], what: str = "a number"
 ) -> Number:
-    """Return the number that an option was given; raise ValueError unless it is above 0, and finite."""
+    """Return the number given for an option.
+
+    Raise ValueError unless it is finite and greater than 0.
+    """
     try:
-        found = kind(said[name])
+        number = kind(said[name])
     except ValueError:
-        found = kind("0")
-    if 0 < found < float("inf"):
-        return found
+        number = kind("0")
+    if 0 < number < float("inf"):
+        return number
     path = before_a_path(name) if "const" in OPTIONS[name][1] else ""
     raise ValueError(f"{flag(name)} must be {what} above 0; it is {said[name][:80]!r}{path}")

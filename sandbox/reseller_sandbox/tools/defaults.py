@@ -1,8 +1,8 @@
-"""What the tools share with the pytest plugin: defaults of the options, and the channel to a running tool.
+"""Option defaults and the report channel of the tools and the pytest plugin.
 
-Tests that ask for the plugin's fixture have worlds of their own, which no address leads to. So a tool has the
-plugin sweep and explore each of these tests in their own process, and the plugin reports the results.
-Next to nothing is loaded here, because pytest reads this for every test run.
+Tests that use the plugin's fixture have their own worlds, which no address leads to. So the tools let the
+plugin sweep and explore these tests in their own process, and the plugin reports the results. This module
+imports little, because pytest reads it for every test run.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import json
 import os
 from typing import Any
 
-#: Whose credentials a program gets, and after how many seconds a run of it is given up.
+#: The account whose credentials a program gets, and the timeout of a run in seconds.
 ACCOUNT, TIMEOUT = "main", 120.0
 
-#: How many seconds late a slow answer comes in a sweep.
+#: The delay of a slow answer in a sweep, in seconds.
 SLOW = 30.0
 
-#: How many workers a program has at a time that is explored, and how many runs are made at most.
+#: The number of concurrent workers of an explored program, and the largest number of runs.
 ACTORS, MAX_RUNS = 2, 200
 
-#: For how many seconds nothing has to come from a program, until those that wait are taken for all.
+#: Seconds without a new request after which the waiting requests count as all.
 QUIET = 0.3
 
-#: The same for a function, because the end of its threads can be seen.
+#: The same for a function. It is shorter because the ends of its threads can be observed.
 QUIET_HERE = 0.1
 
 #: The variable with the file that the plugin writes its reports to, if a tool runs this process.
@@ -31,7 +31,10 @@ TOLD = "RESELLER_SANDBOX_TOLD"
 
 
 def say_to_tool(**words: Any) -> None:
-    """Report ``words`` to the tool that runs this process, if any. Lines of several processes stay whole."""
+    """Report ``words`` to the tool that runs this process, if any.
+
+    Lines of several processes do not mix.
+    """
     if not (name := os.environ.get(TOLD)):
         return
     file = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

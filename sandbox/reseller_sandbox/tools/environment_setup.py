@@ -1,4 +1,4 @@
-"""Where runs take place: a server, a prepared world to fork, and the variables that lead a program there."""
+"""The environment of runs: a server, a prepared world to fork, and variables."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from reseller_sandbox.control.worlds import ForkOptions
     from reseller_sandbox.remote import HttpTransport
 
-#: The variables with the credentials of an account; with ``_NAME`` behind, of the account of that name.
+#: The variables with the credentials of the run's account. ``_NAME`` is appended for any other account.
 KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
 
-#: The variable with the file that a program may write its orders to.
+#: The variable with the file that a program can write its orders to.
 VIEW = "RESELLER_SANDBOX_VIEW"
 
 
 class Ground(Struct, frozen=True):
-    """The ``prepared`` world, and its server: the ``url``, and the token and authority that clients need."""
+    """The ``prepared`` world, and the URL, token and authority of its server."""
 
     prepared: Sandbox
     url: str = ""
@@ -40,31 +40,37 @@ class Ground(Struct, frozen=True):
         return f"{self.url}/_worlds/{world.transport.name}"
 
     @contextmanager
-    def world(self, **wanted: Unpack[ForkOptions]) -> Iterator[Sandbox]:
-        """Provide a fork of the prepared world for one run; it draws the same codes as every other fork."""
+    def world(self, **options: Unpack[ForkOptions]) -> Iterator[Sandbox]:
+        """Provide a fork of the prepared world for one run.
+
+        All forks generate the same codes, because they have the same seed.
+        """
         seed = self.prepared.worlds.get(self.prepared.transport.name).seed
-        given: ForkOptions = {"seed": seed, **wanted}
-        with closing(self.prepared.fork(**given)) as made:
-            yield made
+        seeded: ForkOptions = {"seed": seed, **options}
+        with closing(self.prepared.fork(**seeded)) as fork:
+            yield fork
 
     def environment(self, world: Sandbox, account: str, view: Path) -> dict[str, str]:
-        """Return the variables for a run in ``world``; raise ``BadSetting`` if it has no such account."""
-        found = {URL: self.address(world), WORLD: world.transport.name, VIEW: str(view)}
+        """Return the variables for a run in ``world``.
+
+        Raise ``BadSetting`` if the world has no such account.
+        """
+        environment = {URL: self.address(world), WORLD: world.transport.name, VIEW: str(view)}
         try:
             own = world.accounts.get(account)
         except Refused as refused:
             raise BadSetting(refused.message) from None
         named = {
-            f"_{re.sub('[^A-Z0-9]', '_', one.name.upper())}": one for one in world.accounts.list().accounts
+            f"_{re.sub('[^A-Z0-9]', '_', each.name.upper())}": each for each in world.accounts.list().accounts
         }
-        for suffix, one in {"": own, **named}.items():
-            keys = {KEY: one.key, SECRET: one.secret, TOKEN: one.token}
-            found |= {f"{name}{suffix}": value for name, value in keys.items()}
+        for suffix, record in {"": own, **named}.items():
+            keys = {KEY: record.key, SECRET: record.secret, TOKEN: record.token}
+            environment |= {f"{name}{suffix}": value for name, value in keys.items()}
         if self.control_token is not None:
-            found[variables()["control_token"]] = self.control_token
+            environment[variables()["control_token"]] = self.control_token
         if self.authority is not None:
-            found[AUTHORITY] = self.authority
-        return found
+            environment[AUTHORITY] = self.authority
+        return environment
 
 
 @contextmanager
@@ -79,9 +85,9 @@ def own_ground(settings: Mapping[str, Any]) -> Iterator[Ground]:
 
 @contextmanager
 def ground_at(server: HttpTransport) -> Iterator[Ground]:
-    """Provide the world of a running server as it is now; later changes of that world have no effect.
+    """Provide a fork of the current world of a running server.
 
-    Raise ``Unreachable`` and ``Refused``.
+    Later changes of that world have no effect. Raise ``Unreachable`` and ``Refused``.
     """
     with closing(Sandbox.through(server).fork()) as prepared:
         yield Ground(prepared, server.url, server.token, server.authority)

@@ -1,7 +1,7 @@
-"""What holds of a world after any run that ends well: nothing paid twice, nothing paid and lost, …
+"""Invariants after a successful run: nothing paid twice, nothing paid and lost, …
 
-Each invariant compares what a run has left with what the ``default`` run, in which nothing went wrong, has
-left, and yields a sentence for each thing that does not hold. ``expected`` says how much the two may differ.
+Each invariant compares the outcome of a run with the ``default`` outcome, that of the run without trouble,
+and yields a sentence for each violation. ``expected`` says how much the two outcomes may differ.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.outcomes import Outcome, in_a_line
 
-#: How far apart two dates may be that are taken for the same, since a clock may run.
+#: The largest difference between dates that count as equal, because the clock can run.
 _SAME = timedelta(days=1)
 
-#: Advice about an order that was sent again and refused; it holds only where nobody looked at the name since.
+#: Advice about an order that was repeated and refused. It applies only until the program looks at the name.
 _REPEATED = ("registration_repeated", "transfer_repeated")
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """What may be expected of a run.
+    """The differences from the default outcome that are acceptable.
 
-    ``same`` is whether it can come to what the usual one comes to, since to ask again would have done;
-    ``priced`` is whether a name got another price just before it was ordered.
+    ``same`` is whether the program can reach the default outcome, because a retry is enough. ``priced`` is
+    whether the price of a name changed just before its order.
     """
 
     same: bool = True
     priced: bool = False
 
 
-#: Advice that the ledger shows as well.
+#: Advice about a double payment, which the ledger shows as well.
 _TWICE = "renewed_twice"
 
 Invariant = Callable[[Outcome, Outcome, Expected], Iterator[str]]
 
-#: What holds of a world after a run, or the words for what does not.
+#: An invariant of the user: returns a description of the violation, or None.
 OwnInvariant = Callable[["Sandbox"], str | None]
 
 
 def paid_twice(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield what was paid for more often than it is usually."""
+    """Yield payments that occur more often than in the default run."""
     for key, amounts in run.paid.items():
         often = len(default.paid.get(key, ()))
         if len(amounts) > max(often, 1):
@@ -62,12 +62,12 @@ def paid_twice(run: Outcome, default: Outcome, expected: Expected) -> Iterator[s
 
 
 def paid_and_lost(run: Outcome, default: Outcome, _: Expected) -> Iterator[str]:
-    """Yield what was paid for and is not there, or nobody knows of."""
+    """Yield payments without the name, and new advice about money."""
     for key in run.paid:
         at = key.account, key.name
         if run.names.get(at) is None and not (key in default.paid and default.names.get(at) is None):
             yield f"{key} was paid, and {key.account} does not have the name"
-    known = {(one.rule, one.domains) for one in default.findings}
+    known = {(finding.rule, finding.domains) for finding in default.findings}
     for finding in run.of_money:
         new = (finding.rule, finding.domains) not in known
         if new and finding.rule != _TWICE and not _learned_since(run, finding):
@@ -75,42 +75,42 @@ def paid_and_lost(run: Outcome, default: Outcome, _: Expected) -> Iterator[str]:
 
 
 def _learned_since(run: Outcome, finding: Finding) -> bool:
-    """Whether somebody looked at the name after the order had been refused the second time."""
+    """Whether the program looked at the name after the second refusal of the order."""
     if finding.rule not in _REPEATED:
         return False
-    last = max(int(one[1:]) for one in finding.entries)
+    last = max(int(entry[1:]) for entry in finding.entries)
     return any(
-        one.outcome == OK and (one.operation == LIST or set(one.domains) & set(finding.domains))
-        for one in run.requests
-        if int(one.id[1:]) > last and one.account == finding.account
+        request.outcome == OK and (request.operation == LIST or set(request.domains) & set(finding.domains))
+        for request in run.requests
+        if int(request.id[1:]) > last and request.account == finding.account
     )
 
 
 def left_undone(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield what differs of the names, where to ask again would have brought them to the usual state."""
+    """Yield differences of names that a retry would have avoided."""
     if not expected.same:
         return
-    for (account, name), wanted in default.names.items():
-        found = run.names.get((account, name))
-        if wanted is not None and found is None:
+    for (account, name), usual in default.names.items():
+        actual = run.names.get((account, name))
+        if usual is not None and actual is None:
             yield f"{account} does not have {to_unicode(name)}, which it has without the fault"
-        elif wanted is None and found is not None and (account, name) in run.names:
+        elif usual is None and actual is not None and (account, name) in run.names:
             yield f"{account} has {to_unicode(name)}, which it does not have without the fault"
-        elif wanted is not None and found is not None:
-            for what, one, other in _differences(found, wanted):
-                yield f"{to_unicode(name)}: {what} {one}, and {other} without the fault"
+        elif usual is not None and actual is not None:
+            for words, value, other in _differences(actual, usual):
+                yield f"{to_unicode(name)}: {words} {value}, and {other} without the fault"
 
 
-def _differences(found: NameRecord, wanted: NameRecord) -> Iterator[tuple[str, str, str]]:
-    if abs(found.expires - wanted.expires) > _SAME:
-        yield "its expiry date is", f"{found.expires:%Y-%m-%d}", f"{wanted.expires:%Y-%m-%d}"
-    for what, words in _COMPARED.items():
-        one, other = _in_words(getattr(found, what)), _in_words(getattr(wanted, what))
-        if one != other:
-            yield words, one, other
+def _differences(actual: NameRecord, usual: NameRecord) -> Iterator[tuple[str, str, str]]:
+    if abs(actual.expires - usual.expires) > _SAME:
+        yield "its expiry date is", f"{actual.expires:%Y-%m-%d}", f"{usual.expires:%Y-%m-%d}"
+    for field, words in _COMPARED.items():
+        value, other = _in_words(getattr(actual, field)), _in_words(getattr(usual, field))
+        if value != other:
+            yield words, value, other
 
 
-#: What is compared of a name beside its date, and how it is told.
+#: The compared fields of a name beside its expiry date, and their words in reports.
 _COMPARED = {
     "stage": "its stage is",
     "autorenew": "its automatic renewal is",
@@ -127,16 +127,19 @@ def _in_words(value: object) -> str:
 
 
 def agreed_prices(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield what was paid at a price that came up after the customer had agreed to another."""
+    """Yield payments above the price to which the customer had agreed."""
     for key, amounts in run.paid.items() if expected.priced else ():
         agreed = default.paid.get(key)
         if agreed and max(amounts) > max(agreed):
-            price, told = money.write(max(amounts)), money.write(max(agreed))
-            yield f"{key} was paid with {price}, and the price was {told} when it was agreed to"
+            price, agreed_price = money.write(max(amounts)), money.write(max(agreed))
+            yield f"{key} was paid with {price}, and the price was {agreed_price} when it was agreed to"
 
 
 def as_said(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
-    """Yield where the program has another view of its orders than the registry; if it says what it has."""
+    """Yield differences between the orders that the program reports and the registry.
+
+    If the program reports no orders, there are none.
+    """
     said = run.ended.view
     if said is None:
         return
@@ -157,39 +160,44 @@ def as_said(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
             yield f"{key} was paid, and the program does not know of it"
 
 
-#: Every invariant, in the order in which they are told.
+#: Every invariant, in the order of the report.
 INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, as_said, left_undone)
 
 
 def broken(run: Outcome, default: Outcome, expected: Expected) -> list[str]:
-    """Return a sentence for each thing that does not hold."""
-    return list(dict.fromkeys(words for one in INVARIANTS for words in one(run, default, expected)))
+    """Return a sentence for each violated invariant."""
+    return list(
+        dict.fromkeys(words for invariant in INVARIANTS for words in invariant(run, default, expected))
+    )
 
 
 def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
-    """Return what the invariants of the user's own say; to raise an error is to say that it does not hold."""
-    found = []
-    for one in invariants:
+    """Return the violations of the user's invariants.
+
+    An invariant that raises an error is violated.
+    """
+    violations = []
+    for invariant in invariants:
         try:
-            words = one(world)
+            words = invariant(world)
         except Exception as problem:
             words = f"{type(problem).__name__}: {problem}"
-        found += [f"{getattr(one, '__name__', 'invariant')}: {words}"] if words else []
-    return found
+        violations += [f"{getattr(invariant, '__name__', 'invariant')}: {words}"] if words else []
+    return violations
 
 
 def named(functions: Iterable[str]) -> tuple[OwnInvariant, ...]:
-    """Return the functions of these names, ``module:function``; raise ``BadSetting``."""
-    return tuple(_loaded(one) for one in functions if one)
+    """Return the functions with the names ``module:function``. Raise ``BadSetting``."""
+    return tuple(_loaded(name) for name in functions if name)
 
 
 def _loaded(name: str) -> OwnInvariant:
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        found: OwnInvariant = resolve_name(name)
+        function: OwnInvariant = resolve_name(name)
     except Exception as problem:
         raise BadSetting(f"--invariant {name}: {type(problem).__name__}: {problem}") from None
-    if not callable(found):
+    if not callable(function):
         raise BadSetting(f"--invariant {name} is no function")
-    return found
+    return function

@@ -1,4 +1,4 @@
-"""The outcome of a run: its names, money, requests and advice, and how it has changed the registry."""
+"""The outcome of a run: its names, money, requests, advice and registry changes."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.worlds.redact import plain
 from reseller_sandbox.worlds.snapshot import changes
 
-#: The purposes in the ledger of a year of a name, which is paid once.
+#: Ledger purposes for a year of a name, which is paid once.
 PURPOSES = ("registration", "renewal", "restore", "transfer")
 
-#: The most requests and the most ledger entries that are read of a world.
+#: The most requests and the most ledger entries that are read from a world.
 MOST = 10_000
 
 
@@ -53,14 +53,14 @@ class Paid(NamedTuple):
     purpose: str
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the payment in words."""
         return f"the {self.purpose} of {self.name}"
 
 
 class Outcome(Struct, frozen=True):
-    """The outcome of a run: its requests, the names that these are about, the charges not refunded, advice.
+    """The outcome of a run: its requests, their names, unrefunded charges, and advice.
 
-    ``names`` are by account and name, and None if the account does not have the name.
+    ``names`` are by account and name. The value is None if the account does not have the name.
     """
 
     ended: Ended
@@ -72,7 +72,7 @@ class Outcome(Struct, frozen=True):
     @property
     def of_money(self) -> list[Finding]:
         """The advice about money."""
-        return [one for one in self.findings if one.severity == Severity.MONEY]
+        return [finding for finding in self.findings if finding.severity == Severity.MONEY]
 
 
 def in_a_line(finding: Finding) -> str:
@@ -81,14 +81,21 @@ def in_a_line(finding: Finding) -> str:
 
 
 def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
-    """Return the outcome of a run that has ``ended`` in its world."""
+    """Return the outcome of a run that has ``ended`` in ``world``."""
     requests = world.journal.find(limit=MOST).requests
     about = {
-        (one.account, normalise(name)) for one in requests if one.account is not None for name in one.domains
+        (request.account, normalise(name))
+        for request in requests
+        if request.account is not None
+        for name in request.domains
     }
     names = {key: _held(world, *key) for key in sorted(about)}
     return Outcome(
-        ended, requests, names, _paid(world, {one.id for one in requests}), world.advice.list().findings
+        ended,
+        requests,
+        names,
+        _paid(world, {request.id for request in requests}),
+        world.advice.list().findings,
     )
 
 
@@ -102,18 +109,21 @@ def _held(world: Sandbox, account: str, name: str) -> NameRecord | None:
 def _paid(world: Sandbox, requests: Collection[str]) -> dict[Paid, tuple[Decimal, ...]]:
     """Return the charges of these requests that were not refunded."""
     movements = world.ledger.find(limit=MOST).entries
-    refunded = {one.refunds for one in movements}
+    refunded = {entry.refunds for entry in movements}
     paid: dict[Paid, tuple[Decimal, ...]] = {}
-    for one in movements:
-        kept = one.kind == "charge" and one.request in requests and one.id not in refunded
-        if kept and one.domain and one.purpose in PURPOSES:
-            key = Paid(one.account, normalise(one.domain), one.purpose)
-            paid[key] = (*paid.get(key, ()), -one.amount)
+    for entry in movements:
+        counts = entry.kind == "charge" and entry.request in requests and entry.id not in refunded
+        if counts and entry.domain and entry.purpose in PURPOSES:
+            key = Paid(entry.account, normalise(entry.domain), entry.purpose)
+            paid[key] = (*paid.get(key, ()), -entry.amount)
     return paid
 
 
 def write_recording(world: Sandbox, folder: Path, name: str) -> str:
-    """Write the recording of a world to a folder and return the file; raise ``BadSetting`` if that fails."""
+    """Write the recording of a world to a folder, and return the file.
+
+    Raise ``BadSetting`` if the file cannot be written.
+    """
     file = folder / re.sub(r"[^\w.=-]+", "_", f"{name}.recording")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -123,8 +133,8 @@ def write_recording(world: Sandbox, folder: Path, name: str) -> str:
     return str(file)
 
 
-#: The fields that name a record, follow from a counter or repeat another record.
-_UNTOLD: dict[type, set[str]] = {
+#: Fields that identify a record, come from a counter or repeat another record. Reports leave them out.
+_OMITTED: dict[type, set[str]] = {
     Account: {"client_id", "name"},
     Contact: {"handle"},
     Customer: {"customer_id"},
@@ -133,24 +143,24 @@ _UNTOLD: dict[type, set[str]] = {
     Transfer: {"name", "gaining_order", "losing_order", "charges"},
 }
 
-#: The fields that hold the number of an account.
+#: Fields that hold the number of an account.
 _ACCOUNTS = {"account", "gaining", "losing"}
 
 
 def changed(begin: State, end: State, ended: Ended) -> Counter[str]:
-    """Return the difference between two states in lines, and the orders that the program reports.
+    """Return the changes from ``begin`` to ``end`` as lines, with the reported orders.
 
-    The lines of two runs can be compared. They leave out identifiers and generated codes: these are drawn
-    from counters, and so depend on the order of requests that do not affect each other.
+    The lines of two runs can be compared. They leave out identifiers and generated codes, because counters
+    produce them, and so they depend on the order of unrelated requests.
     """
-    telling, found = _Telling(begin, end), Counter[str]()
-    found.update(f"the program says: an order of {to_unicode(one.name)}" for one in ended.view or ())
+    text, lines = _ChangeText(begin, end), Counter[str]()
+    lines.update(f"the program says: an order of {to_unicode(order.name)}" for order in ended.view or ())
     for change in changes(begin, end):
-        found.update(telling.lines(change.before, change.after))
-    return found
+        lines.update(text.lines(change.before, change.after))
+    return lines
 
 
-class _Telling:
+class _ChangeText:
     def __init__(self, begin: State, end: State) -> None:
         self._begin = begin
         self._end = end
@@ -158,21 +168,21 @@ class _Telling:
         self._drawn = {drawn_at(end.seed, number) for number in range(first + 1, last + 1)}
 
     def lines(self, before: Any, after: Any) -> Iterator[str]:
-        """Yield what has become of a record, a line for each thing."""
+        """Yield the changes of a record, one line for each field."""
         title = self._title(before if after is None else after)
         if after is None:
             yield f"{title}: gone"
             return
-        untold = _UNTOLD.get(type(after), set())
-        told = {
+        omitted = _OMITTED.get(type(after), set())
+        texts = {
             name: self._text(name, getattr(after, name))
             for name in field_names(after)
-            if name not in untold and (before is None or getattr(before, name) != getattr(after, name))
+            if name not in omitted and (before is None or getattr(before, name) != getattr(after, name))
         }
         if isinstance(after, LedgerEntry | Contact | Customer):
-            yield f"{title}: " + ", ".join(f"{name} {text}" for name, text in told.items() if text)
+            yield f"{title}: " + ", ".join(f"{name} {text}" for name, text in texts.items() if text)
             return
-        for name, text in told.items():
+        for name, text in texts.items():
             if text or before is not None:
                 yield f"{title}: {name.replace('_', ' ')} {text or 'none'}"
 

@@ -1,4 +1,4 @@
-"""Runs of a program against one world: a command in any language, or a Python function."""
+"""Runs of a program in a world: a command in any language, or a Python function."""
 
 from __future__ import annotations
 
@@ -28,27 +28,30 @@ from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
 from reseller_sandbox.tools.environment_setup import VIEW, Ground
 
-#: How a pytest ends that has run: all tests passed, or some failed.
+#: Exit statuses of a complete pytest run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)
 
-#: What is said of a program that does not use what it finds in its environment.
+#: The message about a program that does not use its environment.
 ASKED_NOTHING = (
     "the program has asked its world nothing: its address, and its key, secret and token, are in the "
     "environment (RESELLER_SANDBOX_URL, …)"
 )
 
-#: How much of what a program wrote is kept, from its end.
+#: The most bytes of output that are kept, from the end.
 KEPT = 64 << 10
 
-#: After how many seconds it is looked what a program has said.
+#: Poll interval for reports, in seconds.
 _GLANCE = 0.25
 
-#: For how many seconds a program may go on that was told to end.
+#: Seconds between SIGTERM and SIGKILL.
 _GRACE = 2.0
 
 
 class ReportedSchedule(Struct, frozen=True, forbid_unknown_fields=True):
-    """A name that a program reports as ordered, and the day of its expiry if the program reports that."""
+    """A name that a program reports as ordered.
+
+    ``expires`` is the day of its expiry, None if the program does not report that.
+    """
 
     name: str
     expires: Annotated[str, Meta(min_length=len("2026-01-15"))] | None = None
@@ -60,10 +63,10 @@ class ReportedSchedule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ended(Struct, frozen=True):
-    """How a run ended: its exit ``status``, None if it took too long, and the end of its output.
+    """The end of a run: its exit ``status`` and the end of its output.
 
-    ``view`` are the orders that the program reports, None if it reports none. ``tests`` are the tests of a
-    pytest that have their own worlds.
+    The status is None after a timeout. ``view`` are the orders that the program reports, None if it reports
+    none. ``tests`` are the tests of a pytest run that have their own worlds.
     """
 
     status: int | None
@@ -74,11 +77,11 @@ class Ended(Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
-        """Whether all went well, in the program's own view."""
+        """Whether the program reports success."""
         return self.status == 0
 
     def __str__(self) -> str:
-        """Return how it ended in a few words."""
+        """Return the end of the run in a few words."""
         if self.status is None:
             return f"given up after {self.seconds:.0f} s"
         if self.status >= 0:
@@ -89,7 +92,10 @@ class Ended(Struct, frozen=True):
 
 
 class BadProgram(BadSetting):
-    """A program cannot be swept or explored: it fails by itself, or sends no request."""
+    """A program that cannot be swept or explored.
+
+    It fails without any fault, or sends no request.
+    """
 
     def __init__(self, message: str, ended: Ended) -> None:
         super().__init__(message)
@@ -97,15 +103,15 @@ class BadProgram(BadSetting):
 
 
 def _path() -> str:
-    """Return where programs are looked for: last where this project's own commands are."""
+    """Return the PATH for programs, with this project's commands last."""
     default = os.environ.get("PATH", os.defpath)
     return os.pathsep.join([default, str(Path(sys.executable).parent)])
 
 
-#: Takes a few words for each step that is done, and the number of steps once that is known.
+#: Takes a few words for each completed step, and the number of steps once it is known.
 Tell = Callable[[str, int | None], None]
 
-#: Something that can be run against a world, again and again, by several threads at once.
+#: Something that can run in a world repeatedly, from several threads at once.
 Program = Callable[["Sandbox"], Ended]
 
 
@@ -119,10 +125,10 @@ _Hear = Callable[[Mapping[str, Any]], object]
 
 @dataclass(eq=False)
 class CommandProgram:
-    """A command: it finds the world's address and credentials in its environment, see ``Ground.environment``.
+    """A command that gets its world's address and credentials in its environment.
 
-    ``around`` are more variables for it. As a context manager it ends the runs that are under way. Raise
-    ``BadSetting`` for a command that cannot be started.
+    See ``Ground.environment``. ``around`` are more variables for the command. On exit, the context manager
+    ends all current runs. Raise ``BadSetting`` for a command that cannot be started.
     """
 
     words: Sequence[str]
@@ -141,26 +147,26 @@ class CommandProgram:
         with self._lock:
             self._over = True
             running = tuple(self._running)
-        for one in running:
-            _end(one)
+        for child in running:
+            _end(child)
 
     def __call__(self, world: Sandbox) -> Ended:
-        """Run the command against a world, and end all that it has begun."""
+        """Run the command in a world, then end all its child processes."""
         tests: list[str] = []
         ended = self.heard(world, {}, lambda said: tests.extend(said.get("tests", ())))
         return replace(ended, tests=tuple(dict.fromkeys(tests)))
 
     def tests(self, done: str, said: Mapping[str, object], folder: Path, tell: _Hear) -> list[Any]:
-        """Run a pytest with the options ``said``; return its report on each test that it has ``done``.
+        """Run pytest with the options ``said``, and return its report on each test.
 
-        That is ``swept`` or ``explored``. The recordings go to ``folder``, and ``tell`` gets the progress.
-        Raise ``BadProgram`` if the pytest breaks off.
+        ``done`` is ``swept`` or ``explored``. The recordings go to ``folder``, and ``tell`` gets the
+        progress. Raise ``BadProgram`` if pytest is interrupted.
         """
-        found: list[Any] = []
+        results: list[Any] = []
 
         def hear(news: Mapping[str, Any]) -> None:
             if done in news:
-                found.append(_with_relative_paths(news[done], folder))
+                results.append(_with_relative_paths(news[done], folder))
             elif "ran" in news:
                 tell(news)
 
@@ -171,23 +177,23 @@ class CommandProgram:
         if ended.status not in _HAS_RUN:
             words = f"while its tests are {done} the program does not come to its end: {ended}"
             raise BadProgram(words, ended)
-        return found
+        return results
 
     def heard(self, world: Sandbox, more: Mapping[str, str], hear: _Hear) -> Ended:
-        """Run the command with ``more`` in its environment; ``hear`` gets its reports on its tests.
+        """Run the command with ``more`` in its environment.
 
-        The timeout begins anew with each report.
+        ``hear`` gets its reports on its tests. Each report restarts the timeout.
         """
         began = stopwatch()
         with TemporaryFile() as output, TemporaryDirectory() as folder:
-            view, told = Path(folder, "view.json"), Path(folder, "told")
-            told.touch()
+            view, report = Path(folder, "view.json"), Path(folder, "told")
+            report.touch()
             variables = self.ground.environment(world, self.account, view)
             child = self._begin(
-                {**os.environ, "PATH": _path(), **self.around, **variables, TOLD: str(told), **more}, output
+                {**os.environ, "PATH": _path(), **self.around, **variables, TOLD: str(report), **more}, output
             )
             try:
-                with told.open("rb") as reports:
+                with report.open("rb") as reports:
                     status = self._followed(child, reports, hear)
             finally:
                 _end(child)
@@ -217,7 +223,7 @@ class CommandProgram:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    start_new_session=True,  # so that all that it begins can be ended with it
+                    start_new_session=True,  # so that its child processes can be ended, too
                 )
             except (OSError, ValueError) as problem:
                 reason = getattr(problem, "strerror", None) or str(problem)
@@ -227,9 +233,10 @@ class CommandProgram:
 
 
 def function_program(function: Callable[[Sandbox], object]) -> Program:
-    """Return a program that calls ``function`` with the world's ``Sandbox``. It fails by raising.
+    """Return a program that calls ``function`` with the world's ``Sandbox``.
 
-    A list that it returns are the orders that it reports: a mapping with ``name`` for each of them.
+    The run fails if the function raises an error. If it returns a list, these are the orders that it reports:
+    a mapping with ``name`` for each.
     """
 
     def program(world: Sandbox) -> Ended:
@@ -248,7 +255,7 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
 
 
 def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield the whole lines that were reported since the last call."""
+    """Yield the complete lines that were reported since the last call."""
     read = reports.tell()
     whole, end, _ = reports.read().rpartition(b"\n")
     reports.seek(read + len(whole + end))
@@ -256,13 +263,13 @@ def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
-    """Return what a pytest reports, with the files in ``folder`` named as ``folder`` is."""
-    absolute, given = (json.dumps(str(one))[1:-1] for one in (folder.absolute(), folder))
-    return json.loads(json.dumps(said).replace(absolute, given))
+    """Return a pytest report with absolute paths in ``folder`` made relative."""
+    absolute, relative = (json.dumps(str(path))[1:-1] for path in (folder.absolute(), folder))
+    return json.loads(json.dumps(said).replace(absolute, relative))
 
 
 def _view_in(file: Path) -> tuple[ReportedSchedule, ...] | None:
-    """Return the orders in a file, None if there is no file; raise ``BadView``."""
+    """Return the orders in a file, None if there is no file. Raise ``BadView``."""
     try:
         return decode(file.read_bytes(), type=tuple[ReportedSchedule, ...])
     except FileNotFoundError:
@@ -272,7 +279,7 @@ def _view_in(file: Path) -> tuple[ReportedSchedule, ...] | None:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a program and all that it has begun, at first politely."""
+    """End a program and its child processes: first with SIGTERM, then with SIGKILL."""
     for how in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, how)

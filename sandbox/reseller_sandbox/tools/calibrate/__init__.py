@@ -1,8 +1,9 @@
-"""Calibration: what transcripts of a service tell of the silences of the contract.
+"""Calibration: find the values of assumptions from transcripts of a service.
 
-``transcripts`` reads the exchanges; ``subject`` says what one is about, and ``scenes`` in which states the
-service may have been; ``trying`` looks for states and values that explain an exchange on a ``bench``, by the
-``likeness`` of answers; ``following`` does the same for all exchanges after a fixture; ``report`` tells.
+``transcripts`` reads the exchanges. ``subject`` extracts the subject of an exchange, and ``candidate_states``
+yields states in which the service can have been. ``search`` finds states and values that explain an exchange
+on a ``bench``, by the ``likeness`` of answers. ``following`` does the same for all exchanges after a fixture.
+``report`` is the report.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 
 
 class Determination(Struct, frozen=True):
-    """What the transcripts tell of an assumption.
+    """The values of an assumption that agree with the transcripts.
 
-    ``value`` is the one that they force, None where they leave several; ``likely`` is the one to take: of
-    those left the default, or else what was seen. ``ruled_out`` cannot be, ``left`` can. ``by`` are the
-    places that told it.
+    ``value`` is the only one that agrees, None if there are several. ``likely`` is the one to use: the
+    default if it agrees, otherwise an observed value. ``ruled_out`` are the values that disagree, ``left``
+    those that agree. ``by`` are the places of the exchanges that rule values out.
     """
 
     name: str
@@ -48,12 +49,12 @@ class Determination(Struct, frozen=True):
 
     @property
     def is_determined(self) -> bool:
-        """Whether anything is known of it."""
+        """Whether at least one value is ruled out."""
         return self.value is not None or bool(self.ruled_out)
 
 
 class Deviation(Struct, frozen=True):
-    """An exchange that no value and no state explains, with how it differs from the nearest answer."""
+    """An exchange that no value and no state explains, with the smallest differences."""
 
     exchange: ObservedExchange
     operation: str
@@ -61,9 +62,9 @@ class Deviation(Struct, frozen=True):
 
 
 class Calibration(Struct, frozen=True):
-    """What transcripts tell of every assumption, and where nothing explains them.
+    """The result for every assumption, and the exchanges that nothing explains.
 
-    ``lost`` is the place from which on the registry that the recording began with was not followed any more.
+    ``lost`` is the place of the first exchange that does not follow from the fixture.
     """
 
     verdicts: Mapping[str, Determination]
@@ -77,22 +78,23 @@ class Calibration(Struct, frozen=True):
         """Return the values that differ from the defaults, for a profile."""
         defaults = Assumptions().values()
         return {
-            name: one.likely
-            for name, one in self.verdicts.items()
-            if one.is_determined and one.likely != defaults[name]
+            name: verdict.likely
+            for name, verdict in self.verdicts.items()
+            if verdict.is_determined and verdict.likely != defaults[name]
         }
 
 
 def calibrated(
     exchanges: Iterable[ObservedExchange], only: Assumptions | None = None, *, fixture: str | None = None
 ) -> Calibration:
-    """Return what exchanges tell; what one of them rules out is ruled out for all.
+    """Return the values of assumptions that agree with all exchanges.
 
-    With ``only``, no other values are tried than those. A ``fixture`` has the service's zones and prices, and
-    the accounts and names that there were when the first was asked. Raise ``FixtureError``.
+    A value that one exchange rules out is ruled out for all. With ``only``, no other values are tried. A
+    ``fixture`` has the zones and prices of the service, and the accounts and names at the first request.
+    Raise ``FixtureError``.
     """
     exchanges = list(exchanges)
-    known = [part for one in exchanges for part in _parts(one)]
+    known = [part for exchange in exchanges for part in _parts(exchange)]
     tried = candidates(known) if only is None else _alone(only)
     alive = {name: list(values) for name, values in tried.items()}
     by: dict[str, dict[str, None]] = {name: {} for name in tried}
@@ -108,10 +110,10 @@ def calibrated(
         pass
     lost, explained = "", frozenset[str]()
     if fixture is not None:
-        told = followed(exchanges, fixture, alive)
-        lost, explained = told.lost, frozenset(told.explained)
-        for name, place in told.by.items():
-            alive[name] = list(told.left[name])
+        result = followed(exchanges, fixture, alive)
+        lost, explained = result.lost, frozenset(result.explained)
+        for name, place in result.by.items():
+            alive[name] = list(result.left[name])
             by[name][place] = None
     return Calibration(
         {name: _verdict(name, tried[name], alive[name], tuple(by[name])) for name in tried},
@@ -131,7 +133,10 @@ def _alone(only: Assumptions) -> dict[str, tuple[Any, ...]]:
 
 
 def _look_again(trying: Trying, found: list[Explained], alive: dict[str, list[Any]]) -> bool:
-    """Look for more ways where those that are known no longer allow all; return whether any changed."""
+    """Look for more explanations if the known ones no longer allow every value.
+
+    Return whether the explanations of an exchange changed.
+    """
     for at, one in enumerate(found):
         if one.cut_short and not allows_all(_still(one.ways, alive), alive):
             found[at] = trying.explained(one.met, alive)
@@ -145,11 +150,14 @@ def _still(ways: Sequence[Mapping[str, Any]], alive: Mapping[str, Sequence[Any]]
 
 
 def _narrow(found: Iterable[Explained], alive: dict[str, list[Any]], by: dict[str, dict[str, None]]) -> bool:
-    """Rule out what no way of an exchange allows; return whether anything was."""
+    """Rule out the values that no explanation of an exchange allows.
+
+    Return whether any value was ruled out.
+    """
     before = sum(map(len, alive.values()))
     for one in found:
         ways = _still(one.ways, alive)
-        if one.cut_short or not ways:  # without a way it speaks against what others have told
+        if one.cut_short or not ways:  # because an exchange without a way would contradict the others
             continue
         for name in {name for way in ways for name in way}:
             left = possible(ways, name, alive[name])
@@ -180,7 +188,7 @@ def _verdict(name: str, tried: Sequence[Any], left: Sequence[Any], by: tuple[str
 
 
 def _parts(one: ObservedExchange) -> list[ObservedExchange]:
-    """Return an exchange, or where it asks for many names at a time, one for each of them."""
+    """Return an exchange, split by name if its request asks for several names."""
     names = one.asked.get("domainNames")
     results = one.answer.get("results") if isinstance(one.answer, dict) else None
     if not (isinstance(names, list) and isinstance(results, list) and 1 < len(names) == len(results)):

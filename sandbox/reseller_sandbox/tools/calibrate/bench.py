@@ -1,4 +1,4 @@
-"""A sandbox on which a request is tried in any state, and the values of assumptions to try there."""
+"""A sandbox that tries a request in any state, and the assumption values to try."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from reseller_sandbox.v3.signing import sign
 from reseller_sandbox.web.headers import ASSUMPTIONS
 from reseller_sandbox.worlds import Snapshot
 
-#: By assumption, the values that are tried, the default first.
+#: By assumption, the values to try, the default first.
 Candidates = Mapping[str, Sequence[Any]]
 
 #: Values of some assumptions, by name.
@@ -38,19 +38,19 @@ Values = Mapping[str, Any]
 
 _Tried = TypeVar("_Tried")
 
-#: What stands for every word, version and header that was not seen: while it explains as much as one that
-#: was seen, that one is not known to be right.
+#: Placeholders for every word, version and header that was not observed. An observed value is determined only
+#: if the placeholder explains less.
 OTHER_WORD, OTHER_VERSION, OTHER_HEADER = "some-other-word", "V9999.9", "X-Some-Other-Header"
 
-#: How long an order takes that takes some time.
+#: The processing time of an order that is not immediate, in seconds.
 SOME_TIME = 3600
 
 VERSIONS, TOKEN_HEADERS, SECONDS = "v2.versions", "v2.token_headers", "v2.order_processing"
 
-#: What is signed cannot be seen in an answer, but by those who have the secret.
+#: Assumptions about signatures, which no answer shows without the secret.
 UNSEEN = ("v3.signature.endpoint", "v3.signature.payload", "v3.signature.query")
 
-#: How many words, versions and headers are tried at the most, beside the default.
+#: The most observed words, and the most observed versions or headers, to try beside the default.
 _MOST_WORDS, _MOST_LISTED = 12, 2
 
 _TOKEN_HEADER = re.compile(r"[a-z][a-z0-9-]*(?:token|auth)[a-z0-9-]*", re.IGNORECASE)
@@ -58,7 +58,7 @@ _VERSION = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
 
 _HOST = DEFAULT_URL.partition("//")[2]
 
-#: The account that all requests are taken to come from.
+#: The account that sends all requests.
 ACCOUNT: Mapping[str, Any] = {
     "client_id": 1001,
     "key": "calibrating-key",
@@ -80,12 +80,15 @@ ACCOUNT: Mapping[str, Any] = {
     "nameservers": ["ns1.example.net", "ns2.example.net"],
 }
 
-#: What a request may come with: what lets it in, what does not, nothing.
+#: Credentials to try with a request: valid, invalid, none.
 RIGHT, WRONG, NONE = "right", "wrong", "none"
 
 
 class TriedAnswer(Struct, frozen=True):
-    """An answer of the sandbox, the assumptions that it rests on, and what it was about."""
+    """A response of the sandbox, with the operation and the names of its request.
+
+    ``rests_on`` are the assumptions that the response depends on.
+    """
 
     status: int
     answer: Any
@@ -95,9 +98,9 @@ class TriedAnswer(Struct, frozen=True):
 
 
 class Bench:
-    """Tries requests, in scenes or, with a fixture to ``start`` with, in what becomes of that."""
+    """Tries requests in candidate states, or in states after the fixture ``start``."""
 
-    #: The moment that it starts with.
+    #: The snapshot at the start.
     begin: Snapshot
 
     def __init__(self, start: str = "") -> None:
@@ -110,12 +113,15 @@ class Bench:
             snapshot = self.snapshot({"accounts": {"main": ACCOUNT}}, self._sandbox.clock.now)
             assert snapshot is not None
             self._sandbox.world.snapshot = self.begin = snapshot
-        known = sorted(self.begin.state.accounts.values(), key=lambda one: one.client_id)
-        self._accounts = [one for one in known if one.key]  # the other registrars have none
-        self._sandbox.world.when_credentials_change = None  # which all scenes share
+        known = sorted(self.begin.state.accounts.values(), key=lambda account: account.client_id)
+        self._accounts = [account for account in known if account.key]  # because other registrars have no key
+        self._sandbox.world.when_credentials_change = None  # because all scenes share the credentials
 
     def snapshot(self, scene: Mapping[str, Any], at: datetime) -> Snapshot | None:
-        """Return the moment that a scene, which is a fixture, describes; None where no world can be so."""
+        """Return the snapshot that a scene (a fixture) describes.
+
+        Return None if the scene is not a valid fixture.
+        """
         try:
             seed = fixture.loads(scene, now=at)
         except fixture.FixtureError:
@@ -124,13 +130,13 @@ class Bench:
 
     @property
     def snapshot_now(self) -> Snapshot:
-        """The moment that the last request has led to."""
+        """The snapshot after the last request."""
         return self._sandbox.world.snapshot
 
     def ask(
         self, one: ObservedExchange, snapshot: Snapshot, values: Mapping[str, Any], credentials: str = RIGHT
     ) -> TriedAnswer:
-        """Return what the sandbox answers to the request of an exchange."""
+        """Return the sandbox's response to the request of an exchange."""
         world = self._sandbox.world
         world.snapshot = replace(snapshot, assumptions=self._defaults.with_values(values))
         chunks, status, headers = run_wsgi_app(
@@ -138,8 +144,8 @@ class Bench:
         )
         raw = b"".join(chunks)
         entry = world.journal.entries[-1]
-        told = headers.get(ASSUMPTIONS, "")
-        rests_on = [pair.partition("=")[0] for pair in told.split(", ") if pair]
+        assumed = headers.get(ASSUMPTIONS, "")
+        rests_on = [pair.partition("=")[0] for pair in assumed.split(", ") if pair]
         return TriedAnswer(
             int(status.partition(" ")[0]),
             json.loads(raw) if raw else None,
@@ -149,7 +155,7 @@ class Bench:
         )
 
     def _who(self, one: ObservedExchange) -> Account:
-        """Return the account whose credential a request carries, if that tells, or else the first one."""
+        """Return the account whose credential a request carries, or the first account."""
         sent = one.credentials
         return next(
             (each for each in self._accounts if each.key in sent or each.token in sent), self._accounts[0]
@@ -157,11 +163,11 @@ class Bench:
 
 
 def is_locked_out(one: ObservedExchange) -> bool:
-    """Whether the service has not let a request in."""
+    """Whether the service refused the credentials of a request."""
     return isinstance(one.refusal, str) and one.refusal in _LOCKED_OUT
 
 
-#: What says that a request was not let in, in either generation.
+#: The errors of refused credentials, in both generations.
 _LOCKED_OUT = frozenset(
     ("credentials_missing", "unknown_key", "signature_mismatch", "Token not found", "Authorization failed")
 )
@@ -201,14 +207,14 @@ def _credentials(one: ObservedExchange, credentials: str, account: Account) -> I
 
 
 def zones_of(name_or_path: str) -> dict[str, Any]:
-    """Return the zones of a fixture as it writes them. Raise ``FixtureError``."""
+    """Return the zones of a fixture in fixture format. Raise ``FixtureError``."""
     seed = fixture.load(fixture.find(name_or_path))
     zones: dict[str, Any] = yaml.safe_load(fixture.dumps(seed.state, seed.now))["zones"]
     return zones
 
 
 def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of each assumption that the exchanges can tell apart."""
+    """Return the values of each assumption that the exchanges can distinguish."""
     defaults = Assumptions().values()
     found: dict[str, tuple[Any, ...]] = {}
     seen = _distinct(word for one in exchanges for word in _words(one.answer) if WORD.read(word))
@@ -232,10 +238,10 @@ def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ..
 def branches(
     alive: Candidates, tried: Callable[[Values], tuple[_Tried, Iterable[str]]], begin: Values | None = None
 ) -> Iterator[tuple[_Tried, dict[str, Any], Iterable[str]]]:
-    """Yield each result that ``tried`` has under some values, with these values, and what it rests on.
+    """Yield each result of ``tried``, with its assumption values and dependencies.
 
-    A result rests on few assumptions. So only those are set to their other values, one after another; the
-    values of ``begin`` stay.
+    A result depends on few assumptions. So only those are varied, one after another. The values of ``begin``
+    stay.
     """
     first = {name: values[0] for name, values in alive.items()}
     waiting = [dict(begin or {})]
@@ -250,7 +256,7 @@ def branches(
 
 
 def token_headers(one: ObservedExchange) -> list[str]:
-    """Return the headers of a request that may have carried a token, as they are usually spelt."""
+    """Return the headers of a request that can carry a token, in title case."""
     return [name.title() for name in one.headers if _TOKEN_HEADER.fullmatch(name) and name != "authorization"]
 
 
@@ -259,16 +265,16 @@ def _distinct(words: Iterable[str]) -> list[str]:
 
 
 def _lists(default: str, seen: Iterable[str], other: str) -> tuple[tuple[str, ...], ...]:
-    """Return every list of the default, of what was seen and of something else."""
-    more = [one for one in seen if one.lower() != default.lower()][:_MOST_LISTED]
+    """Return every combination of the default, the observed values and another value."""
+    more = [word for word in seen if word.lower() != default.lower()][:_MOST_LISTED]
     known = (default, *more, other)
-    found = [one for size in range(1, len(known) + 1) for one in combinations(known, size)]
-    return tuple(found)
+    sizes = range(1, len(known) + 1)
+    return tuple(words for size in sizes for words in combinations(known, size))
 
 
 def _words(answer: Any) -> Iterable[str]:
-    """Yield the words for the availability of names in an answer."""
+    """Yield the availability words in an answer."""
     results = answer.get("results") if isinstance(answer, Mapping) else None
-    for one in results if isinstance(results, list) else ():
-        if isinstance(one, Mapping) and isinstance(one.get("status"), str):
-            yield one["status"]
+    for result in results if isinstance(results, list) else ():
+        if isinstance(result, Mapping) and isinstance(result.get("status"), str):
+            yield result["status"]

@@ -1,8 +1,8 @@
-"""States in which a service may have been when it answered: the likeliest first, each a fixture.
+"""Candidate states of a service at the time of an answer, the likeliest first.
 
-Nothing is known of the registry behind a transcript. So an answer is explained when there is *a* state that
-explains it, and a value is ruled out when there is none. Each scene takes one thing to be otherwise than
-usual, since the first thing that stands in the way of a request is what it is refused for.
+The registry behind a transcript is unknown. So a candidate value explains an answer if there is *a* state
+that explains it, and is ruled out if there is none. Each scene is a fixture and changes one thing, because
+the first obstacle of a request decides its refusal.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ _CARD = ACCOUNT["contact"]
 _OTHER = {**ACCOUNT, "client_id": 2002, "key": "other-key", "secret": "other-secret", "token": "other-token"}
 _LAPSED = {"overdue": "-2d", "redemption": "-40d", "pending_delete": "-63d"}
 
-#: How many other names are made up for a list.
+#: The most other names that are generated for a list.
 _MOST_OTHERS = 2000
 
 Scene = dict[str, Any]
 
 
 def scenes(subject: Subject, known: Known | None = None, zones: Scene | None = None) -> Iterator[Scene]:
-    """Yield the scenes for a subject, as far as they agree with what is known; in some no world can be.
+    """Yield the states of ``subject`` that are consistent with ``known``.
 
-    With ``zones`` they are as a fixture says, and nothing about them is otherwise.
+    Some of them cannot occur in a real world. With ``zones``, all states have exactly the zones of that
+    fixture.
     """
     if zones is not None:
         yield from ({**scene, "zones": zones} for scene in scenes(subject, known))
@@ -54,7 +55,7 @@ def scenes(subject: Subject, known: Known | None = None, zones: Scene | None = N
 
 
 def _before(known: Known, subject: Subject) -> Scene:
-    """Return how a name is known to have stood, as a fixture writes it."""
+    """Return the known previous state of a name, in fixture format."""
     shown = {*subject.shown.get(subject.name, {}).get("flags", ())}
     flags = [str(flag) for flag in Flag if known.get(str(flag), str(flag) in shown)]
     return {"flags": flags, **{key: known[key] for key in KEPT if key in known}}
@@ -71,13 +72,13 @@ def _all(subject: Subject) -> Iterator[Scene]:
 
 
 def _turning_points(subject: Subject) -> Iterator[Scene]:
-    """Yield the scenes, beside the usual one, from which other things can be otherwise as well."""
+    """Yield the further states, beside the default one, that get disturbances."""
     if not subject.operation.endswith(_OF_NEW_NAMES):
         yield from (_world(subject), _having(subject, {}))
 
 
 def _world(subject: Subject) -> Scene:
-    """Return the scene in which nobody holds the names."""
+    """Return the state in which nobody holds the names."""
     zones = {_zone(name): _zone_entry() for name in subject.names if "." in name}
     for name in subject.premium:
         premium = zones.setdefault(_zone(name), _zone_entry()).setdefault("premium", {})
@@ -109,12 +110,12 @@ def _zone(name: str) -> str:
 
 
 def _own(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the account's order for a name, as far as an answer shows it."""
+    """Return the account's order for a name, as far as an answer shows the order."""
     entry: dict[str, Any] = {**subject.shown.get(name, {}), **more}
     if subject.expires is not None and "expires" not in more:
         entry["expires"] = wire(subject.expires)
     elif subject.operation.endswith((".renew", ".renewDomain", ".restore")):
-        entry.pop("expires", None)  # what is shown is the new one
+        entry.pop("expires", None)  # because the answer shows the new date
     if "expires" in entry and "created" not in entry:
         entry["created"] = "-2y"
     if subject.code:
@@ -130,7 +131,10 @@ def _own(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _having(subject: Subject, more: Mapping[str, Any], flag: Flag | None = None) -> Scene:
-    """Return the scene in which the names are the account's own; ``flag`` is the other way about."""
+    """Return the state in which the account holds the names.
+
+    ``flag`` is toggled.
+    """
     made = _world(subject)
     for name in subject.names:
         entry = _own(subject, name, more)
@@ -151,8 +155,10 @@ def _elsewhere(subject: Subject, more: Mapping[str, Any]) -> Scene:
 
 
 def _standings(subject: Subject) -> Iterator[Scene]:
-    """Yield the scenes that differ in how the names stand, the likeliest for the operation first."""
-    if subject.operation.endswith(_OF_NEW_NAMES):  # to which a name that is held is a name that is held
+    """Yield states with different holders and stages of names, likeliest first."""
+    if subject.operation.endswith(
+        _OF_NEW_NAMES
+    ):  # because the stage of a registered name has no effect on these
         yield from (_world(subject), _having(subject, {}), _elsewhere(subject, {}))
         return
     transferring = "ransfer" in subject.operation
@@ -198,7 +204,7 @@ def _held(subject: Subject) -> Iterator[Scene]:
 
 
 def _many(subject: Subject) -> Scene:
-    """Return the scene of an account with names on the pages before the one that is shown, and after it."""
+    """Return the state of an account with names before and after the page shown."""
     made = _having(subject, {})
     made["zones"]["com"] = _zone_entry()
     page, size = subject.page
@@ -209,7 +215,7 @@ def _many(subject: Subject) -> Scene:
 
 
 def _transferred(subject: Subject, to: str, frm: str, status: str) -> Scene:
-    """Return the scene of a transfer: one that goes on, or that has ended."""
+    """Return the state of a pending or completed transfer."""
     made = _elsewhere(subject, {}) if to == "main" and status == "pending" else _having(subject, {})
     entry = {"requested": "-1d"} if status == "pending" else {"requested": "-1d", "status": status}
     ended = status in ("clientApproved", "serverApproved")
@@ -221,7 +227,7 @@ def _transferred(subject: Subject, to: str, frm: str, status: str) -> Scene:
 
 
 def _with(scene: Scene, section: str, entries: Scene) -> Scene:
-    """Return a scene with other entries, or more of them, in a section."""
+    """Return a scene with ``entries`` added to a section or replaced there."""
     return {**scene, section: {**scene[section], **entries}}
 
 
@@ -230,7 +236,7 @@ def _with_zones(scene: Scene, change: Mapping[str, Any]) -> Scene:
 
 
 def _with_labels(scene: Scene, subject: Subject, change: Callable[[str], Mapping[str, Any]]) -> Scene:
-    """Return a scene in which the zone of each name is changed as the label of the name asks for."""
+    """Return a scene in which the label of each name decides a change of its zone."""
     zones = dict(scene["zones"])
     for label, _, zone in (name.partition(".") for name in subject.names):
         if zone in zones:
@@ -244,7 +250,7 @@ def _with_price(scene: Scene, subject: Subject, price: str) -> Scene:
 
 
 def _disturbed(scene: Scene, subject: Subject) -> Iterator[Scene]:
-    """Yield a scene with one more thing in it that is otherwise: of its zones, its account, its people."""
+    """Yield variants of a scene with one change of zones, accounts, contacts or hosts."""
     for change in _ZONES:
         yield _with_zones(scene, change)
     if not subject.is_done:
@@ -257,7 +263,7 @@ def _disturbed(scene: Scene, subject: Subject) -> Iterator[Scene]:
 
 
 def _obstructed(scene: Scene, subject: Subject) -> Iterator[Scene]:
-    """Yield a scene with one more thing in it that can only be in the way of a request."""
+    """Yield variants of a scene with one change that can only cause a refusal."""
     for change in _OBSTACLES:
         yield _with_zones(scene, change)
     for number in subject.numbers:
@@ -289,7 +295,7 @@ def _of_accounts(scene: Scene, subject: Subject) -> Iterator[Scene]:
 
 
 def _of_people(scene: Scene, subject: Subject) -> Iterator[Scene]:
-    """Yield scenes without the customers and contacts, with others' of them, and with names of theirs."""
+    """Yield variants with missing, foreign or used customers and contacts."""
     ordered = _with(scene, "zones", {"com": _zone_entry()})
     if subject.customers or subject.mail:
         others = {990001: {**_CARD, "mail": subject.mail or "m@example.com"}}
@@ -306,7 +312,7 @@ def _of_people(scene: Scene, subject: Subject) -> Iterator[Scene]:
 
 
 def _of_hosts(scene: Scene, subject: Subject) -> Iterator[Scene]:
-    """Yield scenes in which hosts are there or in use, and name servers lie below names of the registry."""
+    """Yield variants with missing or used hosts, or with name servers in the registry."""
     own = {name: entry for name, entry in scene["domains"].items() if entry.get("hosts")}
     if own:
         yield _with(scene, "domains", {name: {**entry, "hosts": {}} for name, entry in own.items()})

@@ -1,10 +1,10 @@
-"""Following: what happens to the registry that a recording began with, under each values it could have had.
+"""Following: the registry after a fixture, under all assumption values.
 
-A fixture says what was there at first. From then on every request is carried out, one after another, and what
-the service answered is held against what comes of it: dates, money and names as well, since they are known. A
-*guess* is a state that may have been reached, with the values that lead there. Where an answer rests on an
-assumption, a guess goes on as several; those that answer otherwise are dropped, and those that have come to
-the same are put together. So what one request does tells of the silence that a later answer shows.
+The fixture is the registry before the first exchange. Every request is then carried out in order, and the
+service's answer is compared with the sandbox's, including dates, money and names. A *guess* is a possible
+state with the values that lead to the state. If an answer depends on an assumption, a guess splits into
+several. Guesses with another answer are dropped, and guesses with the same state are merged. So a later
+answer can determine an assumption that an earlier request depended on.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from reseller_sandbox.tools.calibrate.likeness import LACKING, amount, amounts, 
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.worlds import Snapshot
 
-#: How many guesses are followed at the most, and how often one request is tried.
+#: The most guesses to follow, and the most tries of one request.
 _MOST_GUESSES, _MOST_TRIES = 256, 4000
 
-#: How far apart two dates may be that are taken for the same.
+#: The largest difference between dates that count as equal.
 _SAME = timedelta(days=1)
 
 #: Some values of some assumptions, by name.
@@ -43,9 +43,9 @@ _Values = frozenset[tuple[str, Any]]
 
 
 class Guess(Struct, frozen=True):
-    """A state that the service may have come to, under ``values`` of what has made a difference so far.
+    """A possible state of the service, under ``values`` of the used assumptions.
 
-    ``owed`` is by how much the service's balance is more than the one here, once that was seen.
+    ``owed`` is the service's balance minus the sandbox's, None until the balance was observed.
     """
 
     snapshot: Snapshot
@@ -54,10 +54,11 @@ class Guess(Struct, frozen=True):
 
 
 class FollowedTo(Struct, frozen=True):
-    """What following has come to: the values ``left`` of each assumption that it tells, and what told that.
+    """The result of following: the values ``left`` by assumption.
 
-    ``explained`` are the places of the exchanges that a guess explains; ``lost`` is that of the first which
-    none does, at which it ended, empty if there is none.
+    ``by`` are the exchanges that ruled values out, by assumption. ``explained`` are the places of the
+    exchanges that a guess explains. ``lost`` is the place of the first exchange that no guess explains, where
+    following stopped. It is empty if there is none.
     """
 
     left: Mapping[str, Sequence[Any]]
@@ -67,11 +68,11 @@ class FollowedTo(Struct, frozen=True):
 
 
 class _Lost(Exception):
-    """No guess explains an answer, or there are too many guesses, or too much to try."""
+    """No guess explains an answer, or there are too many guesses or tries."""
 
 
 def followed(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidates) -> FollowedTo:
-    """Return what exchanges tell of a service that began as a fixture says, of the values ``alive``."""
+    """Return the values of ``alive`` that explain exchanges after a fixture."""
     return _Following(Bench(fixture), alive).whole(exchanges)
 
 
@@ -84,7 +85,7 @@ class _Following:
         self._by: dict[str, str] = {}
 
     def whole(self, exchanges: Iterable[ObservedExchange]) -> FollowedTo:
-        """Follow the exchanges as far as that goes."""
+        """Follow the exchanges up to the first that no guess explains."""
         lost, explained = "", set[str]()
         for one in exchanges:
             if is_locked_out(one):
@@ -99,7 +100,7 @@ class _Following:
         return FollowedTo(left, self._by, explained, lost)
 
     def _go_on(self, one: ObservedExchange) -> None:
-        """Carry out a request in every guess; raise ``_Lost``."""
+        """Carry out a request in every guess. Raise ``_Lost``."""
         tried = [(guess, made) for guess in self._guesses for made in self._tries(guess, one)]
         for strict in (True, False):
             found = [after for guess, made in tried for after in _explaining(guess, one, made, strict)]
@@ -122,7 +123,7 @@ class _Following:
         return [value for value in self._alive[name] if everything or value in found]
 
     def _tries(self, guess: Guess, one: ObservedExchange) -> list[_CameTo]:
-        """Return all that a request can come to in a guess, each with the values that make it so."""
+        """Return all results of a request in a guess, each with its assumption values."""
         found: list[_CameTo] = []
         for made, values, _ in branches(
             self._alive, partial(self._tried, guess.snapshot, one), dict(guess.values)
@@ -135,7 +136,10 @@ class _Following:
     def _tried(
         self, snapshot: Snapshot, one: ObservedExchange, values: Mapping[str, Any]
     ) -> tuple[tuple[TriedAnswer, Snapshot], list[str]]:
-        """Let time pass until a request, and carry it out; return what that rests on with the result."""
+        """Advance the clock to a request, and carry out the request.
+
+        Return the result, and the assumptions that it depends on.
+        """
         read: set[str] = set()
         assumed = self._defaults.with_values(values)
         at = max(one.at, snapshot.clock.instant)
@@ -147,7 +151,7 @@ class _Following:
         return (answer, replace(self._bench.snapshot_now, assumptions=self._defaults)), rests_on
 
     def _together(self, guesses: Iterable[Guess]) -> list[Guess]:
-        """Return the guesses, with those in one that have come to the same under every value of something."""
+        """Return the guesses, merged if the state is the same for every value."""
         alike: list[tuple[Guess, set[_Values]]] = []
         for one in guesses:
             for first, values in alike:
@@ -159,13 +163,13 @@ class _Following:
         return [replace(first, values=values) for first, found in alike for values in self._widest(found)]
 
     def _widest(self, found: set[_Values]) -> list[_Values]:
-        """Return the same sets of values, without those assumptions whose every value is there."""
+        """Return equivalent sets of values, without assumptions that allow every value."""
         while (wider := self._wider(found)) is not None:
             found = wider
         return sorted(found, key=repr)
 
     def _wider(self, found: set[_Values]) -> set[_Values] | None:
-        """Return these sets with one put in place of several; None where that cannot be."""
+        """Return the sets with several merged into one, None if that is impossible."""
         for name in sorted({name for values in found for name, _ in values}):
             rest: dict[_Values, set[Any]] = {}
             for values in found:
@@ -181,7 +185,7 @@ class _Following:
 
 
 class _CameTo(Struct, frozen=True):
-    """What a request has come to: the answer, the moment after it, and the values that it rests on."""
+    """The result of a request: the answer, the snapshot after it, and the values used."""
 
     answer: TriedAnswer
     after: Snapshot
@@ -189,9 +193,9 @@ class _CameTo(Struct, frozen=True):
 
 
 def _explaining(guess: Guess, one: ObservedExchange, made: _CameTo, strict: bool) -> Iterator[Guess]:
-    """Yield the guess that goes on with what was made, if that is what the service has answered.
+    """Yield the next guess if the sandbox's answer equals the service's.
 
-    Unless ``strict``, the service may show more than the sandbox does.
+    Unless ``strict``, the service's answer can have additional keys.
     """
     told, answer = one.answer, made.answer.answer
     if one.status != made.answer.status or any(amounts(told, answer)) or not _same_facts(told, answer):
@@ -199,25 +203,25 @@ def _explaining(guess: Guess, one: ObservedExchange, made: _CameTo, strict: bool
     if any(each.hard and (strict or each.made is not LACKING) for each in differences(told, answer)):
         return
     owed = guess.owed
-    local_transport, there = _balance(answer), _balance(told)
-    if local_transport is not None and there is not None:
-        owed = there - local_transport
+    ours, theirs = _balance(answer), _balance(told)
+    if ours is not None and theirs is not None:
+        owed = theirs - ours
         if guess.owed not in (None, owed):
             return
     yield Guess(made.after, made.values, owed)
 
 
 def _same_facts(told: Any, made: Any) -> bool:
-    """Whether dates are the same, and the same texts are empty, in the values that both answers have."""
+    """Whether two answers agree in dates and in empty strings, in their common keys."""
     return all(_is_same(one, other) for _, one, other in pairs(told, made))
 
 
 def _is_same(told: Any, made: Any) -> bool:
     if not isinstance(told, str) or not isinstance(made, str):
         return True
-    local_transport, there = instant(made), instant(told)
-    if local_transport is not None and there is not None:
-        return abs(local_transport - there) <= _SAME
+    ours, theirs = instant(made), instant(told)
+    if ours is not None and theirs is not None:
+        return abs(ours - theirs) <= _SAME
     return bool(told) == bool(made)
 
 

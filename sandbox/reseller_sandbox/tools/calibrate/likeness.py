@@ -1,7 +1,7 @@
-"""How an answer is compared with one that the sandbox made.
+"""Comparison of a service's answer with an answer of the sandbox.
 
-Names, dates, amounts, ids and messages are the service's own: of them the form is compared. Words that say
-how something stands, truth values, codes, and which keys there are, are compared as they are.
+Names, dates, amounts, ids and messages differ between services, so only their form is compared. Status words,
+booleans, codes and the set of keys are compared exactly.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-#: The keys whose words and numbers are compared as they are.
+#: The keys whose words and numbers are compared exactly.
 _EXACT = frozenset({"status", "error", "avail", "code", "transfer_status"})
 
-#: The sentences of v2.0 that have something of the service's own in them, up to where that begins.
+#: The messages of v2.0 with a variable part, up to the beginning of that part.
 _OPEN = re.compile(
     r"(Object not found|Not the correct IPv[46]:|Not the correct ns:|Unknown ip type :"
     r"|Not the correct (?=X-)).*",
     re.DOTALL,
 )
-#: The keys that names stand under, whose form is compared, and what a name is written like.
+#: The keys of names, of which only the form is compared, and the pattern of a name.
 _NAMES = frozenset({"domainName", "domain", "hostname", "name", "zone", "sdn", "tld"})
 
-#: A name that nobody sells has no term.
+#: The keys of terms, which are 0 for a name that is not for sale.
 _TERMS = frozenset({"periodMin", "periodMax"})
 _TELLING = _NAMES | _TERMS | {"msg"}
 _HOST = re.compile(r"[^\s@:/]+")
@@ -31,14 +31,14 @@ _DATES = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|
 _MONEY = re.compile(r"cost|paid|price|balance", re.IGNORECASE)
 _AMOUNT = re.compile(r"-?\d+\.(\d+)")
 
-#: How many elements of an array are compared.
+#: The most elements of an array that are compared.
 _MOST = 200
 
 
 class Unlikeness(NamedTuple):
-    """One difference: where, what the service answered and what the sandbox.
+    """One difference: its path, the service's value and the sandbox's value.
 
-    ``hard`` is whether it can depend on an assumption; one of form alone is soft.
+    ``hard`` is whether the difference can depend on an assumption. A difference of form alone is soft.
     """
 
     where: str
@@ -47,12 +47,12 @@ class Unlikeness(NamedTuple):
     hard: bool = True
 
 
-#: What stands for a value that is not there.
+#: The placeholder for a missing value.
 LACKING = object()
 
 
 def pairs(told: Any, made: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the values at each place that two answers both have, after the key that they stand under."""
+    """Yield the values that two answers have in the same place, after their key."""
     if isinstance(told, Mapping) and isinstance(made, Mapping):
         for one in filter(made.__contains__, told):
             yield from pairs(told[one], made[one], str(one))
@@ -64,14 +64,14 @@ def pairs(told: Any, made: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]
 
 
 def amounts(told: Any, made: Any) -> Iterator[Unlikeness]:
-    """Yield where the prices in two answers are different, but for that of the account's own money."""
+    """Yield the prices that differ between two answers, without the balance."""
     for key, one, other in pairs(told, made):
         if _MONEY.search(key) and key != "balance" and amount(one) != amount(other):
             yield Unlikeness(key, one, other)
 
 
 def amount(value: Any) -> Decimal | None:
-    """Return the number that a value stands for, None if it is none."""
+    """Return the number that a value represents, None if it represents none."""
     try:
         return None if isinstance(value, bool) or value is None else Decimal(str(value))
     except InvalidOperation:
@@ -79,7 +79,7 @@ def amount(value: Any) -> Decimal | None:
 
 
 def differences(told: Any, made: Any, where: str = "", key: str = "") -> Iterator[Unlikeness]:
-    """Yield where an answer of a service and one of the sandbox are different."""
+    """Yield the differences between a service's answer and the sandbox's."""
     if isinstance(told, Mapping) and isinstance(made, Mapping):
         for one in dict.fromkeys((*made, *told)):
             path = f"{where}.{one}".removeprefix(".")
@@ -94,7 +94,7 @@ def differences(told: Any, made: Any, where: str = "", key: str = "") -> Iterato
 
 
 def _of_lists(told: Sequence[Any], made: Sequence[Any], where: str, key: str) -> Iterator[Unlikeness]:
-    """Yield how each element of a service's array differs from the likest that the sandbox made."""
+    """Yield the differences of each service element from the most similar of ours."""
     if not made:
         if any(isinstance(one, Mapping) for one in told):
             yield Unlikeness(where or "the body", told, made)
@@ -108,7 +108,10 @@ def _of_lists(told: Sequence[Any], made: Sequence[Any], where: str, key: str) ->
 
 
 def _skeleton(value: Any, key: str) -> str:
-    """Return what of a value is compared, as a text: values with the same one are alike."""
+    """Return the compared part of a value as a string.
+
+    Values with the same string are alike.
+    """
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{one}:{_skeleton(value[one], one)}" for one in sorted(value)) + "}"
     if isinstance(value, list):
@@ -119,7 +122,7 @@ def _skeleton(value: Any, key: str) -> str:
 
 
 def _of_values(told: Any, made: Any, key: str) -> bool | None:
-    """Return None for values that are alike; else whether the difference is hard."""
+    """Return None for values that are alike, otherwise whether the difference is hard."""
     if _skeleton(told, key) == _skeleton(made, key):
         return None
     both_texts = isinstance(told, str) and isinstance(made, str) and key not in _EXACT
@@ -129,12 +132,14 @@ def _of_values(told: Any, made: Any, key: str) -> bool | None:
 
 
 def _form(text: str, key: str) -> str:
-    """Return what of a text is compared."""
+    """Return the compared part of a string."""
     if key == "msg":
         return _OPEN.sub(r"\1", text)
     if key in _TERMS:
         return "no term" if text == "0" else "a term"
-    if key in _NAMES and _HOST.fullmatch(text) and (key != "name" or "." in text):  # people have names, too
+    if (
+        key in _NAMES and _HOST.fullmatch(text) and (key != "name" or "." in text)
+    ):  # because contacts have a name, too
         return f"name {'xn--' in text.lower()} {text.isascii()}"
     if _DATES.fullmatch(text):
         return re.sub(r"\d", "0", text)

@@ -1,4 +1,4 @@
-"""What is said of a calibration: in lines for people, as JSON, and as a profile; no secret is in any."""
+"""The report of a calibration: text, JSON and a profile, all without secrets."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from reseller_sandbox.tools.calibrate.bench import UNSEEN
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness
 from reseller_sandbox.worlds.redact import masked
 
-#: How many differences are listed of one exchange, and how many exchanges that are not explained.
+#: The most differences listed for one exchange, and the most unexplained exchanges listed.
 _MOST, _MOST_EXCHANGES = 8, 50
 
-#: The headings of the requests that would tell an assumption.
+#: The headings of the requests that would determine an assumption.
 _ALONE = "not told, and what would tell it"
 _WITH_FIXTURE = "not told, and what would tell it together with --fixture, for what there was at first"
 
-#: Why no answer tells an assumption about signatures.
+#: Why no answer determines an assumption about signatures.
 _SIGNED = "what was signed cannot be seen without the secret; a refused request of your own tells it"
 
 
 def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
-    """Yield the report."""
+    """Yield the report as text."""
     told = [one for one in found.verdicts.values() if one.value is not None]
     partly = [one for one in found.verdicts.values() if one.value is None and one.is_determined]
     count = plural(found.exchanges, "exchange")
@@ -71,7 +71,7 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
 
 
 def _telling_requests() -> dict[str, dict[str, str]]:
-    """Return the request that would tell each assumption, under the heading for such requests."""
+    """Return the request that would determine each assumption, by heading."""
     operations = {one.id: f"{one.method} {one.path}" for one in contract()}
     file = files("reseller_sandbox.tools.calibrate").joinpath("requests.yaml")
     told = yaml.safe_load(file.read_text("utf-8"))
@@ -123,7 +123,7 @@ def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> 
 
 
 def profile(found: Calibration, sources: int) -> str:
-    """Return a profile of what is told, which ``--profile`` takes."""
+    """Return a profile of the determined values, for ``--profile``."""
     head = f"# What {found.exchanges} exchanges of {sources} transcripts tell of the service.\n"
     assume = {
         name: list(value) if isinstance(value, tuple) else value for name, value in found.assume.items()
@@ -132,7 +132,7 @@ def profile(found: Calibration, sources: int) -> str:
 
 
 def shown(difference: Unlikeness, value: Any) -> Any:
-    """Return a value of an answer without what is secret in it."""
+    """Return a value of an answer with its secrets masked."""
     if value is LACKING:
         return None
     if is_secret(difference.where.rpartition(".")[2]):

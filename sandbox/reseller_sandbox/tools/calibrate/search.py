@@ -1,7 +1,7 @@
-"""What explains one exchange: the states and values under which the sandbox answers as the service did.
+"""Search for states and values under which the sandbox answers as the service.
 
-Each explanation names values of those assumptions alone that the answer rests on, so that a few tries stand
-for all the ways in which sixty assumptions can be set.
+Each explanation contains only the assumptions that the answer rests on. So a few tries cover all combinations
+of sixty assumptions.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from reseller_sandbox.tools.calibrate.subject import Known, KnownState, Subject,
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.worlds import Snapshot
 
-#: How often one request is tried at the most, before its exchange is left aside.
+#: The most tries of one request. After them, its exchange is skipped.
 MOST_TRIES = 6000
 
-#: What decides in v2.0 whether a request is let in; an answer need not say that it rests on a default there.
+#: The assumptions that decide the access in v2.0. An answer does not always name them in its header.
 _LET_IN = (VERSIONS, TOKEN_HEADERS)
 
 
 class Met(Struct, frozen=True):
-    """An exchange, what it is about, and what earlier ones told of that."""
+    """An exchange with its subject and the state known from earlier exchanges."""
 
     exchange: ObservedExchange
     subject: Subject
@@ -49,18 +49,18 @@ class Met(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What it tells, so that another one tells nothing new."""
+        """The key of equivalent exchanges, of which only the first is searched."""
         one = self.exchange
         sent = one.method, one.target, one.body, one.headers.get("content-type"), tuple(token_headers(one))
         return *sent, one.status, repr(one.answer), repr(self.known)
 
 
 class Explained(Struct):
-    """What explains an exchange: any of ``ways``; without one, ``nearest`` is how it differs at the least.
+    """The explanations (``ways``) of an exchange.
 
-    ``cut_short`` is whether the ways so far leave every value possible, so that others were not looked for.
-    ``given_up`` is whether there was too much to try. ``beside`` are differences of form that no assumption
-    and no state explains, and that are left aside.
+    Without any, ``nearest`` are the smallest differences. ``cut_short`` is whether the search stopped because
+    the ways allow every value. ``given_up`` is whether there were too many tries. ``beside`` are ignored
+    differences: differences of form that no assumption and no state explains.
     """
 
     met: Met
@@ -72,7 +72,7 @@ class Explained(Struct):
 
 
 class _TooMany(Exception):
-    """The tries for one exchange are used up."""
+    """An exchange needs more than ``MOST_TRIES`` tries."""
 
 
 class Trying:
@@ -84,7 +84,10 @@ class Trying:
         self._belief = KnownState()
 
     def met(self, one: ObservedExchange) -> Met:
-        """Return an exchange with what was known before it; they are to come in their order."""
+        """Return an exchange with the state known before the exchange.
+
+        Call this in the order of the exchanges.
+        """
         first = self._bench.ask(one, self._bench.begin, {})
         subject = subject_of(one, first.operation, first.names)
         known = self._belief.of(one, subject)
@@ -92,9 +95,10 @@ class Trying:
         return Met(one, subject, known)
 
     def explained(self, met: Met, alive: Candidates) -> Explained:
-        """Return what explains an exchange under the values that are alive.
+        """Return the explanations of an exchange under the values in ``alive``.
 
-        Where nothing does in what is known, that may no longer hold.
+        If there is none under the known state, search without the known state, because the state can have
+        changed.
         """
         found = self._explained(met, alive)
         if found.nearest and met.known is not None:
@@ -126,7 +130,7 @@ class Trying:
     def _tries(
         self, one: ObservedExchange, states: Iterable[Scene], alive: Candidates
     ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
-        """Yield what the sandbox answers in each scene, under each values that can make a difference."""
+        """Yield the sandbox's answers in each scene, under all relevant values."""
         left = MOST_TRIES
         locked_out = is_locked_out(one)
         for credentials in (NONE, WRONG, RIGHT) if locked_out else (RIGHT,):
@@ -148,7 +152,7 @@ class Trying:
     def _under(
         self, one: ObservedExchange, snapshot: Snapshot, alive: Candidates, credentials: str
     ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
-        """Yield each answer that values of the assumptions can make a request have in one state, once."""
+        """Yield each answer that a request can have in one state, with its values."""
         always = _LET_IN if is_about_entry(one) else ()
 
         def tried(values: Values) -> tuple[TriedAnswer, Iterable[str]]:
@@ -160,7 +164,10 @@ class Trying:
 
 
 def is_about_entry(one: ObservedExchange) -> bool:
-    """Whether a v2.0 request was let in, or not, by something else than what the contract names."""
+    """Whether version or token headers decided the access of a v2.0 request.
+
+    This means a version or a header that is not in the contract, or a refused credential.
+    """
     if one.path.startswith("/v3"):
         return False
     default = one.path[:6].upper() == "/V2.0/" and set(token_headers(one)) <= {"X-Auth-Token"}
@@ -174,22 +181,22 @@ def _compared(one: ObservedExchange, made: TriedAnswer, *, prices: bool) -> tupl
 
 
 def allows_all(ways: Sequence[Values], alive: Candidates) -> bool:
-    """Whether the ways leave every value possible."""
+    """Whether the ways allow every value."""
     return all(possible(ways, name, values) == list(values) for name, values in alive.items())
 
 
 def possible(ways: Sequence[Values], name: str, values: Sequence[Any]) -> list[Any]:
-    """Return the values of an assumption that one of the ways allows."""
+    """Return the values of an assumption that at least one way allows."""
     if any(name not in way for way in ways):
         return list(values)
     return [value for value in values if any(way[name] == value for way in ways)]
 
 
 def _settle_for(found: Explained, made: list[tuple[dict[str, Any], tuple[Unlikeness, ...]]]) -> None:
-    """Say how an exchange that nothing explains differs; learn of it what does not depend on that.
+    """Record the smallest differences of an exchange without an explanation.
 
-    What the service answers beside, in no state and under no value of the sandbox's, is left aside, and so
-    is another form of a text.
+    If the service has additional keys or another text form in all states and under all values, ignore these
+    differences. Then the other parts of the answer still count.
     """
     nearest = min((one for _, one in made), key=len, default=())
     if nearest and all(not one.hard or one.made is LACKING for one in nearest):

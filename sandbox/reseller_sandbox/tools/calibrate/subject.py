@@ -1,4 +1,4 @@
-"""The subject of a request: what it is about, what its answer shows of that, and what earlier ones have."""
+"""The subject of a request, with facts from its answer and from earlier answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _IN_PATH = {
 }
 
 
-#: What a switch that was carried out leaves on or off.
+#: By operation, the switch that it changes, and whether it turns the switch on.
 _SWITCHES: Mapping[str, tuple[Flag | str, bool]] = {
     "v3.lock": (Flag.HOLD, True),
     "v3.unlock": (Flag.HOLD, False),
@@ -46,25 +46,25 @@ _SWITCHES: Mapping[str, tuple[Flag | str, bool]] = {
     "v3.disableAutorenew": ("autorenew", False),
 }
 
-#: What shows a name of the account's and changes nothing.
+#: Operations that show a name of the account and change only switches.
 _SHOWING = frozenset({"v3.getDomain", "v2.domain.info", *_SWITCHES})
 
-#: What changes no name, but perhaps the one it is about in a way that is not known here.
+#: Operations that change no name. All others can change their name in an unknown way.
 _READING = frozenset({"v3.checkAvailability", "v2.domain.check", "v3.listDomains", "v3.balance"})
 
-#: What is known of a name beside its flags, as fixtures call it.
+#: The known fields of a name beside its flags, in fixture format.
 KEPT = ("autorenew", "nameservers", "privacy")
 
-#: For how long a name is taken to be the account's.
+#: How long a name counts as the account's after an answer that shows it.
 _LASTS = timedelta(days=1)
 
 Known = Mapping[str, Any]
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """What a request is about: names, their hosts, handles, customers, a code, a price.
+    """The subject of a request: names, hosts, handles, customers, a code, a price.
 
-    ``shown`` is what the answer shows of each name, as a fixture writes it; ``zones`` are those it lists.
+    ``shown`` are the values of each name in the answer, in fixture format. ``zones`` are the listed zones.
     """
 
     operation: str
@@ -92,18 +92,18 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The first of its names; an empty text where it is about none."""
+        """The first name, an empty string if there is none."""
         return self.names[0] if self.names else ""
 
 
 def subject_of(one: ObservedExchange, operation: str, names: Sequence[str]) -> Subject:
-    """Return what an exchange is about; ``names`` are those in its request."""
+    """Return the subject of an exchange. ``names`` are the names in its request."""
     asked, path = one.asked, unquote(one.path)
     domain = asked.get("domain")
     inner = domain if isinstance(domain, dict) else {}
     both: dict[str, Any] = {**inner, **asked}
     shown = dict(_shown(one.answer, names))
-    in_path = {what: found[1] for what, pattern in _IN_PATH.items() if (found := pattern.search(path))}
+    in_path = {key: match[1] for key, pattern in _IN_PATH.items() if (match := pattern.search(path))}
     handles = [both[key] for key in both if key.startswith("contact_") and isinstance(both[key], str)]
     customers = [_whole(both.get("customer_id")), _whole(in_path.get("customer"))]
     expected = both.get("current_expiry_date")
@@ -135,14 +135,14 @@ def subject_of(one: ObservedExchange, operation: str, names: Sequence[str]) -> S
 
 
 def _shown(answer: Any, names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what an answer shows of each name."""
+    """Yield the values of each name in an answer, in fixture format."""
     inner = _field(answer, "domain")
     whole = _field(answer, "data")
     for one in (inner, *_listed(_field(answer, "domains")), whole, answer):
         if not isinstance(one, Mapping):
             continue
-        given = one.get("domainName")
-        name = well_formed(given) if isinstance(given, str) else names[0] if len(names) == 1 else None
+        domain = one.get("domainName")
+        name = well_formed(domain) if isinstance(domain, str) else names[0] if len(names) == 1 else None
         known = {_KEYS[key]: value for key, value in one.items() if key in _KEYS}
         entry = {key: value for key, value in known.items() if _is_fit(key, value)}
         if name is not None and entry:
@@ -155,7 +155,7 @@ def _shown(answer: Any, names: Sequence[str]) -> Iterator[tuple[str, dict[str, A
 
 
 def _premium(answer: Any) -> Iterator[str]:
-    """Yield the names that an answer shows as premium ones."""
+    """Yield the premium names in an answer."""
     listed = [*_listed(_field(answer, "domains")), *_listed(_field(answer, "results"))]
     for one in (_field(answer, "domain"), *listed):
         name = _field(one, "domainName")
@@ -188,13 +188,13 @@ def _zones(answer: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         yield name, entry
 
 
-def _zone_name(given: Any) -> str | None:
-    found = well_formed(f"x.{given}") if isinstance(given, str) else None
-    return found.removeprefix("x.") if found else None
+def _zone_name(value: Any) -> str | None:
+    name = well_formed(f"x.{value}") if isinstance(value, str) else None
+    return name.removeprefix("x.") if name else None
 
 
 def _is_done(one: ObservedExchange, operation: str) -> bool:
-    """Whether something was carried out that does not show what could be in its way."""
+    """Whether an action succeeded. Availability checks do not count."""
     answer = one.answer
     refused = isinstance(answer, Mapping) and (answer.get("error") or answer.get("code", 200) != 200)
     return one.status == 200 and not refused and not operation.endswith(("check", "checkAvailability"))
@@ -206,11 +206,11 @@ def _field(answer: Any, key: str) -> Any:
 
 def _servers(asked: Mapping[str, Any]) -> Iterator[str]:
     """Yield the name servers of a request."""
-    given = asked.get("nameservers", asked.get("ns"))
-    if isinstance(given, Mapping):
-        given = [one for listed in given.values() if isinstance(listed, list) for one in listed]
-    for one in given if isinstance(given, list) else ():
-        if isinstance(one, str) and (name := well_formed(one)) is not None:
+    servers = asked.get("nameservers", asked.get("ns"))
+    if isinstance(servers, Mapping):
+        servers = [server for listed in servers.values() if isinstance(listed, list) for server in listed]
+    for server in servers if isinstance(servers, list) else ():
+        if isinstance(server, str) and (name := well_formed(server)) is not None:
             yield name
 
 
@@ -236,14 +236,14 @@ def _price(value: Any) -> Decimal | None:
 
 
 class KnownState:
-    """What is known of each name: the switches that are on or off, and its name servers."""
+    """The known state of each name: its switches and its name servers."""
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, tuple[datetime, list[str]]] = {}
 
     def of(self, one: ObservedExchange, subject: Subject) -> Known | None:
-        """Return what is known of the one name that a request is about; None where nothing is."""
+        """Return the known state of a request's only name, None if unknown."""
         if len(subject.names) != 1 or subject.name not in self._names:
             return None
         at, who = self._seen[subject.name]
@@ -251,7 +251,7 @@ class KnownState:
         return dict(self._names[subject.name]) if is_fresh else None
 
     def learn(self, one: ObservedExchange, subject: Subject) -> None:
-        """Take up what an exchange tells."""
+        """Update the known state from an exchange."""
         refused = not isinstance(one.answer, Mapping) or bool(one.answer.get("error")) or "msg" in one.answer
         if refused or subject.operation in _READING:
             return
@@ -287,7 +287,7 @@ def _known(subject: Subject) -> Iterator[tuple[str, Any]]:
 
 
 def agrees(scene: Mapping[str, Any], name: str, known: Known) -> bool:
-    """Whether a scene is as it is known to be."""
+    """Whether a scene is consistent with the known state of a name."""
     entry = scene["domains"].get(name)
     if entry is None:
         return False

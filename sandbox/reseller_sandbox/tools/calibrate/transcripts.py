@@ -1,6 +1,7 @@
-"""Transcripts of a service, read from files: HAR as browsers and proxies write it, or the journal as JSON.
+"""Transcripts of a service, read from files: HAR, or the journal as JSON.
 
-``reseller-sandbox journal find --json`` prints the latter. What is missing in a file is taken as unknown.
+Browsers and proxies write HAR. ``reseller-sandbox journal find --json`` prints the journal. Missing values
+count as unknown.
 """
 
 from __future__ import annotations
@@ -20,23 +21,26 @@ from msgspec import Struct, field
 from reseller_sandbox.registry.clock import parse_instant
 from reseller_sandbox.registry.parameters import Quiet
 
-#: The largest file that is read, in bytes, and the most exchanges in it.
+#: The largest file that is read, in bytes, and the most exchanges in a file.
 LARGEST, MOST = 128 << 20, 20_000
 
-#: The instant of an exchange whose file does not say.
+#: The instant of an exchange without a date.
 _UNDATED = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
-#: Where the reseller API begins in a path; what stands before it is the service's own.
+#: The beginning of the reseller API in a path. The part before it differs between services.
 _OWN = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")
 _CREDENTIAL = re.compile(r"[^=]*(?:API-?_?KEY|SIGNATURE|TOKEN)(?:=|$)", re.IGNORECASE)
 
 
 class UnusableTranscript(ValueError):
-    """A file cannot be used as a transcript; the message says where and why."""
+    """A file is not a usable transcript. The message has the place and the reason."""
 
 
 class ObservedExchange(Quiet, frozen=True, kw_only=True):
-    """A request and its answer; ``place`` is the file and where in it. Headers have lower-case names."""
+    """A request and its answer.
+
+    ``place`` is the file and the position in the file. Headers have lower-case names.
+    """
 
     place: str
     method: str
@@ -54,7 +58,7 @@ class ObservedExchange(Quiet, frozen=True, kw_only=True):
 
     @property
     def asked(self) -> Mapping[str, Any]:
-        """The object in the body, or the fields of a form; nothing where the body is something else."""
+        """The JSON object or the form fields in the body, empty for other bodies."""
         try:
             found = json.loads(self.body) if self.body else {}
         except (ValueError, RecursionError):
@@ -63,28 +67,28 @@ class ObservedExchange(Quiet, frozen=True, kw_only=True):
 
     @property
     def refusal(self) -> Any:
-        """The error or the message in the answer, by which it is refused where it is; None without either."""
+        """The error or the message in the answer, None without either."""
         return (
             (self.answer.get("error") or self.answer.get("msg")) if isinstance(self.answer, Mapping) else None
         )
 
     @property
     def credentials(self) -> list[str]:
-        """What its headers say of who asks: the key, or the token."""
+        """The credentials in the headers: the key, or the token."""
         return [value for name, value in self.headers.items() if name.endswith(("apikey", "token"))]
 
 
 class Transcript(Struct, frozen=True):
-    """What a file tells: the exchanges, and those that say nothing here, with the reason."""
+    """The exchanges of a file, and the skipped entries with the reason for each."""
 
     exchanges: Sequence[ObservedExchange]
     passed_over: Sequence[tuple[str, str]] = ()
 
 
 def own_target(target: str) -> str | None:
-    """Return a request target from where the API begins in it; None where it is something else's.
+    """Return the part of a request target from the beginning of the API.
 
-    The elements of the query that prove who asks are left out.
+    Return None if the target is not in the API. Credentials in the query are left out.
     """
     path, _, query = target.encode("utf-8", "replace").decode().partition("?")
     found = _OWN.search(path)
@@ -94,38 +98,43 @@ def own_target(target: str) -> str | None:
     return path[found.start() :] + (f"?{kept}" if kept else "")
 
 
-def instant(told: object) -> datetime | None:
-    """Return the instant that a text stands for, in whole seconds; None for anything else."""
-    if not isinstance(told, str):
+def instant(value: object) -> datetime | None:
+    """Return the instant of a string, in whole seconds, None for any other value."""
+    if not isinstance(value, str):
         return None
     try:
-        return parse_instant(told).replace(microsecond=0)
+        return parse_instant(value).replace(microsecond=0)
     except ValueError:
         return None
 
 
 def read_transcript(path: Path) -> Transcript:
-    """Return what a file tells. Raise ``UnusableTranscript``, which says where and why."""
-    told = _json(path)
-    har = told.get("log") if isinstance(told, dict) else None
+    """Return the transcript in a file.
+
+    Raise ``UnusableTranscript`` with the place and the reason.
+    """
+    content = _json(path)
+    har = content.get("log") if isinstance(content, dict) else None
     read: Callable[[Any, str], ObservedExchange | str]
     if har is not None:
-        what, entries, read = "entry", har.get("entries") if isinstance(har, dict) else None, _read
+        kind, entries, read = "entry", har.get("entries") if isinstance(har, dict) else None, _read
         if not isinstance(entries, list):
             raise UnusableTranscript(f"{path}: log.entries must be an array of exchanges")
-    elif isinstance(told, dict) and isinstance(told.get("requests"), list):
-        what, entries, read = "request", told["requests"], _journalled
+    elif isinstance(content, dict) and isinstance(content.get("requests"), list):
+        kind, entries, read = "request", content["requests"], _journalled
     else:
         raise UnusableTranscript(
             f"{path}: is neither a HAR file (an object with log.entries) nor what journal find --json prints "
             "(an object with requests)"
         )
-    places = {f"{path}: {what} {number}": one for number, one in enumerate(entries, 1)}
-    found = {place: read(one, place) for place, one in places.items()}
-    exchanges = [one for one in found.values() if not isinstance(one, str)]
+    places = {f"{path}: {kind} {number}": entry for number, entry in enumerate(entries, 1)}
+    results = {place: read(entry, place) for place, entry in places.items()}
+    exchanges = [result for result in results.values() if not isinstance(result, str)]
     if len(exchanges) > MOST:
         raise UnusableTranscript(f"{path}: tells of more than {MOST} exchanges; split it")
-    return Transcript(exchanges, [(place, one) for place, one in found.items() if isinstance(one, str)])
+    return Transcript(
+        exchanges, [(place, reason) for place, reason in results.items() if isinstance(reason, str)]
+    )
 
 
 def _json(path: Path) -> Any:
@@ -147,7 +156,7 @@ def _json(path: Path) -> Any:
 
 
 def _journalled(told: Any, place: str) -> ObservedExchange | str:
-    """Return the exchange of a request of the journal, or why it says nothing."""
+    """Return the exchange of a journal entry, or the reason why it is skipped."""
     request, answer = (told.get(key) if isinstance(told, dict) else None for key in ("request", "answer"))
     at = instant(told.get("at")) if isinstance(told, dict) else None
     if not isinstance(request, Mapping) or not isinstance(answer, Mapping) or at is None:
@@ -179,12 +188,15 @@ def _journalled(told: Any, place: str) -> ObservedExchange | str:
 
 
 def _bytes(body: Any) -> bytes:
-    """Return what was sent: a text as it is, without halves of characters, and anything else as JSON."""
+    """Return the bytes of a request body.
+
+    A string is encoded without surrogates, any other value as JSON.
+    """
     return body.encode("utf-8", "replace") if isinstance(body, str) else json.dumps(body).encode()
 
 
 def _read(entry: Any, place: str) -> ObservedExchange | str:
-    """Return the exchange of an entry, or why it says nothing."""
+    """Return the exchange of a HAR entry, or the reason why it is skipped."""
     request, response = (_part(entry, key, place) for key in ("request", "response"))
     method, url = (request.get(key) for key in ("method", "url"))
     if not isinstance(method, str) or not isinstance(url, str):
@@ -233,7 +245,7 @@ def _target(url: str, place: str) -> str | None:
 
 
 def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of a list of headers or parameters, as far as it has them."""
+    """Yield the names and values of a list of headers or parameters."""
     for one in listed if isinstance(listed, list) else ():
         if isinstance(one, dict) and isinstance(one.get("name"), str):
             value = one.get("value")
@@ -246,7 +258,10 @@ def _headers(listed: Any) -> dict[str, str]:
 
 
 def _posted(request: Mapping[str, Any], headers: dict[str, str]) -> bytes | None:
-    """Return the body of a request, None where it is not there; its content type is added to ``headers``."""
+    """Return the body of a request, None if the file does not have it.
+
+    Its content type is added to ``headers``.
+    """
     posted = request.get("postData")
     if not isinstance(posted, dict):
         size = request.get("bodySize")

@@ -1,7 +1,7 @@
-"""Explore: a program with several workers, in every order of their requests that could matter.
+"""Explore: run a concurrent program in every request order that could matter.
 
-``turnstile`` holds requests and lets them through one at a time, and tells whose they are; ``orders`` says
-which orders to try, by the ``footprint`` of each request; ``report`` is the report.
+``turnstile`` holds requests, lets them through one at a time, and finds the actor of each. ``schedules``
+chooses the orders to try by the ``read_write_set`` of each request. ``report`` is the report.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from reseller_sandbox.tools.running import BadProgram, CommandProgram, Ended, Pr
 
 __all__ = ["Exploration", "explore"]
 
-#: How many times as long it waits for somebody who came there in an earlier run, or is named by a schedule;
-#: and for more workers while not all have been there.
+#: Factors on the patience: to wait for an actor that an earlier run or a schedule expects, and to wait for
+#: more workers while fewer than ``actors`` have appeared.
 _KNOWN, _STRANGE = 10, 4
 
-#: How many times as long as the program has ever taken for a request it may take for the next one.
+#: Factor on the longest time that the program has taken for a request, as the limit for the next one.
 _SLOWER = 1.5
 
-#: For how many seconds nobody looks whether something has happened.
+#: Poll interval in seconds.
 _GLANCE = 0.005
 
-#: How many orders of whole workers are tried at most where not every order was.
+#: The most orders of whole workers that are run for comparison if not every order is tried.
 _TURNS = 6
 
 
 class FixedSchedule(Struct):
-    """An order that is given: of single requests by ``schedule``, after it of whole workers by ``turns``.
+    """A given order: first of requests by ``schedule``, then of workers by ``turns``.
 
-    ``missed`` is whom it has asked for in vain, if anybody.
+    ``missed`` is the first scheduled actor that had no request waiting, empty if there is none.
     """
 
     schedule: Sequence[str] = ()
@@ -74,11 +74,11 @@ class FixedSchedule(Struct):
 
     @property
     def next_up(self) -> str | None:
-        """Who is next by the schedule."""
+        """Return the next actor of the schedule, None after its end."""
         return self.schedule[len(self.steps)] if len(self.steps) < len(self.schedule) else None
 
     def choose(self, waiting: Mapping[str, str]) -> str:
-        """Return who is next."""
+        """Return the actor whose request goes next."""
         self._waiting = frozenset(waiting)
         if self.next_up is not None:
             if self.next_up in waiting:
@@ -88,20 +88,20 @@ class FixedSchedule(Struct):
         return first[0] if first else preferred(waiting, self.steps[-1].actor if self.steps else None)
 
     def did(self, actor: str, _: RequestKey, footprint: Footprint) -> None:
-        """Note that a request has been carried out."""
+        """Record that the request of ``actor`` was carried out."""
         self.steps.append(turned_after(self.steps, actor, self._waiting, footprint))
 
 
-#: What says in which order requests are let through.
+#: Chooses the order in which requests are let through.
 _Chooser: TypeAlias = Schedules | FixedSchedule
 
 
 class ScheduleNotReached(BadProgram):
-    """The program has not come to the order that was asked for."""
+    """The program does not reach the requested schedule."""
 
 
 class _Made(NamedTuple):
-    """A run that was made."""
+    """A run and its result."""
 
     order: ExploredSchedule
     steps: Sequence[ScheduledTurn]
@@ -110,9 +110,9 @@ class _Made(NamedTuple):
 
 
 def _judged(made: Sequence[_Made]) -> list[ExploredSchedule]:
-    """Return the orders with the findings that need all of them.
+    """Return the runs with the findings that need all runs.
 
-    The usual outcome is that of the first order which passed and in which the workers took turns.
+    The default outcome is that of the first run that passed and in which the workers took turns.
     """
     orders = [replace(one.order, in_turn=goes_in_turn(one.steps)) for one in made]
     pairs = list(zip(made, orders, strict=True))
@@ -127,11 +127,11 @@ def _judged(made: Sequence[_Made]) -> list[ExploredSchedule]:
 
 
 class Explorer(Struct, kw_only=True):
-    """Runs a ``program`` with ``actors`` workers at a time in worlds of ``ground``, in one order a run.
+    """Runs a ``program`` with ``actors`` concurrent workers, in one order a run.
 
-    It makes at most ``max_runs`` runs, or tries one ``schedule`` alone. All that wait are there when nothing
-    has come for ``quiet`` seconds, or longer where the program is slow. ``folder`` gets a file for each
-    finding, which replays it.
+    The worlds are forks in ``ground``. It makes at most ``max_runs`` runs, or tries only ``schedule``. All
+    workers count as waiting when no request arrives for ``quiet`` seconds, or longer if the program is slow.
+    ``folder`` gets a recording for each finding.
     """
 
     ground: Ground
@@ -145,9 +145,10 @@ class Explorer(Struct, kw_only=True):
     _longest: float = 0.0
 
     def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
-        """Try the one order or every one that could matter; call ``tell`` with the schedule of each of these.
+        """Try ``schedule`` alone, or every order that could matter.
 
-        Raise ``ScheduleNotReached`` where the program does not come to the one order.
+        ``tell`` gets the schedule of each run. Raise ``ScheduleNotReached`` if the program does not reach
+        ``schedule``.
         """
         if self.schedule:
             return self._one()
@@ -168,7 +169,10 @@ class Explorer(Struct, kw_only=True):
         return Exploration(judged, self._kept(found(judged)), untried, orders.unmatched)
 
     def _kept(self, findings: Sequence[OrderFinding]) -> list[OrderFinding]:
-        """Return the findings with the files that replay them, for each of which the program is run again."""
+        """Return the findings with their recordings.
+
+        The program runs again for each finding. Without a folder, the findings stay unchanged.
+        """
         if self.folder is None:
             return list(findings)
         return [
@@ -191,13 +195,16 @@ class Explorer(Struct, kw_only=True):
         return Exploration([order], self._kept(findings))
 
     def _in_turns(self, made: Sequence[_Made]) -> Iterator[_Made]:
-        """Run the orders of whole workers, to have them for comparison where not every order is tried."""
+        """Yield runs in which whole workers take turns, for comparison with the others."""
         seen = sorted({request.actor for one in made for request in one.order.requests})
         for turns in islice(permutations(seen), _TURNS):
             yield self.run(FixedSchedule(turns=turns))
 
     def run(self, chooser: _Chooser, name: str = "") -> _Made:
-        """Run the program in one order, and with a ``name`` write the recording of the world at its end."""
+        """Run the program in one order.
+
+        With a ``name``, write the recording of the world at the end of the run.
+        """
         with self.ground.world(frozen=True) as sandbox:
             begin = sandbox.world.state
             with turned(sandbox.app, sandbox.world) as turnstile:
@@ -219,7 +226,7 @@ class Explorer(Struct, kw_only=True):
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, chooser: _Chooser
     ) -> tuple[Ended, tuple[LetThrough, ...]]:
-        """Run the program, and let its requests through meanwhile on a thread beside it."""
+        """Run the program, and let its requests through on another thread."""
         threads = Threads(threading.enumerate())
         with ThreadPoolExecutor(1) as beside:
             driving = beside.submit(self._let_through, chooser, turnstile, threads)
@@ -244,14 +251,17 @@ class Explorer(Struct, kw_only=True):
                 chooser.did(actor, (actor, number, request.text), request.footprint)
                 done.append(LetThrough(actor, request.asked, request.status, request.refused))
         except BaseException:
-            turnstile.open()  # or the program would wait for ever
+            turnstile.open()  # because the program would wait indefinitely
             raise
         return tuple(done)
 
     def _settled(
         self, chooser: _Chooser, turnstile: Turnstile, actors: Actors, threads: Threads
     ) -> dict[str, HeldRequest]:
-        """Return the requests that wait once all are there, by actor; none when the program is over."""
+        """Return the waiting requests by actor once all workers wait.
+
+        The result is empty when the program has ended.
+        """
         since = stopwatch()
         expected = chooser.expected
         while not turnstile.over:
@@ -270,7 +280,7 @@ class Explorer(Struct, kw_only=True):
         return {}
 
     def _patience(self) -> float:
-        """Return for how many seconds nothing has to come until nothing more is waited for."""
+        """Return the seconds without a new request after which the waiting ones are all."""
         return max(self.quiet, self._longest * _SLOWER)
 
 
@@ -285,18 +295,20 @@ def explore(
     invariants: Sequence[OwnInvariant] = (),
     folder: Path | None = None,
 ) -> Exploration:
-    """Return what comes of ``program``, whose threads use the sandbox it gets, in every order that matters.
+    """Run a threaded ``program`` in every request order that could matter.
 
-    Each run has a fork of ``sandbox`` (or of a new one) as it is now, with its clock standing still. It is
-    over when ``program`` returns, which is to wait for its threads; what that raises is how it fails.
+    ``program`` gets a sandbox, which its threads share. Each run has a fork of the current ``sandbox`` (or of
+    a new one), and its clock stands still. The run ends when ``program`` returns, so ``program`` has to wait
+    for its threads. If ``program`` raises an error, the run fails.
 
     Args:
-        actors: How many workers there are at a time.
-        max_runs: How many runs are made at most.
-        quiet: For how many seconds nothing comes from the program until those that wait are taken for all.
-        schedule: The one order to be tried, as an earlier exploration has told it.
-        invariants: Functions that look at what is left, and return what is wrong with it, or nothing.
-        folder: Gets a file for each finding, which replays it.
+        actors: The number of concurrent workers.
+        max_runs: The largest number of runs.
+        quiet: Seconds without a new request after which the waiting requests count as all.
+        schedule: The one order to try, as an earlier exploration reported it.
+        invariants: Functions that check the world after a run. They return a description of the violation, if
+            any.
+        folder: Gets a recording for each finding.
     """
     return Explorer(
         ground=Ground(sandbox if sandbox is not None else Sandbox()),
@@ -313,7 +325,7 @@ def explore(
 def tests_explored(
     program: CommandProgram, explorer: Explorer, invariants: Sequence[str], folder: Path, tell: Tell
 ) -> list[ExplorationReport]:
-    """Have a pytest explore its own tests, each in its process. Return a report for each.
+    """Have pytest explore its own tests, each in its process. Return their reports.
 
     Raise ``BadProgram``.
     """

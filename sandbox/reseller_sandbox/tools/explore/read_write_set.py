@@ -1,8 +1,7 @@
-"""What a request touches of the registry: which parts of it are read, and which are written.
+"""The read-write set of a request: the parts of the registry it reads and writes.
 
-Of two requests neither of which writes what the other touches, the order does not matter: either does the
-same before and after the other. Nothing in here is in use unless somebody asks for it, by a ``WatchedDraft``
-in place of a ``Draft``.
+Two requests commute if neither of them writes a place that the other reads or writes. Only a ``WatchedDraft``
+records a set. A normal ``Draft`` records none, so normal requests pay no cost.
 """
 
 from __future__ import annotations
@@ -22,18 +21,19 @@ from reseller_sandbox.registry.state import Change, Draft, State
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
-#: A part of the registry: a table or an index, and a key in it. What is not there has a place, too.
+#: A table or an index of the registry, and a key in it. A key without an entry is a place, too.
 Place = tuple[str, Any]
 
-#: The balance of an account has a place of its own: the rest of an account is read by every request.
+#: The balance of an account is a separate place, because every request reads the rest of its account.
 BALANCE = "balance"
 
 
 class Footprint(Struct):
-    """What a request touches: the places that it ``reads`` and ``writes``.
+    """The places that a request ``reads`` and ``writes``.
 
-    ``ranges`` are tables and indexes of which it reads every key that begins so. ``everything`` is for what
-    nobody can tell: it touches all there is. ``state`` is the registry, as far as it is known by now.
+    ``ranges`` are key prefixes: the request reads every key of that table or index with the prefix.
+    ``everything`` means that the places are unknown, so the request conflicts with every other. ``state`` is
+    the latest registry state of which the changes are known.
     """
 
     state: State | None = None
@@ -43,11 +43,11 @@ class Footprint(Struct):
     everything: bool = False
 
     def conflicts(self, other: Footprint) -> bool:
-        """Whether it matters which of the two comes first."""
+        """Whether the order of the two requests matters."""
         return self.everything or other.everything or self._disturbs(other) or other._disturbs(self)
 
     def take(self, other: Footprint) -> bool:
-        """Touch all that ``other`` touches, too; return whether that is more than before."""
+        """Add the places of ``other``. Return whether this set has grown."""
         before = self._size()
         self.reads |= other.reads
         self.ranges |= other.ranges
@@ -71,17 +71,20 @@ class Footprint(Struct):
         )
 
     def drafts(self, base: State, *given: Any) -> Draft:
-        """Return a draft of ``Draft(base, *given)`` that notes here what it touches."""
+        """Return a draft like ``Draft(base, *given)`` that records its places here."""
         return WatchedDraft(self, base, *given)
 
     def follow(self, base: State) -> None:
-        """Take ``base`` for what the registry is now; what has led there beside the drafts is not known."""
+        """Take ``base`` as the current registry state.
+
+        If ``base`` is not the known state, set ``everything``, because the changes between them are unknown.
+        """
         if self.state is not base:
             self.state, self.everything = base, True
 
 
 class WatchedDraft(Draft):
-    """A draft that notes in a footprint what it reads, and once it is whole what it has written."""
+    """A draft that records its reads, and its writes when it is about to be committed."""
 
     __slots__ = ("_footprint",)
 
@@ -92,11 +95,11 @@ class WatchedDraft(Draft):
 
     @property
     def state(self) -> State:
-        """The registry as the draft has it by now; what is read of it is noted."""
+        """The registry state of the draft. Reads of this state are recorded."""
         return cast(State, _WatchedState(super().state, self._footprint))
 
     def put(self, record: R) -> R:
-        """Write ``record``, new or in place of its earlier self, and return it."""
+        """Write ``record``, new or in place of its earlier version, and return it."""
         return super().put(_plain(record))
 
     def next(self, counter: str) -> int:
@@ -105,31 +108,33 @@ class WatchedDraft(Draft):
         return super().next(counter)
 
     def changes(self) -> list[Change]:
-        """Return what the draft changed, and note all that it has written: it is about to be committed."""
+        """Return the changes of the draft, and record all its writes before the commit."""
         made, writes = self.made(), self._footprint.writes
         for change in self._changes.values():
             writes.update(_written(change))
         counters = self.base.counters
         writes.update(
-            ("counters", one) for one, number in made.counters.items() if counters.get(one) != number
+            ("counters", counter)
+            for counter, number in made.counters.items()
+            if counters.get(counter) != number
         )
         self._footprint.state = made
         return super().changes()
 
 
 def _written(change: Change) -> Iterator[Place]:
-    """Yield the places that a change of a record writes: its own, and those where it is found."""
+    """Yield the places that a change writes: the record, and its index entries."""
     before, after = change.before, change.after
     if isinstance(before, Account) and isinstance(after, Account):
         yield BALANCE, change.key
         if replace(before, balance=after.balance) == after:
             return
     yield change.table, change.key
-    if before is None and after is None:  # made and taken out again
+    if before is None and after is None:  # created and deleted in the same draft
         return
     table = TABLES[type(before if after is None else after)]
     for entries in (table.listed, table.looked_up, _calendar):
-        old, new = (set(entries(one)) if one is not None else set() for one in (before, after))
+        old, new = (set(entries(record)) if record is not None else set() for record in (before, after))
         yield from ((entry[0], entry[1]) for entry in old ^ new)
 
 
@@ -138,7 +143,7 @@ def _calendar(record: Record) -> Iterable[Place]:
 
 
 class _WatchedState:
-    """A state for reading only, that notes what is read of it."""
+    """A read-only state that records which of its tables and keys are read."""
 
     __slots__ = ("_footprint", "_state")
 
@@ -155,7 +160,7 @@ class _WatchedState:
 
 
 class _WatchedPart(Mapping[Any, Any]):
-    """A table, or a sorted index, for reading only. It notes which keys and ranges are looked at."""
+    """A read-only table or sorted index that records the keys and ranges read."""
 
     __slots__ = ("_footprint", "_name", "_part")
 
@@ -184,29 +189,32 @@ class _WatchedPart(Mapping[Any, Any]):
         return len(self._range())
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Any:
-        """Return the keys of an index that begin with ``prefix``, in order, from the ``start``-th of them."""
+        """Return the keys of an index that begin with ``prefix``, in order.
+
+        The first ``start`` keys are skipped.
+        """
         return self._range(prefix).beginning(prefix, start)
 
     def count(self, prefix: tuple[Any, ...]) -> Any:
-        """Return how many keys of an index begin with ``prefix``."""
+        """Return the number of keys of an index that begin with ``prefix``."""
         return self._range(prefix).count(prefix)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._range(), name)
 
 
-#: The fields of an account as they are stored.
+#: The field descriptors of an account, which read the stored values without a record.
 _STORED: dict[str, Any] = {name: Account.__dict__[name] for name in Account.__struct_fields__}
 
 
 class _WatchedAccount(Account, frozen=True):
-    """An account that notes when its balance is read."""
+    """An account that records reads of its balance."""
 
     footprint: Footprint = field(default_factory=Footprint)
 
     @property  # type: ignore[misc]
     def balance(self) -> Any:
-        """What the account holds; the read is noted."""
+        """The balance of the account. The read is recorded."""
         self.footprint.reads.add((BALANCE, self.client_id))
         return _STORED["balance"].__get__(self)
 

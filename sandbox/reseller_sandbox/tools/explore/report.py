@@ -1,4 +1,4 @@
-"""What exploring has come to: the orders that were tried, what they left, and what is wrong with some."""
+"""The result of an exploration: the orders tried, their outcomes, and findings."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from msgspec import Struct
 from reseller_sandbox.advice.words import plural
 from reseller_sandbox.tools.running import Ended
 
-#: Kinds of findings: the program ends badly, an invariant does not hold, and what is left is left by no order
-#: in which the workers take turns.
+#: Kinds of findings: the program fails, an invariant is violated, or the outcome equals that of no order in
+#: which the workers take turns.
 FAILED, BROKEN, MIXED = "failed", "broken", "mixed up"
 
 _ABOUT = {
@@ -24,12 +24,12 @@ _ABOUT = {
     MIXED: "what is left is left by no order in which the workers go one after the other",
 }
 
-#: How many lines of a program's output are shown.
+#: The most lines of a program's output that are shown.
 _SHOWN = 12
 
 
 class LetThrough(Struct, frozen=True):
-    """A request of a run: whose it was, what it asked for, its answer's status, whether it was refused."""
+    """A request of a run: its actor, its request line, the status, whether refused."""
 
     actor: str
     asked: str
@@ -38,10 +38,10 @@ class LetThrough(Struct, frozen=True):
 
 
 class ExploredSchedule(Struct, frozen=True):
-    """One run: the requests in their order, how the program ended, and what it left.
+    """One run: its requests in order, the end of the program, and its changes.
 
-    ``broken`` is what the invariants found, ``in_turn`` whether it comes to the same as an order in which
-    the workers go one after the other; ``advice`` is what advice says of money.
+    ``left`` are the changes. ``broken`` are the violated invariants. ``in_turn`` is whether the run is
+    equivalent to one in which the workers run one after the other. ``advice`` is the advice about money.
     """
 
     requests: tuple[LetThrough, ...]
@@ -53,21 +53,24 @@ class ExploredSchedule(Struct, frozen=True):
 
     @property
     def schedule(self) -> str:
-        """The actors in the order of their requests, as ``--schedule`` takes it."""
+        """The actors in the order of their requests, as ``--schedule`` takes them."""
         return " ".join(one.actor for one in self.requests)
 
     @property
     def simplicity(self) -> tuple[int, int, str]:
-        """What sorts the order that is easiest to follow first: few changes of workers, few requests."""
+        """The sort key of this order: the easiest to follow comes first.
+
+        An order is easier with fewer changes of workers, then with fewer requests.
+        """
         actors = [one.actor for one in self.requests]
         switches = sum(one != other for one, other in pairwise(actors))
         return switches, len(actors), self.schedule
 
 
 class OrderFinding(Struct, frozen=True):
-    """What is wrong in some ``count`` of the orders; ``order`` is the one of them that is easiest to follow.
+    """A problem in ``count`` orders, of which ``order`` is the easiest to follow.
 
-    ``words`` say what is wrong, ``recording`` is the file that replays it, if one was written.
+    ``words`` describe the problem. ``recording`` is the file that replays the run, empty if none was written.
     """
 
     kind: str
@@ -77,7 +80,7 @@ class OrderFinding(Struct, frozen=True):
     recording: str = ""
 
     def lines(self) -> Iterator[str]:
-        """Yield it as text."""
+        """Yield the finding as text."""
         yield f"{self.kind}: {_ABOUT[self.kind]} ({plural(self.count, 'order')})"
         yield f'  --schedule "{self.order.schedule}"'
         width = max((len(one.actor) for one in self.order.requests), default=0)
@@ -88,10 +91,10 @@ class OrderFinding(Struct, frozen=True):
 
 
 class Exploration(Struct, frozen=True):
-    """The orders that were tried, and what was found.
+    """The orders that were tried, and the findings.
 
-    ``untried`` is how many more there are at least, ``unmatched`` how many were given up since the program
-    went another way each time.
+    ``untried`` is the least number of orders left. ``unmatched`` is the number of orders given up because the
+    program took another way in each try.
     """
 
     orders: Sequence[ExploredSchedule]
@@ -101,16 +104,16 @@ class Exploration(Struct, frozen=True):
 
     @property
     def actors(self) -> list[str]:
-        """Every worker that was seen."""
+        """Every worker that sent a request."""
         return sorted({request.actor for order in self.orders for request in order.requests})
 
     @property
     def never_passes(self) -> bool:
-        """Whether the program ends badly in every order: then it is not the order."""
+        """Whether the program fails in every order, so that the order is not the cause."""
         return not any(order.ended.passed for order in self.orders)
 
     def outcomes(self) -> list[tuple[int, ExploredSchedule]]:
-        """Return each way in which it came out: in how many orders, and the easiest one of them."""
+        """Return each distinct outcome: the number of orders, and the easiest of them."""
         return [
             (len(group), group[0])
             for group in _groups(self.orders, lambda one: (one.ended.status, frozenset(one.left.items())))
@@ -118,13 +121,16 @@ class Exploration(Struct, frozen=True):
 
     @property
     def always(self) -> list[str]:
-        """What advice says of money in every order: to let the workers take turns would not help."""
+        """The advice about money that is the same in every order.
+
+        It does not depend on the order, so serial workers get it too.
+        """
         first = self.orders[0].advice if self.orders else ()
         return [line for line in first if all(line in one.advice for one in self.orders)]
 
     @property
     def refused(self) -> list[str]:
-        """The requests that are refused in every order, in those of the first: they are in nobody's way."""
+        """The requests that are refused in every order, as lines of the report."""
         asked = [
             {(one.actor, one.asked): one.status for one in order.requests if one.refused}
             for order in self.orders
@@ -136,7 +142,7 @@ class Exploration(Struct, frozen=True):
         ]
 
     def check(self) -> Exploration:
-        """Return itself; raise AssertionError where something was found."""
+        """Return this exploration. Raise AssertionError if it has findings."""
         if self.findings:
             raise AssertionError("\n".join(self.lines()))
         return self
@@ -172,7 +178,7 @@ class Exploration(Struct, frozen=True):
             yield from (f"    {line}" for line in sorted((order.left - common).elements()))
 
     def told(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the report as JSON."""
         return {
             "actors": self.actors,
             "orders": len(self.orders),
@@ -203,7 +209,7 @@ def _told(order: ExploredSchedule) -> dict[str, Any]:
 
 
 def found(orders: Sequence[ExploredSchedule]) -> list[OrderFinding]:
-    """Return what is wrong in ``orders``."""
+    """Return the findings in ``orders``: failed runs, invariants, not serializable."""
     in_turn = [order.left for order in orders if order.in_turn]
     passed = [order for order in orders if order.ended.passed]
     failed = [order for order in orders if not order.ended.passed]
@@ -230,7 +236,7 @@ def _last(ended: Ended) -> Iterator[str]:
 
 
 def _difference(left: Counter[str], others: Iterable[Counter[str]]) -> Iterator[str]:
-    """Yield what is left there and not by the order most like it in which the workers take turns."""
+    """Yield the differences between ``left`` and the most similar serial outcome."""
     nearest = min(others, key=lambda other: ((left - other) + (other - left)).total(), default=Counter[str]())
     yield from (f"+ {line}" for line in sorted((left - nearest).elements()))
     yield from (f"- {line}" for line in sorted((nearest - left).elements()))
@@ -239,7 +245,10 @@ def _difference(left: Counter[str], others: Iterable[Counter[str]]) -> Iterator[
 def _groups(
     orders: Iterable[ExploredSchedule], alike: Callable[[ExploredSchedule], Hashable]
 ) -> list[list[ExploredSchedule]]:
-    """Return the orders that are ``alike`` together, the easiest one first in each group and of all."""
+    """Return the ``alike`` orders in groups.
+
+    The easiest order comes first in each group, and the group with the easiest order comes first.
+    """
     groups: defaultdict[Hashable, list[ExploredSchedule]] = defaultdict(list)
     for order in sorted(orders, key=lambda one: one.simplicity):
         groups[alike(order)].append(order)
@@ -247,9 +256,10 @@ def _groups(
 
 
 class ExplorationReport(Struct, kw_only=True, frozen=True):
-    """An exploration in words: of a program, or of a ``test`` of it.
+    """The report of an exploration of a program, or of one ``test`` of a program.
 
-    ``told`` is the report for programs, ``text`` that for people, ``problem`` why nothing was explored.
+    ``told`` is the report for programs, ``text`` the report for people. ``problem`` is the reason why nothing
+    was explored.
     """
 
     test: str = ""
@@ -268,7 +278,7 @@ class ExplorationReport(Struct, kw_only=True, frozen=True):
         return list(self.told.get("findings", ()))
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
-        """Return the tables above the text: none."""
+        """Return the tables above the text, of which there are none."""
         return {}
 
     def lines(self) -> Sequence[str]:
@@ -276,7 +286,7 @@ class ExplorationReport(Struct, kw_only=True, frozen=True):
         return self.text
 
     def json(self) -> dict[str, Any]:
-        """Return all of it for programs."""
+        """Return the whole report for programs."""
         test = {"test": self.test} if self.test else {}
         problem = {"problem": self.problem} if self.problem and self.test else {}
         return {**test, **self.told, **problem}

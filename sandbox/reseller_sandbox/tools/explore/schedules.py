@@ -1,10 +1,10 @@
-"""Which orders of requests to try: every one that could matter, and no two that come to the same.
+"""Schedules: every request order that could matter, and no two equivalent ones.
 
 This is dynamic partial-order reduction (Flanagan and Godefroid 2005) with source sets (Abdulla and others
 2014) and sleep sets. A run is the sequence of the actors whose requests were let through. Two requests *race*
-when they conflict and nothing between them makes the one wait for the other; then the later one is to be
-tried first, at the point where the earlier one went. Requests that do not conflict may change places, so
-that all the runs that differ by this alone come to the same, and one of them is enough.
+if they conflict and no step between them makes the later one wait for the earlier one. For each race, another
+run tries the later request first, at the point of the earlier one. Requests that do not conflict commute.
+Runs that differ only in the order of such requests are equivalent, so one of them is enough.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from msgspec import Struct, field
 
 from reseller_sandbox.tools.explore.read_write_set import Footprint
 
-#: How often an order is tried that the program does not come to.
+#: The number of tries for a schedule that the program does not reach.
 _TRIES = 5
 
-#: A request of a program: whose it is, the how manyth of that actor's, and what it asks for.
+#: A request of a program: its actor, its number among the requests of that actor, and its text.
 RequestKey = tuple[str, int, str]
 
 
 class ScheduledTurn(Struct, frozen=True):
-    """One request let through: whose it was, who waited then, and what it touched.
+    """A request that was let through, with its actor and its read-write set.
 
-    ``came`` are those of the ``waiting`` that were not waiting one step earlier.
+    ``waiting`` are the actors that waited then, ``came`` those that did not wait one step earlier.
     """
 
     actor: str
@@ -39,16 +39,16 @@ class ScheduledTurn(Struct, frozen=True):
 def turned_after(
     steps: Sequence[ScheduledTurn], actor: str, waiting: Collection[str], footprint: Footprint
 ) -> ScheduledTurn:
-    """Return the next step of a run: ``actor`` was let through of all that were ``waiting``."""
+    """Return the next step of a run, in which ``actor`` goes first of all ``waiting``."""
     still = steps[-1].waiting - {steps[-1].actor} if steps else frozenset()
     return ScheduledTurn(actor, frozenset(waiting), frozenset(waiting) - still, footprint)
 
 
 class _Point(Struct):
-    """A point in the tree of runs, and what has been tried from there.
+    """A point in the tree of runs, with the actors tried there.
 
-    ``wanted`` are the actors to be let through there, ``done`` those that have been, with what they touched;
-    of the ones in ``asleep`` it is known that going first they lead to nothing new.
+    ``wanted`` are the actors to try at this point, ``done`` the tried ones with their read-write sets. The
+    actors in ``asleep`` lead to no new state if they go first.
     """
 
     waiting: frozenset[str]
@@ -58,14 +58,15 @@ class _Point(Struct):
 
     @property
     def left(self) -> set[str]:
-        """What is wanted and has not been tried."""
+        """The wanted actors that were not tried yet."""
         return self.wanted - self.done.keys() - self.asleep.keys()
 
 
 class _Known(Struct):
-    """What is known of a program that has come this far: who waits then, and where each of them leads.
+    """The known behaviour of the program at one point of the tree.
 
-    ``waiting`` has for each what it asks for. ``ends`` is whether the program ends there.
+    ``waiting`` maps each waiting actor to its request, ``leads`` to the next point. ``ends`` is whether the
+    program ends at this point.
     """
 
     waiting: Mapping[str, str] = field(default_factory=dict)
@@ -74,12 +75,13 @@ class _Known(Struct):
 
 
 class Schedules:
-    """The tree of runs. For each run: ``begin``, ``choose`` and ``did`` in turn, and ``end``.
+    """The tree of runs.
 
-    What a request touches may depend on what went before: one that is refused writes nothing. So whatever it
-    has touched in any run counts in all of them, and whether two requests conflict does not depend on the
-    run. When a request turns out to touch more than it did, the tree is gone through again; runs that have
-    been made are not made again for that.
+    Each run calls ``begin``, then ``choose`` and ``did`` in turn, then ``end``.
+
+    The read-write set of a request can depend on the requests before it: a refused request writes nothing. So
+    the set of a request is the union over all runs, and a conflict does not depend on the run. If a set
+    grows, the tree is searched again. Runs that were already made are not repeated in that search.
     """
 
     def __init__(self) -> None:
@@ -92,14 +94,14 @@ class Schedules:
         #: The run so far.
         self.steps: list[ScheduledTurn] = []
         self._asks: Mapping[str, str] = {}
-        #: Who has sent a request, as the first, second, … of its own, in any run.
+        #: Actors by the number and the text of a request that they sent in any run.
         self._senders: dict[tuple[int, str], set[str]] = {}
         self._repeats_from: int | None = None
         self._over = False
         self._tries = 0
-        #: Whether the program has gone another way in this run than it did before in the same order.
+        #: Whether the program took another way in this run than before in the same order.
         self.is_unmatched = False
-        #: How many orders were given up because the program would not come to them.
+        #: The number of orders that were given up because the program does not reach them.
         self.unmatched = 0
 
     @property
@@ -109,27 +111,27 @@ class Schedules:
 
     @property
     def expected(self) -> AbstractSet[str] | None:
-        """Who waits at this point of the run, as far as earlier runs have shown; None where none has."""
+        """The actors that earlier runs saw waiting at this point, None if unknown."""
         return None if self.is_unmatched else self._known.waiting.keys() or None
 
     @property
     def next_up(self) -> str | None:
-        """Whom the run has to let through next, to come to what it is to try; None after that."""
+        """The next actor on the way to the new point of the tree, None after that."""
         at = len(self.steps)
         return self._prefix[at] if at < len(self._prefix) and not self.is_unmatched else None
 
     @property
     def untried(self) -> int:
-        """How many points of the tree have something to be tried: so many more runs there are, at least."""
+        """The number of untried choices, a lower bound for the remaining runs."""
         return sum(len(point.left) for point in self._points)
 
     @property
     def is_new(self) -> bool:
-        """Whether the run comes to something that no earlier one has come to, as far as is known by now."""
+        """Whether this run has reached a state that no earlier run reached."""
         return self._repeats_from is None
 
     def begin(self) -> bool:
-        """Get ready for the next run; return whether there is one."""
+        """Prepare the next run. Return whether there is one."""
         while not self._over or self._grown:
             if self._over:
                 self._points, self._prefix = [], []
@@ -142,7 +144,10 @@ class Schedules:
         return False
 
     def _is_known(self) -> bool:
-        """Whether the next run has been made or is not worth it; take its known steps."""
+        """Whether the next run was made already or reaches nothing new.
+
+        Take the known steps of the run on the way.
+        """
         self._rewind()
         while not self._known.ends:
             if not self._known.waiting:
@@ -162,7 +167,10 @@ class Schedules:
         self.is_unmatched = False
 
     def choose(self, waiting: Mapping[str, str]) -> str:
-        """Return whose request is let through next, of those that wait and what each of them asks for."""
+        """Return the actor whose request goes next.
+
+        ``waiting`` maps each waiting actor to its request.
+        """
         at = len(self.steps)
         last = self.steps[-1].actor if self.steps else None
         wanted, known = self.next_up, self._known.waiting
@@ -184,7 +192,11 @@ class Schedules:
         return chosen
 
     def _are_swapped(self, known: Mapping[str, str], waiting: Mapping[str, str]) -> bool:
-        """Whether somebody asks for what only another has asked for: they began alike, and were mistaken."""
+        """Whether an actor asks for a request that only another actor has asked for.
+
+        Two actors with equal first requests can get each other's names. Then this run is not the expected
+        one.
+        """
         return any(
             asks != known[actor] and actor not in self._senders.get((self._count(actor), asks), {actor})
             for actor, asks in waiting.items()
@@ -195,7 +207,7 @@ class Schedules:
         return sum(step.actor == actor for step in self.steps)
 
     def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
-        """Note that the request of ``actor`` has been carried out, and what it touched."""
+        """Record that a request of ``actor`` was carried out, with its read-write set."""
         if self.is_unmatched:
             self.steps.append(turned_after(self.steps, actor, self._asks, footprint))
             return
@@ -208,7 +220,10 @@ class Schedules:
         _, self._known = self._known.leads.setdefault(actor, (request, _Known()))
 
     def _asleep(self) -> dict[str, Footprint]:
-        """Return who sleeps at the next point: whoever did before, and does not conflict with what came."""
+        """Return the sleep set of the next point.
+
+        These are the actors asleep or done at this point that do not conflict with the last step.
+        """
         if not self.steps:
             return {}
         point, last = self._points[len(self.steps) - 1], self.steps[-1]
@@ -220,7 +235,7 @@ class Schedules:
         }
 
     def end(self) -> bool:
-        """Learn from a run that has ended; return whether it has come to what it was to try."""
+        """Learn from a run that has ended. Return whether the run reached its schedule."""
         if self.is_unmatched or self.next_up is not None:
             self._come_again()
             return False
@@ -230,7 +245,10 @@ class Schedules:
         return True
 
     def _come_again(self) -> None:
-        """Try the same once more, as the program went another way; give it up after some tries."""
+        """Try the same schedule again, because the program took another way.
+
+        Give the schedule up after ``_TRIES`` tries.
+        """
         self._tries += 1
         if self._tries < _TRIES:
             return
@@ -246,7 +264,7 @@ class Schedules:
         self._back()
 
     def _back(self) -> None:
-        """Go back to the last point where something is left to be tried."""
+        """Go back to the last point with untried choices."""
         while self._points and not self._points[-1].left:
             self._points.pop()
         self._over = not self._points
@@ -254,7 +272,7 @@ class Schedules:
             self._prefix = [*self._prefix[: len(self._points) - 1], min(self._points[-1].left)]
 
     def _want_reversed(self) -> None:
-        """Want each race of the run the other way round as well."""
+        """Schedule the reversal of each race of the run."""
         steps = self.steps[: self._repeats_from]
         before = happens_before(steps)
         for late in range(len(steps)):
@@ -273,36 +291,40 @@ class Schedules:
 
 
 def preferred(actors: Collection[str], last: str | None) -> str:
-    """Return the one of ``actors`` to go on with where nothing else counts: the one that went ``last``."""
+    """Return the default of ``actors``: the ``last`` one, or the smallest name."""
     return last if last is not None and last in actors else min(actors)
 
 
 def happens_before(steps: Sequence[ScheduledTurn]) -> list[int]:
-    """Return for each step the steps that have to come before it, as the bits of a number."""
+    """Return for each step a bit mask of the steps that happen before it."""
     before: list[int] = []
     for late, step in enumerate(steps):
-        found = 0
+        mask = 0
         for early, other in enumerate(steps[:late]):
             if other.actor == step.actor or other.footprint.conflicts(step.footprint):
-                found |= 1 << early | before[early]
+                mask |= 1 << early | before[early]
         cause = asked_after(steps, late)
         if cause is not None:
-            found |= 1 << cause | before[cause]
-        before.append(found)
+            mask |= 1 << cause | before[cause]
+        before.append(mask)
     return before
 
 
 def asked_after(steps: Sequence[ScheduledTurn], at: int) -> int | None:
-    """Return the step whose answer the request of step ``at`` has waited for, whoever got that, if any."""
+    """Return the step whose response preceded the request of step ``at``.
+
+    Any actor can have got that response. Return None if the actor waited from the beginning.
+    """
     came = next(early for early in range(at, -1, -1) if steps[at].actor in steps[early].came)
     return came - 1 if came else None
 
 
 def goes_in_turn(steps: Sequence[ScheduledTurn]) -> bool:
-    """Whether a run comes to the same as one in which each worker does all that it does at one go.
+    """Whether a run is equivalent to one in which the workers take turns.
 
-    A worker whose request waited for another's answer begins anew with it: so do those under a lock, and
-    whoever looks at the end what the others have done.
+    Such a run is serializable. In each turn, a worker sends all its requests in a row. If a request waited
+    for another worker's response, a new turn begins with it. Examples are a worker that waits for a lock, or
+    one that checks the results of the others at the end.
     """
     before, units, current = happens_before(steps), list[int](), dict[str, int]()
     for at, step in enumerate(steps):
@@ -311,8 +333,8 @@ def goes_in_turn(steps: Sequence[ScheduledTurn]) -> bool:
             current[step.actor] = at
         units.append(current[step.actor])
     order: TopologicalSorter[int] = TopologicalSorter()
-    for late, found in enumerate(before):
-        order.add(units[late], *{units[at] for at in range(late) if found >> at & 1} - {units[late]})
+    for late, mask in enumerate(before):
+        order.add(units[late], *{units[at] for at in range(late) if mask >> at & 1} - {units[late]})
     try:
         order.prepare()
     except CycleError:
@@ -321,9 +343,9 @@ def goes_in_turn(steps: Sequence[ScheduledTurn]) -> bool:
 
 
 def _race(steps: Sequence[ScheduledTurn], before: Sequence[int], early: int, late: int) -> bool:
-    """Whether two steps conflict, and could have come the other way round."""
-    one, other = steps[early], steps[late]
-    if one.actor == other.actor or not one.footprint.conflicts(other.footprint):
+    """Whether two steps conflict and can be reversed."""
+    first, second = steps[early], steps[late]
+    if first.actor == second.actor or not first.footprint.conflicts(second.footprint):
         return False
     if asked_after(steps, late) == early:
         return False
@@ -332,12 +354,12 @@ def _race(steps: Sequence[ScheduledTurn], before: Sequence[int], early: int, lat
 
 
 def _initials(steps: Sequence[ScheduledTurn], before: Sequence[int], some: Iterable[int]) -> set[str]:
-    """Return the actors that can begin when only ``some`` of the steps are taken."""
-    taken, found, seen = 0, set(), set()
+    """Return the actors that can go first if only the steps in ``some`` are taken."""
+    taken, initials, seen = 0, set(), set()
     for at in some:
         actor = steps[at].actor
         if actor not in seen and not before[at] & taken:
-            found.add(actor)
+            initials.add(actor)
         seen.add(actor)
         taken |= 1 << at
-    return found
+    return initials

@@ -1,7 +1,7 @@
-"""The turnstile: it holds requests before they take effect, and lets them through one at a time.
+"""Turnstile: holds requests before they take effect, releases one at a time.
 
-It wraps an application while somebody explores it. In a server a held request is a coroutine that waits, in
-this process a thread; none holds a lock. ``Actors`` tells whose the requests are.
+It wraps an application during an exploration. A held request is a waiting coroutine in a server, and a
+waiting thread in this process. No held request has a lock. ``Actors`` finds the worker of each request.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask
 
-#: The header by which a program says whose a request is.
+#: The header in which a program names the actor of a request.
 HEADER = "X-Sandbox-Actor"
 
 #: The actor of requests that carry neither a name nor a credential.
@@ -44,12 +44,12 @@ _WORLD = re.compile(r"/_worlds/[^/?]+")
 
 @dataclass(eq=False, slots=True)
 class HeldRequest:
-    """A request that is held: whose it may be, and what it asks for.
+    """A held request, with its content and the hints at its actor.
 
-    ``named`` is the actor that it names itself, ``account`` whose credential it carries, ``line`` the
-    connection or the thread that it came by, ``rank`` the place of that among all. ``footprint`` is what it
-    turned out to touch, ``status`` that of its answer, ``refused`` whether the journal has it as refused; it
-    ``came`` when the stopwatch showed that.
+    ``named`` is the actor from its header, ``account`` the owner of its credential. ``line`` is its
+    connection or thread, and ``rank`` the place of that line among all. ``footprint`` is the read-write set
+    after the request, ``status`` the status of its response. ``refused`` is whether the journal records a
+    refusal. ``came`` is the arrival time by the stopwatch.
     """
 
     named: str
@@ -67,21 +67,21 @@ class HeldRequest:
 
     @property
     def base(self) -> str:
-        """The name of its actor, unless several actors have the same."""
+        """The name of its actor before numbers are added to equal names."""
         return self.named or self.account or NOBODY
 
     @property
     def text(self) -> str:
-        """What it asks for, with its content, as far as that makes it another request."""
+        """The request line and a hash of the body: the identity of the request."""
         return f"{self.asked} {self.content}"
 
     def when(self, call: Callable[[], None]) -> None:
-        """Call ``call`` when it is let through."""
+        """Call ``call`` when the request is let through."""
         self.passed.add_done_callback(lambda _: call())
 
 
 class _OfHeld(Again, frozen=True):
-    """A request that is to be called again: the turnstile's own wish, or one of the application behind it."""
+    """A request to call again: for the turnstile, or for the application (``inner``)."""
 
     request: HeldRequest | None = None
     inner: bool = False
@@ -98,28 +98,31 @@ class Turnstile:
         self._open = False
         #: Whether the program has ended.
         self.over = False
-        #: When a request last came or was done, by the stopwatch.
+        #: The stopwatch time of the last arrival or end of a request.
         self.moved = stopwatch()
 
     @property
     def waiting(self) -> list[HeldRequest]:
-        """The requests that are held by now."""
+        """The requests that are held now."""
         with self._news:
             return list(self._waiting)
 
     def end(self) -> None:
-        """Note that the program has ended."""
+        """Record that the program has ended."""
         with self._news:
             self.over = True
             self._news.notify_all()
 
     def wait(self, seconds: float) -> None:
-        """Wait until something happens here, for some seconds at most."""
+        """Wait at most ``seconds`` until a request arrives or ends, or the program ends."""
         with self._news:
             self._news.wait(seconds)
 
     def carry_out(self, request: HeldRequest) -> None:
-        """Let a request through, and return when it has taken effect; one is on its way at a time."""
+        """Let a request through, and return when it has taken effect.
+
+        Only one request runs at a time.
+        """
         with self._news:
             self._waiting.remove(request)
         request.passed.set_result(None)
@@ -127,7 +130,10 @@ class Turnstile:
             self._news.wait_for(lambda: request.status or self.over)
 
     def open(self) -> None:
-        """Hold nothing any more; what is still held never takes effect, since its program has ended."""
+        """Hold no further request, and drop the held ones.
+
+        Dropped requests never take effect, because their program has ended.
+        """
         with self._news:
             self._open = True
             left, self._waiting = self._waiting, []
@@ -136,7 +142,7 @@ class Turnstile:
             request.passed.set_result(None)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Serve a request, in its time."""
+        """Serve a request when it is let through."""
         again = environ.get(ENV_AGAIN)
         if isinstance(again, _OfHeld):
             assert again.request is not None
@@ -171,24 +177,24 @@ class Turnstile:
         content = body.getvalue() if isinstance(body, BytesIO) else b""
         target = _WORLD.sub("", environ.get("RAW_URI") or environ["PATH_INFO"], count=1)
         port = environ.get("REMOTE_PORT", "0")
-        local_transport = current_thread() if port == "0" else None
+        thread = current_thread() if port == "0" else None
         return HeldRequest(
             named=re.sub(r"\s+", "_", environ.get(_ACTOR, "").strip())[:40],
             account=self._account(environ),
-            line=local_transport or (environ["REMOTE_ADDR"], port),
-            # Threads are in the order of their start, and so are, nearly always, the ports of connections.
-            rank=threads().index(local_transport) if local_transport is not None else int(port),
+            line=thread or (environ["REMOTE_ADDR"], port),
+            # The rank is the order of start: threads are listed in it, and ports usually ascend in it.
+            rank=threads().index(thread) if thread is not None else int(port),
             asked=f"{environ['REQUEST_METHOD']} {masked(target)}",
             content=sha256(content).hexdigest()[:16] if content else "",
         )
 
     def _account(self, environ: WSGIEnvironment) -> str:
-        """Return the name of the account of which some header or part of the query is a credential."""
+        """Return the account whose credential is in a header or in the query."""
         state, had = self._world.state, self._world.inherited
-        given = [value for name, value in environ.items() if name[:5] == "HTTP_"]
-        given += [part.partition("=")[2] for part in environ.get("QUERY_STRING", "").split("&")]
-        for one in given:
-            account = had.by_key(one, state) or had.by_token(one, state)
+        values = [value for name, value in environ.items() if name[:5] == "HTTP_"]
+        values += [part.partition("=")[2] for part in environ.get("QUERY_STRING", "").split("&")]
+        for value in values:
+            account = had.by_key(value, state) or had.by_token(value, state)
             if account is not None:
                 return account.name
         return ""
@@ -196,7 +202,10 @@ class Turnstile:
     def _pass(
         self, request: HeldRequest, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        """Serve a request that has been let through; it is done when the application has no more wishes."""
+        """Serve a request that was let through.
+
+        The request is done when the application does not ask to be called again.
+        """
         if request.dropped:
             start_response("503 Service Unavailable", [])
             return ()
@@ -244,13 +253,13 @@ class Turnstile:
             footprint.follow(world.state)
 
     def _tell_rest(self, request: HeldRequest, environ: WSGIEnvironment, headers: Any, begun: Any) -> None:
-        """Note whether a request is refused, and what it touches beside the registry.
+        """Record whether a request is refused, and its places outside the registry.
 
-        Which is faults that count, other worlds, everything.
+        These places are counting faults, other worlds, and everything.
         """
         snapshot, footprint = self._world.snapshot, request.footprint
         elsewhere = headers.get(WORLD, self._world.name) != self._world.name
-        refused = (one.id for one in self._world.journal.entries if one.refused is not None)
+        refused = (entry.id for entry in self._world.journal.entries if entry.refused is not None)
         request.refused = not elsewhere and headers.get(REQUEST) in refused
         path = _WORLD.sub("", environ["PATH_INFO"], count=1)
         footprint.everything |= elsewhere or path.startswith(ROOT) or snapshot.clock != begun.clock
@@ -261,13 +270,16 @@ class Turnstile:
             for rule in faults.rules
             if faults.count(rule.name) != before.count(rule.name)
         }
-        if faults.rules or snapshot.state.waiting:  # they may look at a name's stage
+        if faults.rules or snapshot.state.waiting:  # because these can match by a name's stage
             footprint.ranges.add(("orders", ()))
 
 
 @contextmanager
 def turned(app: Flask, world: World) -> Iterator[Turnstile]:
-    """Provide a turnstile before ``app`` while the context lasts; then whatever it holds goes on."""
+    """Provide a turnstile in front of ``app`` while the context lasts.
+
+    At the end, the turnstile opens.
+    """
     whole = app.wsgi_app
     turnstile = Turnstile(whole, world)
     app.wsgi_app = turnstile  # type: ignore[method-assign]
@@ -279,27 +291,32 @@ def turned(app: Flask, world: World) -> Iterator[Turnstile]:
 
 
 class Threads:
-    """The threads that a program of this process has begun, whose end can be seen."""
+    """The threads that a program in this process started. Their ends can be observed."""
 
     def __init__(self, before: Iterable[Thread]) -> None:
         self._before = set(before)
         self._seen: set[Thread] = set()
 
     def all_wait(self, present: Iterable[Thread], waiting: Iterable[HeldRequest], count: int) -> bool:
-        """Whether ``count`` of them have been there, and each of those that live has a request waiting."""
-        living = {one for one in present if one not in self._before and one is not current_thread()}
+        """Whether each living thread has a waiting request.
+
+        Also require that ``count`` threads were seen.
+        """
+        living = {
+            thread for thread in present if thread not in self._before and thread is not current_thread()
+        }
         self._seen |= living
-        lines = {one.line for one in waiting}
+        lines = {request.line for request in waiting}
         return bool(lines & living) and len(self._seen) >= count and living <= lines
 
 
 class Actors:
     """The workers of one run.
 
-    The name that a request carries itself goes first, then the account whose credential it carries. Where
-    several workers have the same, the second is called after it with a ``-2``, and so on; their later
-    requests are told apart by the connection or the thread, and a new one of these belongs to the worker who
-    got the latest answer, since all others that are known wait. Nothing depends on which came first.
+    The name in the request's header has precedence over the account of its credential. If several workers
+    share a name, the later ones get ``-2``, ``-3`` and so on. Their next requests are matched by connection
+    or thread. A new connection or thread belongs to the worker that got the latest response, because all
+    other known workers wait. The result does not depend on the order of arrival.
     """
 
     def __init__(self) -> None:
@@ -312,21 +329,25 @@ class Actors:
         return len(self._bases)
 
     def name(self, waiting: Iterable[HeldRequest]) -> dict[str, HeldRequest]:
-        """Return the requests that wait by their actors; what it says of new ones may change yet."""
+        """Return the waiting requests by their actors.
+
+        The names of new requests can change until ``settle``.
+        """
         held = list(waiting)
-        named = {self._of[one]: one for one in held if one in self._of}
+        named = {self._of[request]: request for request in held if request in self._of}
         new = sorted(
-            (one for one in held if one not in self._of), key=lambda one: (one.base, one.rank, one.text)
+            (request for request in held if request not in self._of),
+            key=lambda request: (request.base, request.rank, request.text),
         )
         strange = []
-        for one in new:
-            actor = self._lines.get(one.line, "")
-            if actor in named or self._bases.get(actor) != one.base:
-                strange.append(one)
+        for request in new:
+            actor = self._lines.get(request.line, "")
+            if actor in named or self._bases.get(actor) != request.base:
+                strange.append(request)
             else:
-                named[actor] = one
-        for one in strange:
-            named[self._free(one.base, named)] = one
+                named[actor] = request
+        for request in strange:
+            named[self._free(request.base, named)] = request
         return named
 
     def _free(self, base: str, taken: Mapping[str, object]) -> str:
@@ -340,9 +361,12 @@ class Actors:
         return next(name for name in names if name not in taken and name not in self._bases)
 
     def settle(self, named: Mapping[str, HeldRequest], answered: str) -> None:
-        """Take for granted what ``name`` has said; ``answered`` is the one who gets an answer next."""
-        for actor, one in named.items():
-            self._of[one] = actor
-            self._bases[actor] = one.base
-            self._lines[one.line] = actor
+        """Fix the actors that ``name`` returned.
+
+        ``answered`` is the actor that gets the next response.
+        """
+        for actor, request in named.items():
+            self._of[request] = actor
+            self._bases[actor] = request.base
+            self._lines[request.line] = actor
         self._last = answered

@@ -1,4 +1,4 @@
-"""Sweep: a program that passes runs again, each time with another thing going wrong once.
+"""Sweep: run a passing program again and again, each time with another trouble.
 
 ``troubles`` are the things that can go wrong, ``report`` is the report.
 """
@@ -52,12 +52,12 @@ from reseller_sandbox.tools.sweep.troubles import (
 
 __all__ = ["BadProgram", "Came", "SweepReport", "SweepWanted", "sweep"]
 
-#: The end of the message on a program that passes only once.
+#: The end of the message about a program that passes only once.
 _A_SECOND_TIME = (
     " the second time, though it did the first: what one run leaves must not be there in the next"
 )
 
-#: How much of a program's output is kept of a run that is not fine.
+#: The most characters of output that a run which is not fine keeps, from the end.
 _OUTPUT = 2000
 
 
@@ -67,19 +67,20 @@ class AskedNothing(BadProgram):
 
 @dataclass(frozen=True, kw_only=True)
 class SweepWanted:
-    """What is to be tried.
+    """The options of a sweep.
 
     Args:
-        kinds: Which faults: see ``troubles.FAULTS``.
+        kinds: The kinds of faults to try, see ``troubles.FAULTS``.
         only: A pattern of the operations whose requests are tried, such as v3.renew*.
-        assumptions: Whether other values of the assumptions that the run rested on are tried.
-        outsiders: Whether other people act right before each request that is paid for.
-        slow: How many seconds a slow answer takes.
-        jobs: How many runs go on at once.
-        part: Which part of all runs is made, as in 1 of 2, where several processes share them.
-        stop_at_first: Whether the first silently wrong run is the last.
-        invariants: What else holds of a world after a run: a function that returns words where it does not.
-        folder: Where the recording of each silently wrong run is written.
+        assumptions: Whether to try other values of the assumptions that the run rested on.
+        outsiders: Whether third parties act right before each request that is paid for.
+        slow: The delay of a slow answer in seconds.
+        jobs: The number of concurrent runs.
+        part: The part of all runs to make, such as 1 of 2, if several processes share them.
+        stop_at_first: Whether to stop after the first silently wrong run.
+        invariants: Functions that check a world after a run and return a description of the violation, if
+            any.
+        folder: The folder for the recording of each silently wrong run.
     """
 
     kinds: Sequence[str] = tuple(FAULTS)
@@ -101,9 +102,10 @@ class SweepWanted:
 
 
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
-    """Call a function over and over, with a fork of ``sandbox`` in which another thing goes wrong each time.
+    """Call a function repeatedly, each time with another trouble.
 
-    It has to pass if nothing goes wrong. Takes the fields of ``SweepWanted``. Raise ``BadSetting``.
+    Each call gets a fork of ``sandbox``. The function has to pass without trouble.
+    Takes the fields of ``SweepWanted``. Raise ``BadSetting``.
     """
     return sweep_program(function_program(function), Ground(sandbox), SweepWanted(**wanted))
 
@@ -114,19 +116,21 @@ def sweep_program(
     wanted: SweepWanted,
     step: Callable[[SweepReport, str], object] = lambda _, __: None,
 ) -> SweepReport:
-    """Run a program with each thing that is wanted going wrong once.
+    """Run a program once for each wanted trouble.
 
     ``step`` is called before each run, with the report so far. Raise ``BadProgram``.
     """
     default = _run_well(program, ground, wanted, "")
     second = _run_well(program, ground, wanted, _A_SECOND_TIME)
-    requests = numbered(default.requests, (one.id for one in contract()))
-    chosen = [one for one in requests if fnmatchcase(one.operation, wanted.only)]
+    requests = numbered(default.requests, (operation.id for operation in contract()))
+    chosen = [request for request in requests if fnmatchcase(request.operation, wanted.only)]
     number, of = wanted.part
     troubles = list(enumerate(_troubles(chosen, requests, wanted)))[number - 1 :: of]
     report = SweepReport(
-        rows=[f"{one.record.id} {one}" for one in chosen],
-        refused=[f"{one.id} {asked(one)} ({one.refused})" for one in default.requests if one.refused],
+        rows=[f"{request.record.id} {request}" for request in chosen],
+        refused=[
+            f"{record.id} {asked(record)} ({record.refused})" for record in default.requests if record.refused
+        ],
         planned=len(troubles),
         unsteady=_asked(default) != _asked(second),
         tests=default.ended.tests,
@@ -148,33 +152,36 @@ def sweep_program(
 def _troubles(
     chosen: Sequence[SweptRequest], every: Sequence[SweptRequest], wanted: SweepWanted
 ) -> Iterator[Trouble]:
-    operations = {one.id: one for one in contract()}
-    for one in chosen:
-        yield from of_request(one, operations[one.operation], wanted.kinds, wanted.slow)
+    operations = {operation.id: operation for operation in contract()}
+    for request in chosen:
+        yield from of_request(request, operations[request.operation], wanted.kinds, wanted.slow)
     if wanted.outsiders:
-        yield from (one for one in of_others(every) if one.request in chosen)
+        yield from (trouble for trouble in of_others(every) if trouble.request in chosen)
     if wanted.assumptions:
         yield from of_assumptions(chosen)
 
 
 def _run_well(program: Program, ground: Ground, wanted: SweepWanted, when: str) -> Outcome:
-    """Run the program without faults. Raise ``BadProgram`` if it does not pass or sends no request."""
+    """Run the program without faults.
+
+    Raise ``BadProgram`` if the program does not pass or sends no request.
+    """
     with ground.world() as world:
         ended = program(world)
         if not ended.passed:
             raise BadProgram(f"without any fault the program does not pass{when}: {ended}", ended)
-        found = outcome_of(world, ended)
-        if not found.requests:
+        outcome = outcome_of(world, ended)
+        if not outcome.requests:
             raise AskedNothing(ASKED_NOTHING, ended)
-        if len(found.requests) >= MOST or world.journal.find(limit=0).dropped:
+        if len(outcome.requests) >= MOST or world.journal.find(limit=0).dropped:
             raise BadProgram(f"the program sends more requests than a journal keeps, which is {MOST}", ended)
-        if words := [*broken(found, found, Expected()), *own_broken(wanted.invariants, world)]:
+        if words := [*broken(outcome, outcome, Expected()), *own_broken(wanted.invariants, world)]:
             raise BadProgram(f"without any fault the program leaves this{when}: {'; '.join(words)}", ended)
-        return found
+        return outcome
 
 
 def _asked(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
-    return sorted((one.operation, one.domains) for one in outcome.requests)
+    return sorted((request.operation, request.domains) for request in outcome.requests)
 
 
 def _faulty_run(
@@ -185,9 +192,9 @@ def _faulty_run(
     unsteady: bool,
     numbered: tuple[int, Trouble],
 ) -> Run | None:
-    """Run the program with one thing going wrong, and compare the outcome with the ``default`` one.
+    """Run the program with one trouble, and compare the outcome with ``default``.
 
-    Return None if that cannot happen in its world.
+    Return None if the trouble is impossible in the program's world.
     """
     number, trouble = numbered
     with ground.world(assume=trouble.assume) as world:
@@ -229,7 +236,10 @@ def _faulty_run(
 
 @contextmanager
 def _mapping(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Provide a ``map`` that makes so many calls at once; those that wait at its end are not made."""
+    """Provide a ``map`` that makes ``jobs`` calls at once.
+
+    At the end of the context, calls that have not started are cancelled.
+    """
     if jobs == 1:
         yield map
         return
@@ -243,35 +253,36 @@ def _mapping(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
 def tests_swept(
     program: CommandProgram, wanted: SweepWanted, invariants: Sequence[str], tell: Tell
 ) -> list[SweepReport]:
-    """Have a pytest sweep its own tests, each in its process. Return a report for each. Raise ``BadProgram``.
+    """Have pytest sweep its own tests, each in its process. Return their reports.
 
-    The runs of a test are shared by ``wanted.jobs`` processes.
+    ``wanted.jobs`` processes share the runs of a test. Raise ``BadProgram``.
     """
     more = [ASSUMPTIONS] * wanted.assumptions + [OUTSIDERS] * wanted.outsiders
     if not (kinds := ",".join([*wanted.kinds, *more])):
         return []
-    said = {
+    options = {
         cli_options.SWEEP: kinds,
         cli_options.SWEEP_ONLY: wanted.only,
         cli_options.SWEEP_SLOW: wanted.slow,
         cli_options.SWEEP_STOP: wanted.stop_at_first,
         cli_options.INVARIANT: ",".join(invariants),
     }
-    planned: list[int] = []  # of all processes together, which report on a thread each
+    planned: list[int] = []  # of all processes, because each reports on a separate thread
 
     def step(news: Mapping[str, Any]) -> None:
         planned.append(news["planned"])
         tell(news["ran"], sum(planned))
 
     def part(number: int) -> list[SweepReport]:
-        mine = {**said, cli_options.SWEEP_PART: f"{number}/{wanted.jobs}"}
+        mine = {**options, cli_options.SWEEP_PART: f"{number}/{wanted.jobs}"}
         return convert(
             program.tests("swept", mine, wanted.folder or Path("recordings"), step), list[SweepReport]
         )
 
-    found: dict[str, SweepReport] = {}
+    merged: dict[str, SweepReport] = {}
     with _mapping(wanted.jobs) as map_:
         for reports in map_(part, range(1, wanted.jobs + 1)):
-            mine = {one.test: one for one in reports}
-            found |= {test: found[test].beside(one) if test in found else one for test, one in mine.items()}
-    return list(found.values())
+            for report in reports:
+                first = merged.get(report.test)
+                merged[report.test] = report if first is None else first.beside(report)
+    return list(merged.values())

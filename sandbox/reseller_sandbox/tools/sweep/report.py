@@ -1,4 +1,4 @@
-"""The report of a sweep: its runs, the table of requests by kinds of trouble, and the silently wrong runs."""
+"""The report of a sweep: its runs, its tables, and the silently wrong runs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Came(StrEnum):
     WRONG = "silently wrong"
 
 
-#: The words in the table, where there is little room.
-_WORDS = {one: "WRONG" if one is Came.WRONG else str(one) for one in Came}
+#: The words in the table, in capitals for the worst result.
+_WORDS = {came: "WRONG" if came is Came.WRONG else str(came) for came in Came}
 
-#: How many of the requests are named that are refused without any fault.
+#: The most requests that are listed as refused without any fault.
 _NAMED = 3
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """One run: the request with its ``id``, the trouble with it, and the result.
+    """One run: the request with its ``id``, the trouble, and the result.
 
-    A program that fails has noticed the trouble; one that ends with 0 and has ``broken`` an invariant has
-    not. ``number`` is the place of the run among all that were planned.
+    A program that fails has noticed the trouble. A program that exits with 0 and has ``broken`` an invariant
+    has not noticed it. ``number`` is the position of the run among all planned runs.
     """
 
     number: int
@@ -50,25 +50,26 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def trouble(self) -> str:
-        """The trouble in a few words."""
+        """The kind of the trouble, and its detail in parentheses."""
         return f"{self.kind} ({self.detail})" if self.detail else self.kind
 
     @property
     def row(self) -> str:
-        """The title of its row in the table."""
+        """The title of the run's row in the table."""
         return f"{self.id} {self.request}"
 
     def json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the run for programs."""
         return {name: value for name, value in to_builtins(self).items() if name != "number"}
 
 
 class SweepReport(Struct, kw_only=True):
-    """The runs of one program, or of one ``test`` of it, of so many that were ``planned``.
+    """The runs of a program, or of one ``test`` of a program.
 
-    ``rows`` are the titles of the table, ``refused`` the requests that are refused without any fault, each
-    with the error. ``unsteady`` is whether two runs without faults sent different requests. ``problem`` is
-    why there are no runs, ``tests`` are the tests of the program that have their own worlds.
+    ``planned`` is the number of planned runs. ``rows`` are the titles of the table. ``refused`` are the
+    requests that are refused without any fault, each with its error. ``unsteady`` is whether two runs without
+    faults sent different requests. ``problem`` is the reason why there are no runs. ``tests`` are the tests
+    of the program that have their own worlds.
     """
 
     test: str = ""
@@ -84,7 +85,7 @@ class SweepReport(Struct, kw_only=True):
         """Return this report with the runs of another part of the same sweep."""
         return replace(
             self,
-            runs=sorted((*self.runs, *other.runs), key=lambda one: one.number),
+            runs=sorted((*self.runs, *other.runs), key=lambda run: run.number),
             planned=self.planned + other.planned,
             unsteady=self.unsteady or other.unsteady,
             problem=self.problem or other.problem,
@@ -92,21 +93,21 @@ class SweepReport(Struct, kw_only=True):
 
     @property
     def wrong(self) -> list[Run]:
-        """The runs that were silently wrong."""
-        return [one for one in self.runs if one.came is Came.WRONG]
+        """The silently wrong runs."""
+        return [run for run in self.runs if run.came is Came.WRONG]
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """The same for programs."""
-        return [one.json() for one in self.wrong]
+        """The silently wrong runs for programs."""
+        return [run.json() for run in self.wrong]
 
     def counts(self) -> dict[str, int]:
-        """Return how many runs had each result."""
-        found = Counter(one.came for one in self.runs)
-        return {str(one): found[one] for one in Came}
+        """Return the number of runs by result."""
+        counter = Counter(run.came for run in self.runs)
+        return {str(came): counter[came] for came in Came}
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
-        """Return the tables that have rows: results by request and kind, and by assumption."""
+        """Return the non-empty tables: by request and kind, and by assumption."""
         about = {row: [run for run in self.runs if run.id and run.row == row] for row in self.rows}
         kinds = list(dict.fromkeys(run.kind for run in self.runs if run.id))
         requests = [
@@ -122,7 +123,7 @@ class SweepReport(Struct, kw_only=True):
         return {name: rows for name, rows in both.items() if rows}
 
     def json(self) -> dict[str, Any]:
-        """Return all of it for programs."""
+        """Return the whole report for programs."""
         return {
             **({"test": self.test} if self.test else {}),
             "runs": len(self.runs),
@@ -135,7 +136,7 @@ class SweepReport(Struct, kw_only=True):
             "assumptions": [],
             **self.tables(),
             "findings": self.findings,
-            "others": [one.json() for one in self.runs if one.came in (Came.FAILED, Came.UNREACHED)],
+            "others": [run.json() for run in self.runs if run.came in (Came.FAILED, Came.UNREACHED)],
         }
 
     def lines(self) -> Iterator[str]:
@@ -143,12 +144,12 @@ class SweepReport(Struct, kw_only=True):
         if self.problem:
             yield f"not swept: {self.problem}"
             return
-        for number, one in enumerate(self.wrong, 1):
-            where = f"{one.row}: " if one.id else ""
-            yield f"{number}. {where}{one.trouble}, and it ends as if all were well."
-            yield from (f"   {words}" for words in one.broken)
-            if one.file is not None:
-                yield f"   reseller-sandbox open {one.file}"
+        for number, run in enumerate(self.wrong, 1):
+            where = f"{run.row}: " if run.id else ""
+            yield f"{number}. {where}{run.trouble}, and it ends as if all were well."
+            yield from (f"   {words}" for words in run.broken)
+            if run.file is not None:
+                yield f"   reseller-sandbox open {run.file}"
         counted = ", ".join(f"{count} {came}" for came, count in self.counts().items() if count)
         count = len(self.runs)
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
@@ -162,14 +163,14 @@ class SweepReport(Struct, kw_only=True):
 
     def text(self) -> list[str]:
         """Return the report as text: the tables, and the lines below them."""
-        from reseller_sandbox.reports.tables import in_lines  # rich is for reports alone
+        from reseller_sandbox.reports.tables import in_lines  # because only reports need rich
 
         tables = self.tables()
         return [*in_lines(tables), "", *self.lines()] if tables else list(self.lines())
 
 
 def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:
-    """Yield the tables as lines, for a terminal that has no room for every column."""
+    """Yield the tables as lines, for a terminal that is too narrow for every column."""
     for rows in tables.values():
         for first, *others in (list(row.items()) for row in rows):
             yield first[1]
@@ -180,5 +181,5 @@ def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:
 def _cell(came: Sequence[Came]) -> str:
     if len(set(came)) < 2:
         return _WORDS[came[0]] if came else "-"
-    found = Counter(came)
-    return ", ".join(f"{found[one]} {_WORDS[one]}" for one in Came if found[one])
+    counter = Counter(came)
+    return ", ".join(f"{counter[result]} {_WORDS[result]}" for result in Came if counter[result])

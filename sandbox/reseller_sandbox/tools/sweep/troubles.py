@@ -1,4 +1,4 @@
-"""What can go wrong with a request: faults, every documented error, other assumptions, other people."""
+"""Troubles of a request: faults, documented errors, assumptions, third parties."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from reseller_sandbox.registry.refusals import Category, Refused
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.invariants import Expected
 
-#: The names of the rules that a run is given.
+#: The names of the fault rules that a run gets.
 _STRIKES, _BEFORE = "sweep", "sweep-before"
 
-#: What stands in the text of an error for what is filled in.
+#: A placeholder in the text of an error.
 _BLANK = re.compile(r"\{\{.*?\}\}")
 
-#: What is expected by itself: that the program comes to where it usually does.
+#: The default expectation: the outcome is that of a run without trouble.
 _SAME = Expected()
 
-#: Errors after which the same request may well be granted.
+#: Categories of errors after which a retry of the same request can succeed.
 _PASSING = {Category.INTERNAL, Category.LIMIT}
 
-#: By kind of trouble, the rule of faults that makes it happen to a request, and the phase of that.
+#: By kind of trouble, the fault rule that causes it, and the phase of the request.
 FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "lost-request": ({"kind": "reset"}, "before"),
     "lost-answer": ({"kind": "reset"}, "after"),
@@ -41,24 +41,27 @@ FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "rate-limited": ({"kind": "rate_limit", "limit": 0, "window": 1}, "before"),
 }
 
-#: The kinds that are tried on request alone.
+#: The kinds that are tried only on request.
 ASSUMPTIONS, OUTSIDERS = "assumptions", "outsiders"
 
 
 class SweptRequest(Struct, frozen=True):
-    """A request of the program, known by its operation, its name, and how many of that came before it."""
+    """A request of the program, with its number among the similar requests.
+
+    Two requests are similar if they have the same operation and the same domain.
+    """
 
     record: RequestRecord
     nth: int
 
     @property
     def operation(self) -> str:
-        """Its operation."""
+        """The operation of the request."""
         return self.record.operation
 
     @property
     def match(self) -> dict[str, str]:
-        """What it is matched by, together with its number."""
+        """The match of a fault rule for this request, to be used with its number."""
         name = {"domain": self.record.domains[0]} if self.record.domains else {}
         return {"operation": self.operation, **name}
 
@@ -67,20 +70,24 @@ class SweptRequest(Struct, frozen=True):
         return asked(self.record) + (f" ({self.nth})" if self.nth > 1 else "")
 
 
-def asked(one: RequestRecord) -> str:
-    """Return what a request was: an operation, and of what, or its way where no operation takes it."""
-    if one.operation == NO_OPERATION:
-        return f"{one.method} {one.path}"
-    return one.operation + (f" {', '.join(one.domains[:2])}" if one.domains else "")
+def asked(record: RequestRecord) -> str:
+    """Return a request as text: its operation and domains.
+
+    If the request reaches no operation, return its method and path.
+    """
+    if record.operation == NO_OPERATION:
+        return f"{record.method} {record.path}"
+    return record.operation + (f" {', '.join(record.domains[:2])}" if record.domains else "")
 
 
 Arm = Callable[["Sandbox"], object]
 
 
 class Trouble(Struct, frozen=True, kw_only=True):
-    """One thing that goes wrong in one run: its ``kind``, which of that, and the request it is about.
+    """One thing that goes wrong in one run: its ``kind``, ``detail`` and request.
 
-    ``arm`` prepares a world; ``assume`` is what silences mean there; ``expected`` is what may be expected.
+    ``arm`` prepares the world. ``assume`` sets assumptions in the world. ``expected`` says how the outcome
+    may differ from the default one.
     """
 
     kind: str
@@ -91,13 +98,15 @@ class Trouble(Struct, frozen=True, kw_only=True):
     expected: Expected = _SAME
 
     def is_applied(self, world: Sandbox) -> bool:
-        """Whether it has come to that in the run."""
-        faults = [one for one in world.faults.list().faults if one.name == _STRIKES]
+        """Whether the trouble happened in the run."""
+        faults = [fault for fault in world.faults.list().faults if fault.name == _STRIKES]
         scheduled = [
-            one for one in world.scheduled.list().scheduled if one.after is not None and _is_ours(one.after)
+            action
+            for action in world.scheduled.list().scheduled
+            if action.after is not None and _is_ours(action.after)
         ]
-        return all(one.applied for one in faults) and all(
-            one.applied and not one.refused for one in scheduled
+        return all(fault.applied for fault in faults) and all(
+            action.applied and not action.refused for action in scheduled
         )
 
 
@@ -106,21 +115,25 @@ def _is_ours(after: Mapping[str, Any]) -> bool:
 
 
 def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
-    """Return the requests that reach an operation, each with its number among those that it is like."""
+    """Return the requests that reach an operation.
+
+    Each has its number among the similar requests before it.
+    """
     operations = frozenset(known)
-    found: list[SweptRequest] = []
-    for one in records:
-        if one.operation in operations:
-            like = (other.record for other in found if other.operation == one.operation)
-            about = one.domains[:1]
-            found.append(SweptRequest(one, 1 + sum(set(about) <= set(other.domains) for other in like)))
-    return found
+    requests: list[SweptRequest] = []
+    for record in records:
+        if record.operation in operations:
+            earlier = (other.record for other in requests if other.operation == record.operation)
+            domain = set(record.domains[:1])
+            similar = sum(domain <= set(other.domains) for other in earlier)
+            requests.append(SweptRequest(record, 1 + similar))
+    return requests
 
 
 def of_request(
     request: SweptRequest, operation: ApiOperation, kinds: Sequence[str], slow: float
 ) -> Iterator[Trouble]:
-    """Yield each thing of these ``kinds`` that can go wrong with a request."""
+    """Yield each trouble of these ``kinds`` that a request can have."""
     for kind in kinds:
         rule, phase = FAULTS[kind]
         if kind != "error":
@@ -128,7 +141,7 @@ def of_request(
             yield _fault(request, kind, "", {**rule, **seconds}, phase)
             continue
         for error, rules in operation.errors.items():
-            same = all(one.category in _PASSING for one in rules)
+            same = all(each.category in _PASSING for each in rules)
             yield _fault(
                 request, kind, _BLANK.sub("…", error), {**rule, "error": error}, phase, Expected(same=same)
             )
@@ -154,7 +167,7 @@ def _at(request: SweptRequest, phase: str) -> dict[str, Any]:
 
 
 def of_others(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
-    """Yield what other people can do right before each request that is paid for."""
+    """Yield the actions of third parties right before each request that is paid for."""
     for at, request in enumerate(requests):
         record = request.record
         if record.charged <= 0 or record.operation not in ORDERS:
@@ -170,20 +183,25 @@ def of_others(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
             plays["price"] = ("set_premium", record.domains, prices, priced)
             if ORDERS[record.operation] == "registration":
                 plays["taken"] = ("register", record.domains, {}, Expected(same=False))
-        for detail, (action, args, given, expected) in plays.items():
-            arm = _played(before, action, args, given)
+        for detail, (action, args, options, expected) in plays.items():
+            arm = _played(before, action, args, options)
             yield Trouble(kind=OUTSIDERS, detail=detail, request=request, arm=arm, expected=expected)
 
 
-def _played(before: SweptRequest | None, action: str, args: tuple[Any, ...], given: Mapping[str, Any]) -> Arm:
-    """Return what has an action happen between the request ``before`` and the next, or at the beginning."""
+def _played(
+    before: SweptRequest | None, action: str, args: tuple[Any, ...], options: Mapping[str, Any]
+) -> Arm:
+    """Return a function that schedules an action of a third party in a world.
+
+    The action happens right after the request ``before``, or at the beginning if there is none.
+    """
 
     def arm(world: Sandbox) -> None:
         simulate = world.simulate
-        if before is not None:  # the mark of an answer that comes no later than usual
+        if before is not None:  # a latency of 0 s, only to have a fault that the action can follow
             world.faults.add("latency", name=_BEFORE, seconds=0, **_at(before, "after"))
             simulate = simulate.when(after={"fault": _BEFORE})
-        getattr(simulate, action)(*args, **given)
+        getattr(simulate, action)(*args, **options)
 
     return arm
 
@@ -203,5 +221,8 @@ def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
 
 
 def is_impossible(refused: Refused) -> bool:
-    """Whether nobody could have done what was to happen, such as to take a name that is held already."""
+    """Whether an action is impossible in its world.
+
+    An example is the registration of a name that is already registered.
+    """
     return refused.rule.category in (Category.CONFLICT, Category.NOT_FOUND, Category.INVALID)
