@@ -79,7 +79,7 @@ class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
     Use it as a context manager to remove the rules at the end of a block.
     """
 
-    hidden = ("_power",)
+    hidden = ("_resource",)
 
     _resource: Any = None
 
