@@ -65,6 +65,7 @@ lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.prose
 
 format: .venv/ready
 	$(BIN)/ruff check --fix .

@@ -17,6 +17,7 @@ from tests.page.conftest import CHROMIUM, FLAGS, press
 from tests.registry import REGISTRY, connect
 
 README = Path(__file__).parents[2] / "README.md"
+PAGE = README.parent / "sandbox/reseller_sandbox/manual/how-to/page.md"
 
 
 def shown(page: Path) -> list[Path]:
@@ -98,4 +99,4 @@ def take(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]) if len(sys.argv) > 1 else shown(README)[0].parent)
+    take(Path(sys.argv[1]) if len(sys.argv) > 1 else shown(PAGE)[0].parent)
