@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 #: Descriptions of the compared parts whose names are not clear alone.
 _ABOUT = {
-    "faults": "list of faults that struck",
+    "faults": "list of applied faults",
     "held_up": "time for which it was held up",
     "body": "body of the answer",
     "size": "size of the answer",

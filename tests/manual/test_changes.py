@@ -27,8 +27,7 @@ BLOCK = re.compile(
 )
 #: The blocks of each example by its title: file, whether the file is new, and its text or a diff.
 EXAMPLES: dict[str, list[tuple[str, str, str]]] = {
-    section.partition("\n")[0]: BLOCK.findall(section.partition("\n## ")[0])
-    for section in CHANGES.split("\n### ")[1:]
+    section.partition("\n")[0]: BLOCK.findall(section) for section in CHANGES.split("\n## ")[1:]
 }
 
 

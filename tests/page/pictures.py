@@ -50,7 +50,7 @@ def walk(sandbox: Sandbox, page: Page, stop: Callable[[str], object] = lambda na
     account = page.get_by_role("listitem").filter(has=page.get_by_text("poor", exact=True))
     press(account, "Adjust balance")
     sheet = page.get_by_role("dialog", name="Adjust balance")
-    sheet.get_by_label("to", exact=False).first.fill("100")
+    sheet.get_by_label("The new balance", exact=False).fill("100")
     press(sheet, "Adjust balance")
     expect(account).to_contain_text("100.00")
     page.go_back()

@@ -74,7 +74,7 @@ _COMMANDS = {
 }
 
 #: The commands that run if a resource is named without a subcommand, and their modules.
-_OF_POWERS = {"assumptions": "documents", "recording": "recording", "coverage": "coverage"}
+_OF_RESOURCES = {"assumptions": "documents", "recording": "recording", "coverage": "coverage"}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -118,7 +118,7 @@ class Commands(Command, Listing):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return a command by name. The command of a resource has its operations as subcommands."""
-        module = _OF_POWERS.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
+        module = _OF_RESOURCES.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
         own: click.Command | None = (
             getattr(import_module(f"reseller_sandbox.cli.{module}"), cmd_name) if module else None
         )

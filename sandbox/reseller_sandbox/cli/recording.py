@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,12 +12,12 @@ from reseller_sandbox.advice.words import plural
 from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.cli.server_options import calling
-from reseller_sandbox.recording.document import BadRecording
 from reseller_sandbox.registry.text_checks import printable
 from reseller_sandbox.remote import HttpTransport, Unreachable
-from reseller_sandbox.replaying import FirstDifference, Replay, told
-from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.sandbox import replay as replay_file
+
+if TYPE_CHECKING:
+    from reseller_sandbox.replaying import FirstDifference, Replay
+    from reseller_sandbox.sandbox import Sandbox
 
 #: Characters shown of a long side of a difference, and how many of them are before the first difference.
 _SHOWN, _BEFORE = 300, 60
@@ -33,6 +34,8 @@ _SHOWN, _BEFORE = 300, 60
 )
 def recording(output: Path, as_json: bool, server: HttpTransport) -> None:
     """Write the past of a server's world to a file, which replay and open take."""
+    from reseller_sandbox.sandbox import Sandbox  # late, because the help needs no Flask
+
     with calling(server):
         try:
             made = Sandbox.through(server).recording.write(output)
@@ -57,6 +60,8 @@ def replay(file: Path, as_json: bool) -> None:
 
     If it differs, the command prints both sides of the first difference, and the exit status is 1.
     """
+    from reseller_sandbox.replaying import told  # late, as in ``recording``
+
     found = replayed(file)
     if as_json:
         say_json({"file": str(file), **told(found)})
@@ -83,6 +88,9 @@ def _show(difference: FirstDifference) -> None:
 
 def replayed(file: Path) -> Replay[Sandbox]:
     """Return the replay of a recording. End the program if that is impossible."""
+    from reseller_sandbox.recording.document import BadRecording  # late, as in ``recording``
+    from reseller_sandbox.sandbox import replay as replay_file
+
     try:
         return replay_file(file)
     except BadRecording as problem:

@@ -30,9 +30,7 @@ def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - the name of
 
     The clock is frozen unless you give --no-frozen. You can use all settings of serve.
     """
-    from reseller_sandbox.cli.recording import (
-        replayed,  # late, because the help needs neither Flask nor a sandbox
-    )
+    from reseller_sandbox.cli.recording import replayed  # late, because the help needs no sandbox
 
     found = replayed(file)
     if found.difference is not None:

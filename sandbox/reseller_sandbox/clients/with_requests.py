@@ -10,6 +10,7 @@ import io
 from functools import partial
 from typing import Any
 
+import urllib3.util.wait
 from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
@@ -20,6 +21,9 @@ from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, server_of
 from reseller_sandbox.clients.fake_connection import LineFile
 from reseller_sandbox.clients.socket_client import Socket
 from reseller_sandbox.remote import HttpTransport, trust
+
+#: urllib3 before 2 raises it for a socket that has no descriptor to wait for.
+_NO_DESCRIPTOR: type[Exception] = getattr(urllib3.util.wait, "NoWayToWaitForSocketError", OSError)
 
 
 class SandboxAdapter(HTTPAdapter):
@@ -116,6 +120,10 @@ class _SocketOfHTTPClient(Socket):
     _timeout: float | None = None
     _readers = 0
     _is_closed = False
+
+    def fileno(self) -> int:
+        """Raise, because there is no descriptor. urllib3 before 2 then keeps the connection."""
+        raise _NO_DESCRIPTOR("a connection within this process has no descriptor")
 
     def settimeout(self, timeout: float | None) -> None:
         """Limit the wait for each piece of an answer, in seconds."""

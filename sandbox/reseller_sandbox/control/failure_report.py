@@ -81,9 +81,9 @@ def _moved(charged: Decimal) -> str:
 
 
 def fault_line(fault: FaultRecord) -> str:
-    state = ", paused" if fault.paused else ", spent" if fault.exhausted else ""
+    state = ", paused" if fault.paused else ", exhausted" if fault.exhausted else ""
     about = f" for {_matching(fault.match)}" if fault.match else ""
-    return f"{fault.name} ({fault.kind}{about}): matched {fault.matched}, struck {fault.applied}{state}"
+    return f"{fault.name} ({fault.kind}{about}): matched {fault.matched}, applied {fault.applied}{state}"
 
 
 def scheduled_line(scheduled: ScheduledRecord) -> str:

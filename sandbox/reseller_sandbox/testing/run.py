@@ -373,10 +373,10 @@ def _left_over(sandbox: Sandbox, strict: Iterable[str], seeded: Iterable[str]) -
         known = frozenset(seeded)
         faults = sandbox.faults.list().faults
         idle = (fault for fault in faults if not fault.applied and fault.name not in known)
-        lines += (f"the fault {fault_line(fault)} was armed and never struck" for fault in idle)
+        lines += (f"the fault {fault_line(fault)} was added and never applied" for fault in idle)
     if "scheduled" in strict:
         waiting = (action for action in sandbox.scheduled.list().scheduled if action.applied is None)
-        lines += (f"the scheduled action {scheduled_line(action)} never struck" for action in waiting)
+        lines += (f"the scheduled action {scheduled_line(action)} was never applied" for action in waiting)
     if "advice" in strict:
         lines += (f"advice: {line}" for line in advice_lines(sandbox))
     return lines

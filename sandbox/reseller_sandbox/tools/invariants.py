@@ -1,6 +1,6 @@
 """Invariants after a successful run: nothing paid twice, nothing paid and lost, …
 
-Each invariant compares the outcome of a run with the ``default`` outcome, that of the run without trouble,
+Each invariant compares the outcome of a run with the ``baseline`` outcome, that of the run without trouble,
 and yields a sentence for each violation. ``expected`` says how much the two outcomes may differ.
 """
 
@@ -32,9 +32,9 @@ _REPEATED = ("registration_repeated", "transfer_repeated")
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """The differences from the default outcome that are acceptable.
+    """The differences from the baseline outcome that are acceptable.
 
-    ``same`` is whether the program can reach the default outcome, because a retry is enough. ``priced`` is
+    ``same`` is whether the program can reach the baseline outcome, because a retry is enough. ``priced`` is
     whether the price of a name changed just before its order.
     """
 
@@ -51,23 +51,23 @@ Invariant = Callable[[Outcome, Outcome, Expected], Iterator[str]]
 OwnInvariant = Callable[["Sandbox"], str | None]
 
 
-def paid_twice(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield payments that occur more often than in the default run."""
+def paid_twice(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
+    """Yield payments that occur more often than in the baseline run."""
     for key, amounts in run.paid.items():
-        often = len(default.paid.get(key, ()))
+        often = len(baseline.paid.get(key, ()))
         if len(amounts) > max(often, 1):
             yield f"{key} was paid {len(amounts)} times: {' + '.join(map(money.write, amounts))}"
         elif not often and expected.same:
             yield f"{key} was paid, {money.write(amounts[0])}, and is not without the fault"
 
 
-def paid_and_lost(run: Outcome, default: Outcome, _: Expected) -> Iterator[str]:
+def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]:
     """Yield payments without the name, and new advice about money."""
     for key in run.paid:
         at = key.account, key.name
-        if run.names.get(at) is None and not (key in default.paid and default.names.get(at) is None):
+        if run.names.get(at) is None and not (key in baseline.paid and baseline.names.get(at) is None):
             yield f"{key} was paid, and {key.account} does not have the name"
-    known = {(finding.rule, finding.domains) for finding in default.findings}
+    known = {(finding.rule, finding.domains) for finding in baseline.findings}
     for finding in run.of_money:
         new = (finding.rule, finding.domains) not in known
         if new and finding.rule != _TWICE and not _learned_since(run, finding):
@@ -86,11 +86,11 @@ def _learned_since(run: Outcome, finding: Finding) -> bool:
     )
 
 
-def left_undone(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
+def left_undone(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
     """Yield differences of names that a retry would have avoided."""
     if not expected.same:
         return
-    for (account, name), usual in default.names.items():
+    for (account, name), usual in baseline.names.items():
         actual = run.names.get((account, name))
         if usual is not None and actual is None:
             yield f"{account} does not have {to_unicode(name)}, which it has without the fault"
@@ -126,10 +126,10 @@ def _in_words(value: object) -> str:
     return str(value) if not isinstance(value, bool) else "on" if value else "off"
 
 
-def agreed_prices(run: Outcome, default: Outcome, expected: Expected) -> Iterator[str]:
+def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
     """Yield payments above the price to which the customer had agreed."""
     for key, amounts in run.paid.items() if expected.priced else ():
-        agreed = default.paid.get(key)
+        agreed = baseline.paid.get(key)
         if agreed and max(amounts) > max(agreed):
             price, agreed_price = money.write(max(amounts)), money.write(max(agreed))
             yield f"{key} was paid with {price}, and the price was {agreed_price} when it was agreed to"
@@ -164,10 +164,10 @@ def as_said(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
 INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, as_said, left_undone)
 
 
-def broken(run: Outcome, default: Outcome, expected: Expected) -> list[str]:
+def broken(run: Outcome, baseline: Outcome, expected: Expected) -> list[str]:
     """Return a sentence for each violated invariant."""
     return list(
-        dict.fromkeys(words for invariant in INVARIANTS for words in invariant(run, default, expected))
+        dict.fromkeys(words for invariant in INVARIANTS for words in invariant(run, baseline, expected))
     )
 
 

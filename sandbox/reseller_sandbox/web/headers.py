@@ -21,7 +21,7 @@ TOLD: Mapping[str, str] = {
     REQUEST: "The request of that world, by the number that the journal knows it by.",
     ASSUMPTIONS: "The assumptions that the answer rests on, with their values.",
     IGNORED: "Keys of the body or the query that had no effect; an unknown one has the nearest known one.",
-    FAULT: "The faults that have struck it.",
+    FAULT: "The faults that were applied to the request.",
     SIGNATURE: "In v3, how the signature was made: the settings of the reading that it fits.",
     REFUSAL: "In v2.0, the rule that refused, and its sentence.",
 }

@@ -62,7 +62,7 @@ LOCKED = conflict(
 )
 HELD_BY_REGISTRY = conflict(
     "{name} stays suspended: its registry holds it (server_hold), and only the registry can end that.",
-    "let the registry end its hold of {name}, here by the outside action release_hold",
+    "let the registry end its hold of {name}, here with the control operation simulate.release_hold",
 )
 
 # Money and terms.

@@ -170,7 +170,7 @@ def _journalled(told: Any, place: str) -> ObservedExchange | str:
     if request.get("cut") is not None or answer.get("cut") is not None:
         return "was too long to be kept whole"
     if answer.get("lost") or told.get("fault"):
-        return "was struck by a fault"
+        return "had a fault applied to it"
     headers = request.get("headers")
     body = request.get("body")
     return ObservedExchange(

@@ -112,16 +112,16 @@ class _Made(NamedTuple):
 def _judged(made: Sequence[_Made]) -> list[ExploredSchedule]:
     """Return the runs with the findings that need all runs.
 
-    The default outcome is that of the first run that passed and in which the workers took turns.
+    The baseline outcome is that of the first run that passed and in which the workers took turns.
     """
     orders = [replace(one.order, in_turn=goes_in_turn(one.steps)) for one in made]
     pairs = list(zip(made, orders, strict=True))
-    default = next((one.outcome for one, order in pairs if order.in_turn and order.ended.passed), None)
-    if default is None:
+    baseline = next((one.outcome for one, order in pairs if order.in_turn and order.ended.passed), None)
+    if baseline is None:
         return orders
     expected = Expected(same=False)
     return [
-        replace(order, broken=(*order.broken, *broken(one.outcome, default, expected)))
+        replace(order, broken=(*order.broken, *broken(one.outcome, baseline, expected)))
         for one, order in pairs
     ]
 

@@ -120,23 +120,25 @@ def sweep_program(
 
     ``step`` is called before each run, with the report so far. Raise ``BadProgram``.
     """
-    default = _run_well(program, ground, wanted, "")
+    baseline = _run_well(program, ground, wanted, "")
     second = _run_well(program, ground, wanted, _A_SECOND_TIME)
-    requests = numbered(default.requests, (operation.id for operation in contract()))
+    requests = numbered(baseline.requests, (operation.id for operation in contract()))
     chosen = [request for request in requests if fnmatchcase(request.operation, wanted.only)]
     number, of = wanted.part
     troubles = list(enumerate(_troubles(chosen, requests, wanted)))[number - 1 :: of]
     report = SweepReport(
         rows=[f"{request.record.id} {request}" for request in chosen],
         refused=[
-            f"{record.id} {asked(record)} ({record.refused})" for record in default.requests if record.refused
+            f"{record.id} {asked(record)} ({record.refused})"
+            for record in baseline.requests
+            if record.refused
         ],
         planned=len(troubles),
-        unsteady=_asked(default) != _asked(second),
-        tests=default.ended.tests,
+        unsteady=_asked(baseline) != _asked(second),
+        tests=baseline.ended.tests,
     )
     step(report, "")
-    faulty_run = partial(_faulty_run, program, ground, wanted, default, report.unsteady)
+    faulty_run = partial(_faulty_run, program, ground, wanted, baseline, report.unsteady)
     with _mapping(wanted.jobs) as map_:
         for run in map_(faulty_run, troubles):
             if run is None:
@@ -188,11 +190,11 @@ def _faulty_run(
     program: Program,
     ground: Ground,
     wanted: SweepWanted,
-    default: Outcome,
+    baseline: Outcome,
     unsteady: bool,
     numbered: tuple[int, Trouble],
 ) -> Run | None:
-    """Run the program with one trouble, and compare the outcome with ``default``.
+    """Run the program with one trouble, and compare the outcome with ``baseline``.
 
     Return None if the trouble is impossible in the program's world.
     """
@@ -206,7 +208,7 @@ def _faulty_run(
             raise
         ended = program(world)
         expected = replace(trouble.expected, same=trouble.expected.same and not unsteady)
-        words = broken(outcome_of(world, ended), default, expected)
+        words = broken(outcome_of(world, ended), baseline, expected)
         words += own_broken(wanted.invariants, world)
         if not ended.passed:
             came = Came.FAILED

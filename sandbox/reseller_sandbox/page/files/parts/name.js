@@ -71,7 +71,7 @@ function facts(address, one, now) {
   return h("section", h("h2.minor", "Holding"), h("dl.pairs", shown.map(([key, value]) => [h("dt", key), h("dd", value)])));
 }
 
-const spent = (entries, address) => entries.length > 0 && h("section", h("h2.minor", "Money"), h("ul.plain.exhausted",
+const spent = (entries, address) => entries.length > 0 && h("section", h("h2.minor", "Money"), h("ul.plain.spent",
   entries.toReversed().map((one) => h("li", h("time", { datetime: one.at }, day(one.at)), h("span", one.purpose),
     one.request ? h("a", { href: beside(address, "journal", one.request) }, one.request) : h("span.quiet", "time"),
     h("span.money", one.amount)))));
