@@ -203,7 +203,7 @@ class Faults(Keyed[FaultRecord]):
     """Rules that make requests fail, before or after they take effect.
 
     A rule has a ``kind`` with its parameters. ``match`` selects requests, and ``when`` selects the matching
-    requests that the fault strikes. If any part of your rule is invalid, nothing changes.
+    requests that the fault is applied to. If any part of your rule is invalid, nothing changes.
 
     >>> with sandbox.faults.add("latency", seconds=0.5, match={"operation": "v3.*"}) as fault:
     ...     assert fault.applied == 0
@@ -267,7 +267,7 @@ class Faults(Keyed[FaultRecord]):
 
     @write(UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
-        """Pause a rule. It strikes no request until you resume it."""
+        """Pause a rule. It is applied to no request until you resume it."""
         return _changed(local_transport(self), name, {"paused": True})
 
     @write(UNKNOWN_FAULT)

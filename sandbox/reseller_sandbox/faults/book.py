@@ -64,7 +64,7 @@ class FaultBook(Struct, frozen=True):
                 continue
             matched = count.matched + 1
             turn = FaultContext(asked, now, Chance(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
-            after = rule.kind.apply(effects, turn) if rule.when.strikes(matched, turn.luck) else None
+            after = rule.kind.apply(effects, turn) if rule.when.selects(matched, turn.luck) else None
             later = Count(matched, count.applied + (after is not None), turn.memory)
             counts, counted[rule.name] = counts.insert(rule.name, later), (count, later)
             if after is not None:

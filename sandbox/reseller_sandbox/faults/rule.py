@@ -72,12 +72,12 @@ class When(Struct, frozen=True, kw_only=True):
             or (self.until is not None and self.until <= now)
         )
 
-    def strikes(self, match: int, luck: Chance) -> bool:
+    def selects(self, match: int, chance: Chance) -> bool:
         """Whether the rule applies to match number ``match``."""
         return (
             (self.nth is None or match in self.nth)
             and (self.every is None or match % self.every == 0)
-            and (self.chance is None or luck.fraction("strike") < self.chance)
+            and (self.chance is None or chance.fraction("strike") < self.chance)
         )
 
 

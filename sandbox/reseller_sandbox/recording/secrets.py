@@ -101,10 +101,10 @@ class Masking:
         state, book = snapshot.state, snapshot.faults
         rules = tuple(self._rule(rule, state) for rule in book.rules)
         draft = Draft(state, snapshot.clock.instant, snapshot.assumptions, "")
-        for scheduled in state.scheduled.values():
-            match = {} if scheduled.after is None else MATCH.write(scheduled.after)
+        for action in state.scheduled.values():
+            match = {} if action.after is None else MATCH.write(action.after)
             if (clean := self.call(match, lambda: state)) != match:
-                draft.put(replace(scheduled, after=MATCH.read(clean)))
+                draft.put(replace(action, after=MATCH.read(clean)))
         if all(map(is_, rules, book.rules)) and draft.state is state:
             return snapshot
         return replace(snapshot, state=draft.made(), faults=replace(book, rules=rules))

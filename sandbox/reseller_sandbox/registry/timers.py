@@ -46,9 +46,7 @@ def about(state: State, name: str) -> list[Due]:
     """Return the due events of a domain, in order."""
     numbers = [state.own_order.get((account, name)) for account in state.accounts]
     records: list[Record] = [state.orders[number] for number in numbers if number is not None]
-    records += [
-        scheduled for scheduled in state.scheduled.values() if scheduled_actions.subject(scheduled) == name
-    ]
+    records += [action for action in state.scheduled.values() if scheduled_actions.subject(action) == name]
     if (transfer := state.transfers.get(name)) is not None:
         records.append(transfer)
     return sorted(due for record in records for due in TABLES[type(record)].due(record))

@@ -188,9 +188,9 @@ def after_request(request: Request) -> Journey:
     def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
         state, now = snapshot.state, snapshot.clock.now()
         events: list[TimedEvent] = []
-        for scheduled in list(scheduled_actions.waiting_for(state, request)):
-            draft = Draft(state, now, snapshot.assumptions, f"event:plan:{scheduled.id}", BY_ITSELF)
-            events.append(TimedEvent(scheduled_actions.apply(draft, scheduled), scheduled.id))
+        for action in list(scheduled_actions.waiting_for(state, request)):
+            draft = Draft(state, now, snapshot.assumptions, f"event:plan:{action.id}", BY_ITSELF)
+            events.append(TimedEvent(scheduled_actions.apply(draft, action), action.id))
             state = draft.made()
         return snapshot.after(state, events), [registry_event for registry_event, _ in events]
 

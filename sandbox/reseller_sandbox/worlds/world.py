@@ -140,19 +140,19 @@ class World:
         self.when_credentials_change: Callable[[World], None] | None = None
         #: Makes the drafts of requests. A replacement can record which values are read.
         self.drafts: Callable[[State, datetime, Assumptions, str, str], Draft] = Draft
-        self._snapshot_of = snapshot
+        self._snapshot = snapshot
         self.left = 0
         self._doing = local()
 
     @property
     def snapshot(self) -> Snapshot:
         """The present state of the world."""
-        return self._snapshot_of
+        return self._snapshot
 
     @snapshot.setter
     def snapshot(self, snapshot: Snapshot) -> None:
-        earlier, later = self._snapshot_of.state, snapshot.state
-        self._snapshot_of = snapshot
+        earlier, later = self._snapshot.state, snapshot.state
+        self._snapshot = snapshot
         changed = (
             later.account_by_key is not earlier.account_by_key
             or later.account_by_token is not earlier.account_by_token
@@ -163,17 +163,17 @@ class World:
     @property
     def state(self) -> State:
         """The present state of the registry."""
-        return self._snapshot_of.state
+        return self._snapshot.state
 
     @property
     def assumptions(self) -> Assumptions:
         """The assumptions about points that the contract leaves open."""
-        return self._snapshot_of.assumptions
+        return self._snapshot.assumptions
 
     @property
     def clock(self) -> WorldClock:
         """The clock of the world."""
-        return self._snapshot_of.clock
+        return self._snapshot.clock
 
     def now(self) -> datetime:
         """Return the time of the world. It is never before a time returned earlier."""
@@ -181,18 +181,18 @@ class World:
 
     def _followed(self) -> Snapshot:
         """Return the snapshot with its clock caught up. Save it unless the world is busy."""
-        followed = self._snapshot_of.followed()
-        if followed is not self._snapshot_of:
+        followed = self._snapshot.followed()
+        if followed is not self._snapshot:
             with suppress(Busy), hurried(), self.lock:
-                followed = self.snapshot = self._snapshot_of.followed()
+                followed = self.snapshot = self._snapshot.followed()
         return followed
 
     def next_request(self) -> str:
         """Return the id of the next request: ``r1``, ``r2``, …"""
         with self.lock:
-            snapshot = self._snapshot_of
+            snapshot = self._snapshot
             number = snapshot.requests + 1
-            self._snapshot_of = replace(snapshot, requests=number, log=snapshot.log.counted())
+            self._snapshot = replace(snapshot, requests=number, log=snapshot.log.counted())
             return f"r{number}"
 
     def transact(
@@ -215,7 +215,7 @@ class World:
                 self.settle()
             outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
-            snapshot = self._snapshot_of
+            snapshot = self._snapshot
             assumptions = watched(snapshot.assumptions, read)
             draft = self.drafts(snapshot.state, snapshot.clock.instant, assumptions, cause, operation)
             try:
@@ -225,7 +225,7 @@ class World:
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
-                    self.snapshot = replace(self._snapshot_of, state=draft.made())
+                    self.snapshot = replace(self._snapshot, state=draft.made())
             return outcome
 
     @contextmanager
@@ -237,7 +237,7 @@ class World:
         Set ``journal`` for a block that does more to the journal than add entries.
         """
         with self.lock:
-            snapshot, origin, left = self._snapshot_of, self.origin, self.left
+            snapshot, origin, left = self._snapshot, self.origin, self.left
             kept = dict(self.snapshots), dict(self.branches), self.journal.entries if journal else None
             try:
                 yield
@@ -256,7 +256,7 @@ class World:
     @property
     def is_far_behind(self) -> bool:
         """Whether a running clock has more than ``MANY_DUE`` due events to catch up with."""
-        clock, calendar = self._snapshot_of.clock, self._snapshot_of.state.calendar
+        clock, calendar = self._snapshot.clock, self._snapshot.state.calendar
         if clock.frozen or (first := calendar.first()) is None or first[0] > (now := clock.now()):
             return False
         return calendar.rank((now,)) > MANY_DUE
@@ -264,10 +264,10 @@ class World:
     def settle(self) -> list[RegistryEvent]:
         """Apply the events that a running clock has made due. Return them."""
         with self.lock:
-            followed = self._snapshot_of.followed()
+            followed = self._snapshot.followed()
             reached, events = followed.settled(followed.clock.instant)
-            if reached is not self._snapshot_of:
-                earlier, self.snapshot = self._snapshot_of.log, reached
+            if reached is not self._snapshot:
+                earlier, self.snapshot = self._snapshot.log, reached
                 self.tally.note_events(events)
                 self._tell(earlier)
             return events
@@ -286,7 +286,7 @@ class World:
     def _tell(self, earlier: EventLog) -> None:
         """Pass the events since ``earlier`` to the followers of the world."""
         if self.feed.followers:
-            self.feed.put(self._snapshot_of.log.since(earlier))
+            self.feed.put(self._snapshot.log.since(earlier))
 
     @contextmanager
     def acting(self, name: str, /, **given: Any) -> Iterator[LoggedAction]:
@@ -311,10 +311,10 @@ class World:
     def note(self, name: str, given: Mapping[str, Any]) -> None:
         """Log the control call that created the world."""
         with self.lock:
-            self._note(LoggedAction(name, given), self._snapshot_of)
+            self._note(LoggedAction(name, given), self._snapshot)
 
     def _note(self, action: LoggedAction, before: Snapshot) -> None:
-        snapshot = self._snapshot_of
+        snapshot = self._snapshot
         log = snapshot.log if action.number is not None else snapshot.log.counted()
         event = Event(
             number=action.number or log.number,
@@ -338,9 +338,9 @@ class World:
         control call. Raise the errors of the journey and change nothing in this case.
         """
         if dry:
-            return journey(self._snapshot_of)
+            return journey(self._snapshot)
         with self.lock:
-            action, begun = self.action, self._snapshot_of
+            action, begun = self.action, self._snapshot
             if action is not None and cause is None:
                 begun = replace(begun, log=begun.log.counted())
                 cause = begun.log.number
@@ -357,17 +357,17 @@ class World:
     def freeze(self) -> None:
         """Freeze the clock."""
         with self.lock:
-            self.snapshot = replace(self._snapshot_of, clock=self.clock.freeze())
+            self.snapshot = replace(self._snapshot, clock=self.clock.freeze())
 
     def run(self) -> None:
         """Let the clock run with the machine clock."""
         with self.lock:
-            self.snapshot = replace(self._snapshot_of, clock=self.clock.run())
+            self.snapshot = replace(self._snapshot, clock=self.clock.run())
 
     def assume(self, assumptions: Assumptions) -> None:
         """Replace the assumptions from now on."""
         with self.lock:
-            self.snapshot = replace(self._snapshot_of, assumptions=assumptions)
+            self.snapshot = replace(self._snapshot, assumptions=assumptions)
 
     def present(self) -> Snapshot:
         """Return the snapshot after all due events. Change nothing."""

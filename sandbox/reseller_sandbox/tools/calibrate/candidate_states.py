@@ -65,14 +65,14 @@ def _all(subject: Subject) -> Iterator[Scene]:
     if subject.operation == "v3.listDomains":
         yield from (_having(subject, {}), _many(subject), _world(subject))
         return
-    default = list(_standings(subject))
-    yield from default
-    for scene in (default[0], *_turning_points(subject)):
+    standings = list(_standings(subject))
+    yield from standings
+    for scene in (standings[0], *_turning_points(subject)):
         yield from _disturbed(scene, subject)
 
 
 def _turning_points(subject: Subject) -> Iterator[Scene]:
-    """Yield the further states, beside the default one, that get disturbances."""
+    """Yield the further states, beside the first one, that get disturbances."""
     if not subject.operation.endswith(_OF_NEW_NAMES):
         yield from (_world(subject), _having(subject, {}))
 

@@ -170,8 +170,8 @@ def is_about_entry(one: ObservedExchange) -> bool:
     """
     if one.path.startswith("/v3"):
         return False
-    default = one.path[:6].upper() == "/V2.0/" and set(token_headers(one)) <= {"X-Auth-Token"}
-    return not default or is_locked_out(one) or one.refusal == "no implementation for this version"
+    is_plain = one.path[:6].upper() == "/V2.0/" and set(token_headers(one)) <= {"X-Auth-Token"}
+    return not is_plain or is_locked_out(one) or one.refusal == "no implementation for this version"
 
 
 def _compared(one: ObservedExchange, made: TriedAnswer, *, prices: bool) -> tuple[Unlikeness, ...]:
