@@ -46,7 +46,7 @@ def test_a_name_is_shown_with_its_life(served: Sandbox, wire: Api, open_page: Op
     story = page.locator(".timeline li")
     expect(story.first).to_contain_text("v3.createDomain")
     expect(story.last).to_contain_text("expiry")
-    expect(page.locator(".exhausted")).to_contain_text("registration")
+    expect(page.locator(".spent")).to_contain_text("registration")
     for request, text in (
         ("GET /v3/domains/getDomain/new.com", '"domainName": "new.com"'),
         ("GET /V2.0/domain/new.com", "date_end"),
