@@ -41,7 +41,7 @@ test-all: test .venv/openapi/ready
 	-command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix .venv/openapi \
 		@redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 && touch $@
 
-# Mutation testing of a sample: ARGS="--part registry/money.py --sample 50 --seed 2".
+# Mutation testing of a sample: ARGS="--part values/money.py --sample 50 --seed 2".
 mutants: .venv/mutants
 	PYTHONPATH=.venv/mutants $(BIN)/python -m tests.mutants $(ARGS)
 

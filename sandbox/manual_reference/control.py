@@ -9,7 +9,7 @@ from manual_reference.pages import Resources
 from manual_reference.results import called, parts, records
 from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.control_http.rows import endpoints
-from reseller_sandbox.registry.parameters import Parameter, docstring
+from reseller_sandbox.values.parameters import Parameter, docstring
 
 
 def page(resources: Resources) -> Iterator[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import code, prose, table
 from manual_reference.pages import Resources
-from reseller_sandbox.registry import refusals
-from reseller_sandbox.registry.refusals import RULES, Category, Rule
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import RULES, Category, Rule
 from reseller_sandbox.v2 import errors as v2
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3

@@ -9,8 +9,8 @@ from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Resources
 from reseller_sandbox.control.faults import KindRecord, PartRecord, PresetRecord
 from reseller_sandbox.faults import KINDS
-from reseller_sandbox.registry.parameters import without_arguments
 from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.values.parameters import without_arguments
 
 _HEADINGS = ("part", "takes", "default", "what it is")
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from manual_reference.markdown import code
 from reseller_sandbox.manual.rendering import slug
-from reseller_sandbox.registry.parameters import field_names, is_record
+from reseller_sandbox.values.parameters import field_names, is_record
 
 _WORDS: Mapping[Any, str] = {
     str: "a text",

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from manual_reference.markdown import block, code, prose, table
 from manual_reference.pages import Resources
 from reseller_sandbox.config_sources import option, variable
-from reseller_sandbox.registry.parameters import Parameter, declared
 from reseller_sandbox.settings import ServerSettings, Settings, help_of
+from reseller_sandbox.values.parameters import Parameter, declared
 
 _EXAMPLE = """\
 [tool.reseller_sandbox]  # in the nearest pyproject.toml that has it, from the working directory upwards

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reseller_sandbox.control.results import MissingRecord
-    from reseller_sandbox.registry.refusals import Refused
+    from reseller_sandbox.refusals import Refused
     from reseller_sandbox.sandbox import Sandbox, connect, replay
     from reseller_sandbox.settings import BadSetting
 
@@ -16,7 +16,7 @@ __all__ = ["BadSetting", "MissingRecord", "Refused", "Sandbox", "connect", "repl
 _WHERE = {
     "BadSetting": "reseller_sandbox.settings",
     "MissingRecord": "reseller_sandbox.control.results",
-    "Refused": "reseller_sandbox.registry.refusals",
+    "Refused": "reseller_sandbox.refusals",
     "Sandbox": "reseller_sandbox.sandbox",
     "connect": "reseller_sandbox.sandbox",
     "replay": "reseller_sandbox.sandbox",

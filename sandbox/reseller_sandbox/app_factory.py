@@ -14,14 +14,14 @@ from reseller_sandbox import fixture
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.page.doorway import with_page
-from reseller_sandbox.registry.clock import WorldClock, instance_mark
 from reseller_sandbox.registry.contract import Contract, Vocabulary
 from reseller_sandbox.registry.model import DEFAULT
 from reseller_sandbox.registry.shards import ALONE, Shard
-from reseller_sandbox.registry.values import INSTANT
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import BadCertificate, Certificate, Tls, certificate_of
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
+from reseller_sandbox.values.clock import WorldClock, instance_mark
+from reseller_sandbox.values.kinds import INSTANT
 from reseller_sandbox.web.access_control import Gate, require_guard
 from reseller_sandbox.web.endpoint import BodyLimits, endpoints_of
 from reseller_sandbox.web.interface import Mount

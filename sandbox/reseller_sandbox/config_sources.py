@@ -15,9 +15,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from reseller_sandbox.control.parameter_text import spoken
-from reseller_sandbox.registry.parameters import Parameter, declared, read
-from reseller_sandbox.registry.text_checks import close, complaint
 from reseller_sandbox.settings import FILE, FIXTURE, PROFILE, TOKEN_HEADERS, BadSetting, ServerSettings
+from reseller_sandbox.values.parameters import Parameter, declared, read
+from reseller_sandbox.values.text_checks import close, complaint
 
 _FILE = "pyproject.toml"
 _TABLE = "reseller_sandbox"

@@ -22,13 +22,13 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from reseller_sandbox.control.parameter_text import spoken
 from reseller_sandbox.control.resource import Operation, ReceivedRefusal, Subscription
-from reseller_sandbox.registry.clock import parse_instant, stopwatch
+from reseller_sandbox.refusals import RULES
 from reseller_sandbox.registry.model import DEFAULT
-from reseller_sandbox.registry.parameters import Parameter, field_names, is_record
-from reseller_sandbox.registry.refusals import RULES
-from reseller_sandbox.registry.text_checks import require_whole_letters
 from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.settings import BadSetting, read_url
+from reseller_sandbox.values.clock import parse_instant, stopwatch
+from reseller_sandbox.values.parameters import Parameter, field_names, is_record
+from reseller_sandbox.values.text_checks import require_whole_letters
 
 if TYPE_CHECKING:
     from ssl import SSLContext

@@ -32,14 +32,14 @@ from reseller_sandbox.recording.steps import (
     came,
 )
 from reseller_sandbox.recording.writing import program_version, state_digest
-from reseller_sandbox.registry.clock import wire
-from reseller_sandbox.registry.parameters import Quiet, declared
-from reseller_sandbox.registry.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
+from reseller_sandbox.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
 from reseller_sandbox.server.delivery import ENV_TOO_LARGE
 from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.v3.signing import signed_headers, signed_url
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.parameters import Quiet, declared
 from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.web.pipeline import TAKES_UNREAD
 from reseller_sandbox.worlds import Engine, Entry, Fixtures, Snapshot, World

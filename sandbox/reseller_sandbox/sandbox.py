@@ -28,11 +28,11 @@ from reseller_sandbox.control.worlds import (
     forked,
 )
 from reseller_sandbox.recording.steps import RecordedWorld
-from reseller_sandbox.registry.refusals import UNKNOWN_WORLD, Refused
-from reseller_sandbox.registry.text_checks import nearest
+from reseller_sandbox.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import DEFAULT_URL, ServerSettings, Settings, configured
+from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT
 from reseller_sandbox.worlds.world_dump import ReplayResult, WorldDump

@@ -24,11 +24,8 @@ from urllib.parse import urlsplit
 from reseller_sandbox.registry.assumptions import PROFILES, Assumptions
 from reseller_sandbox.registry.assumptions import profile as profile_called
 from reseller_sandbox.registry.limits import Limits
-from reseller_sandbox.registry.names import BadName, normalise
-from reseller_sandbox.registry.parameters import declared, documented_parameters, read
 from reseller_sandbox.registry.shards import NAME as SHARD_NAME
-from reseller_sandbox.registry.text_checks import complaint, nearest
-from reseller_sandbox.registry.values import (
+from reseller_sandbox.values.kinds import (
     MOST,
     Instant,
     Kind,
@@ -39,6 +36,9 @@ from reseller_sandbox.registry.values import (
     mapping,
     whole,
 )
+from reseller_sandbox.values.names import BadName, normalise
+from reseller_sandbox.values.parameters import declared, documented_parameters, read
+from reseller_sandbox.values.text_checks import complaint, nearest
 
 P = ParamSpec("P")
 S = TypeVar("S")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from dateutil.relativedelta import relativedelta
 
-from reseller_sandbox.registry import clock
+from reseller_sandbox.values import clock
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

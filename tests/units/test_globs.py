@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reseller_sandbox.registry.clock import stopwatch
-from reseller_sandbox.registry.patterns import Glob
+from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.values.patterns import Glob
 
 
 @given(st.text("ab*?", min_size=1, max_size=12), st.text("ab", max_size=12))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox.registry.matching import MATCH, Match
-from reseller_sandbox.registry.values import Within
+from reseller_sandbox.values.kinds import Within
+from reseller_sandbox.values.matching import MATCH, Match
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

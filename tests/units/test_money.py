@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reseller_sandbox.registry import money
+from reseller_sandbox.values import money
 
 AMOUNTS = st.decimals(0, money.MOST - 1, allow_nan=False, allow_infinity=False, places=money.FINEST)
 

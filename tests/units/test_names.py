@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reseller_sandbox.registry.names import BadName, normalise, to_unicode
+from reseller_sandbox.values.names import BadName, normalise, to_unicode
 
 MALFORMED = {
     "empty": ["", "."],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox.registry.patterns import DROPPED, PATH, Path
+from reseller_sandbox.values.patterns import DROPPED, PATH, Path
 
 VALUE: dict[str, Any] = {
     "a": 1,

@@ -10,7 +10,7 @@ import click
 from reseller_sandbox.cli import main as command_line
 from reseller_sandbox.control import SUMMARIES
 from reseller_sandbox.control.catalogue import RESOURCES
-from reseller_sandbox.registry.text_checks import complaint, there_are
+from reseller_sandbox.values.text_checks import complaint, there_are
 
 main: Any = command_line.main
 

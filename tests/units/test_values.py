@@ -9,35 +9,35 @@ from typing import Any, get_args
 import pytest
 from dateutil.relativedelta import relativedelta
 
-from reseller_sandbox.registry import values
-from reseller_sandbox.registry.values import Kind, either, free_text, listed, number, several, span, whole
+from reseller_sandbox.values import kinds
+from reseller_sandbox.values.kinds import Kind, either, free_text, listed, number, several, span, whole
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-NAME, ZONE = (get_args(name)[1] for name in (values.Name, values.Zone))
+NAME, ZONE = (get_args(name)[1] for name in (kinds.Name, kinds.Zone))
 FIVE = "five"
 
 #: Values that kinds read, with the results. A kind reads a result as the result.
 TAKEN: list[tuple[Kind[Any], list[tuple[Any, Any]]]] = [
-    (values.TEXT, [("x", "x"), ("x" * 255, "x" * 255)]),
-    (values.SWITCH, [(True, True), (False, False)]),
+    (kinds.TEXT, [("x", "x"), ("x" * 255, "x" * 255)]),
+    (kinds.SWITCH, [(True, True), (False, False)]),
     (NAME, [("Español.COM", "xn--espaol-zwa.com")]),
     (ZONE, [("COM.ua", "com.ua")]),
-    (values.WHEN, [(NOON, "2026-03-01T12:00:00Z"), ("2026-03-01", "2026-03-01T00:00:00Z"), (" P3D ", "P3D")]),
-    (values.WHEN, [(timedelta(hours=1), "3600"), (0, "0"), (10**11 - 1, "99999999999")]),
-    (values.WHEN, [(90, "90"), (90.0, "90"), (Decimal(90), "90")]),
-    (values.INSTANT, [(NOON, NOON), ("2026-03-01T12:00:00Z", NOON), ("2026-03-01T14:00:00+02:00", NOON)]),
-    (values.DURATION, [(timedelta(days=1, seconds=2), relativedelta(days=1, seconds=2))]),
-    (values.DURATION, [(90, relativedelta(seconds=90)), ("P1Y2M", relativedelta(years=1, months=2))]),
+    (kinds.WHEN, [(NOON, "2026-03-01T12:00:00Z"), ("2026-03-01", "2026-03-01T00:00:00Z"), (" P3D ", "P3D")]),
+    (kinds.WHEN, [(timedelta(hours=1), "3600"), (0, "0"), (10**11 - 1, "99999999999")]),
+    (kinds.WHEN, [(90, "90"), (90.0, "90"), (Decimal(90), "90")]),
+    (kinds.INSTANT, [(NOON, NOON), ("2026-03-01T12:00:00Z", NOON), ("2026-03-01T14:00:00+02:00", NOON)]),
+    (kinds.DURATION, [(timedelta(days=1, seconds=2), relativedelta(days=1, seconds=2))]),
+    (kinds.DURATION, [(90, relativedelta(seconds=90)), ("P1Y2M", relativedelta(years=1, months=2))]),
     (whole(1, 3), [(1, 1), (3, 3)]),
     (number(0, 5), [(0, 0), (5, 5), (Decimal("2.5"), 2.5)]),
     (span(), [("90s", 90.0), ("PT1H", 3600.0), (timedelta(seconds=2), 2.0), (86_400, 86_400)]),
     (span(1), [(1, 1)]),
-    (several(values.TEXT, 2), [("x", ("x",)), (["x", "y"], ("x", "y"))]),
+    (several(kinds.TEXT, 2), [("x", ("x",)), (["x", "y"], ("x", "y"))]),
     (free_text(FIVE, 5), [("\n" * 5, "\n" * 5)]),
-    (listed(values.TEXT), [("x", ["x"]), ([], [])]),
-    (either(values.TEXT, values.MAPPING), [("x", "x"), ({"x": 1}, {"x": 1})]),
-    (values.ANYTHING, [({"a": [1.5, None, True, "x"]}, {"a": [Decimal("1.5"), None, True, "x"]})]),
-    (values.ANYTHING, [(10**100 - 1, 10**100 - 1)]),
+    (listed(kinds.TEXT), [("x", ["x"]), ([], [])]),
+    (either(kinds.TEXT, kinds.MAPPING), [("x", "x"), ({"x": 1}, {"x": 1})]),
+    (kinds.ANYTHING, [({"a": [1.5, None, True, "x"]}, {"a": [Decimal("1.5"), None, True, "x"]})]),
+    (kinds.ANYTHING, [(10**100 - 1, 10**100 - 1)]),
 ]
 
 
@@ -46,36 +46,34 @@ def each(kind: Kind[Any], problem: str, *wrong: Any) -> list[tuple[Kind[Any], An
 
 
 REFUSED: list[tuple[Kind[Any], Any, str]] = [
-    *each(values.TEXT, "must be a text of 1 to 255", "", "x" * 256, "a\nb", 1, None),
-    *each(values.SWITCH, "must be true or false", "true", 1, 0, None),
+    *each(kinds.TEXT, "must be a text of 1 to 255", "", "x" * 256, "a\nb", 1, None),
+    *each(kinds.SWITCH, "must be true or false", "true", 1, 0, None),
     *each(NAME, "is not a name", "no dots here", "a..b"),
-    *each(values.WHEN, "must be an instant, or a length of time", -1, 1.5, True, False, 10**11, float("inf")),
-    *each(
-        values.WHEN, "must be an instant, or a length of time", timedelta(seconds=-1), None, "", "soon", []
-    ),
-    *each(values.INSTANT, "must be an instant from 1985 to 2900", 1, None, "x", "3000-01-01"),
-    *each(values.DURATION, "must be a length of time", True, 1.5, None, "x", "", -1),
+    *each(kinds.WHEN, "must be an instant, or a length of time", -1, 1.5, True, False, 10**11, float("inf")),
+    *each(kinds.WHEN, "must be an instant, or a length of time", timedelta(seconds=-1), None, "", "soon", []),
+    *each(kinds.INSTANT, "must be an instant from 1985 to 2900", 1, None, "x", "3000-01-01"),
+    *each(kinds.DURATION, "must be a length of time", True, 1.5, None, "x", "", -1),
     *each(whole(1, 3), "must be a whole number from 1 to 3", 0, 4, True, 1.0, "1", None),
     (whole(1, 10**15), 0, "must be a whole number of 1 or more"),
     *each(number(0, 5), "must be a number from 0 to 5", -0.1, 5.1, True, "1", float("nan")),
     *each(span(), "must be a number from 0 to 86400", -1, 86_400.5, "P2D", True),
     (span(1), 0.5, "must be a number from 1 to"),
-    (several(values.TEXT, 2), [], "is an empty list"),
-    (several(values.TEXT, 2), ["x"] * 3, "has more than 2 items"),
-    (several(values.TEXT, 2), ["x", 1], "must be a text"),
+    (several(kinds.TEXT, 2), [], "is an empty list"),
+    (several(kinds.TEXT, 2), ["x"] * 3, "has more than 2 items"),
+    (several(kinds.TEXT, 2), ["x", 1], "must be a text"),
     (free_text(FIVE, 5), "", "is empty"),
     (free_text(FIVE, 5), "x" * 6, "is too long"),
     (free_text(FIVE, 5), 7, "must be text"),
     (free_text(FIVE, 5), "\ud800", "half a character"),
-    (listed(values.TEXT), 7, "must be an array"),
-    (either(values.TEXT, values.MAPPING), 7, "printable characters, or an object"),
-    (values.MAPPING, {1: 2}, "must be an object"),
-    (values.ANYTHING, float("nan"), "not finite"),
-    (values.ANYTHING, 10**100, "more than 100 digits"),
-    (values.ANYTHING, {1: 2}, "must be made of what JSON has, not of dict"),
-    (values.ANYTHING, object(), "must be made of what JSON has, not of object"),
-    (values.choice("red", "green"), "gren", "must be one of red, green; the nearest is green"),
-    (values.choice("red", "green"), 7, "must be one of red, green"),
+    (listed(kinds.TEXT), 7, "must be an array"),
+    (either(kinds.TEXT, kinds.MAPPING), 7, "printable characters, or an object"),
+    (kinds.MAPPING, {1: 2}, "must be an object"),
+    (kinds.ANYTHING, float("nan"), "not finite"),
+    (kinds.ANYTHING, 10**100, "more than 100 digits"),
+    (kinds.ANYTHING, {1: 2}, "must be made of what JSON has, not of dict"),
+    (kinds.ANYTHING, object(), "must be made of what JSON has, not of object"),
+    (kinds.choice("red", "green"), "gren", "must be one of red, green; the nearest is green"),
+    (kinds.choice("red", "green"), 7, "must be one of red, green"),
 ]
 
 
@@ -98,9 +96,9 @@ def test_values_go_fifty_levels_deep_and_lists_have_a_thousand_items() -> None:
     nested: Any = 1
     for _ in range(50):
         nested = [nested]
-    assert values.ANYTHING(nested) == nested
+    assert kinds.ANYTHING(nested) == nested
     with pytest.raises(ValueError, match="goes deeper than 50 levels"):
-        values.ANYTHING([nested])
+        kinds.ANYTHING([nested])
     kind = several(whole(1, 3))
     assert kind.read([1] * 1000) == (1,) * 1000
     assert kind.read(2) == (2,)

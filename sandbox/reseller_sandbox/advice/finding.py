@@ -9,7 +9,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from reseller_sandbox.advice.record import Record
-from reseller_sandbox.registry.parameters import docstring
+from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.worlds import Entry
 
 

@@ -9,12 +9,13 @@ from functools import cache
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, charges, renewed_itself
-from reseller_sandbox.registry import money, renewals
-from reseller_sandbox.registry.clock import wire, years_later
+from reseller_sandbox.registry import renewals
 from reseller_sandbox.registry.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage
-from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.stepwise import in_order, stepwise
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import wire, years_later
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
 _LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)

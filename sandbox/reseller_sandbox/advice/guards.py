@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, grouped, names, renewals
 from reseller_sandbox.advice.words import listed, plural
-from reseller_sandbox.registry.refusals import MISSING_PARAMETER
+from reseller_sandbox.refusals import MISSING_PARAMETER
 from reseller_sandbox.worlds import Entry
 
 #: The operation with a guard against repetition, and the parameter for it.

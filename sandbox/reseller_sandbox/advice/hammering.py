@@ -9,7 +9,7 @@ from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, clock_runs, names
 from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.faults.kinds import Error, RateLimit
-from reseller_sandbox.registry.refusals import RATE_LIMITED
+from reseller_sandbox.refusals import RATE_LIMITED
 from reseller_sandbox.worlds import Entry
 
 TOO_MANY_REQUESTS = 429

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
+from reseller_sandbox import refusals
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import LIST, Record, cost, currency, order_asked_for, reads
-from reseller_sandbox.registry import money, refusals
-from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.values import money
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
 _INSTEAD = (

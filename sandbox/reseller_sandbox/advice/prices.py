@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
+from reseller_sandbox import refusals
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, charges, names, order_asked_for
 from reseller_sandbox.advice.words import listed, plural, times
-from reseller_sandbox.registry import money, refusals
 from reseller_sandbox.registry.model import Purpose
+from reseller_sandbox.values import money
 from reseller_sandbox.worlds import Entry
 
 #: A client may learn the price from one refusal. So many without a correct order show a client that cannot.

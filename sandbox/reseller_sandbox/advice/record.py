@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from reseller_sandbox.registry.matching import NO_OPERATION
 from reseller_sandbox.registry.model import LedgerEntry, Purpose
-from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.values.matching import NO_OPERATION
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry, Snapshot
 
 Key = TypeVar("Key")

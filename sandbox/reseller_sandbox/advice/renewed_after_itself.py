@@ -9,10 +9,10 @@ from decimal import Decimal
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, cost, renewals, renewed_itself
 from reseller_sandbox.advice.words import span
-from reseller_sandbox.registry import money
-from reseller_sandbox.registry.clock import wire
 from reseller_sandbox.registry.model import LedgerEntry
-from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.names import to_unicode
 
 #: Maximum time after an automatic renewal in which a requested one counts as unaware of the first.
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)

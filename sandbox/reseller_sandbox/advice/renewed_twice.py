@@ -10,9 +10,9 @@ from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.lost import answer_lost
 from reseller_sandbox.advice.record import Record, cost, currency, renewals
 from reseller_sandbox.advice.words import plural, span, times
-from reseller_sandbox.registry import money
 from reseller_sandbox.registry.model import LedgerEntry
-from reseller_sandbox.registry.names import to_unicode
+from reseller_sandbox.values import money
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
 #: Maximum time between two equal renewals of a domain that count as one sent twice:

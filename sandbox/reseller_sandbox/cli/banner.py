@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from reseller_sandbox.cli.requests import curl
-from reseller_sandbox.registry import money
-from reseller_sandbox.registry.clock import wire
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.registry.state import own_accounts
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import VARIABLES
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import wire
 from reseller_sandbox.worlds import World
 
 _COLUMNS = ("account", "client-id", "v3 key", "v3 secret", "v2.0 token", "balance")

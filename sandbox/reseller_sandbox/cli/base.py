@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from reseller_sandbox.registry.parameters import docstring
+from reseller_sandbox.values.parameters import docstring
 
 #: Exit status of a failed command: a server or a check refused, the arguments are unusable, no server
 #: answers, the reader of the output has left.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reseller_sandbox import fixture
 from reseller_sandbox.app_factory import beginning
-from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.worlds import Engine, Snapshot
 

@@ -10,8 +10,8 @@ import click
 from click.core import ParameterSource
 
 from reseller_sandbox.cli.base import Command
-from reseller_sandbox.registry.parameters import docstring, unmarked
-from reseller_sandbox.registry.text_checks import nearest
+from reseller_sandbox.values.parameters import docstring, unmarked
+from reseller_sandbox.values.text_checks import nearest
 
 #: Maximum size of a group that lists all of its commands after an unknown one.
 _FEW = 12

@@ -18,9 +18,9 @@ from reseller_sandbox.cli.options import PAIRS, completing, flagged
 from reseller_sandbox.cli.server_options import Reaching, calling
 from reseller_sandbox.control.parameter_text import alternatives, sorts_of, spoken
 from reseller_sandbox.control.resource import Operation, Resource
-from reseller_sandbox.registry.parameters import Parameter, unmarked
-from reseller_sandbox.registry.text_checks import printable
 from reseller_sandbox.remote import HttpSubscription, HttpTransport
+from reseller_sandbox.values.parameters import Parameter, unmarked
+from reseller_sandbox.values.text_checks import printable
 
 
 def commands_of(resource: type[Resource]) -> Mapping[str, click.Command]:

@@ -15,9 +15,9 @@ from reseller_sandbox.cli.base import Command, give_up
 from reseller_sandbox.config_sources import around, from_words, option, over, variable
 from reseller_sandbox.control.parameter_text import is_compound
 from reseller_sandbox.registry.limits import Limits
-from reseller_sandbox.registry.parameters import Parameter, declared, documented_parameters
-from reseller_sandbox.registry.values import MOST
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
+from reseller_sandbox.values.kinds import MOST
+from reseller_sandbox.values.parameters import Parameter, declared, documented_parameters
 
 #: The section title of each declaration of settings, in the order of the help.
 _ABOUT = {

@@ -12,8 +12,8 @@ from reseller_sandbox.advice.words import plural
 from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.cli.server_options import calling
-from reseller_sandbox.registry.text_checks import printable
 from reseller_sandbox.remote import HttpTransport, Unreachable
+from reseller_sandbox.values.text_checks import printable
 
 if TYPE_CHECKING:
     from reseller_sandbox.replaying import FirstDifference, Replay

@@ -20,12 +20,12 @@ from msgspec import Struct
 
 from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up, say
 from reseller_sandbox.cli.server_options import Reaching, ReachingConfigured, calling
-from reseller_sandbox.registry.clock import stopwatch
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.model import Account
-from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable, reason_of
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
+from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.web.endpoint import is_control
 
 #: Poll interval in seconds while waiting for a server.

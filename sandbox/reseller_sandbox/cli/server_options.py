@@ -11,12 +11,7 @@ from click.core import ParameterSource
 
 from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, UNUSABLE, Command, give_up
 from reseller_sandbox.cli.options import Configured, Options
-from reseller_sandbox.registry.refusals import (
-    CONTROL_TOKEN_MISSING,
-    CONTROL_TOKEN_WRONG,
-    INVALID_PARAMETER,
-    Refused,
-)
+from reseller_sandbox.refusals import CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG, INVALID_PARAMETER, Refused
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, Unreachable
 from reseller_sandbox.settings import DEFAULT_URL, BadSetting, ServerSettings
 

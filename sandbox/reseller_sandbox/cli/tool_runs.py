@@ -17,7 +17,6 @@ from rich.progress import Progress
 
 from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say, say_json
 from reseller_sandbox.cli.server_options import calling
-from reseller_sandbox.registry.text_checks import printable
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.tables import in_lines, show
 from reseller_sandbox.server.server import CannotListen
@@ -31,6 +30,7 @@ from reseller_sandbox.tools.running import ASKED_NOTHING, BadProgram, CommandPro
 from reseller_sandbox.tools.sweep import AskedNothing, SweepWanted, sweep_program, tests_swept
 from reseller_sandbox.tools.sweep.report import SweepReport, narrow
 from reseller_sandbox.tools.sweep.troubles import FAULTS
+from reseller_sandbox.values.text_checks import printable
 
 #: Characters shown of the output of a program that does not pass.
 _SHOWN = 4000

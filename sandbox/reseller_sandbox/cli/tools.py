@@ -11,9 +11,9 @@ from click.core import ParameterSource
 from reseller_sandbox.cli.base import JSON
 from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.config_sources import variables
-from reseller_sandbox.registry.parameters import declared
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SLOW, TIMEOUT
+from reseller_sandbox.values.parameters import declared
 
 _EXITS = (
     "Ends with 0 when nothing broke, 1 when something did, 2 when its words or settings cannot be used or "

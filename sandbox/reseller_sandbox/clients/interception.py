@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import idna
 
 from reseller_sandbox.clients.caller import PORTS, AnySandbox
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.registry.text_checks import nearest
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.values.text_checks import nearest
 
 #: Where a request goes: scheme, host in its ASCII form, and port.
 Origin: TypeAlias = tuple[str, str, int]

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec.structs import replace
 
+from reseller_sandbox import refusals
 from reseller_sandbox.control.events import followed
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import client_of
@@ -20,17 +21,17 @@ from reseller_sandbox.control.results import (
     event_record,
     record_of,
 )
-from reseller_sandbox.registry import refusals, timers
-from reseller_sandbox.registry.clock import later, real_now, wire
+from reseller_sandbox.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
+from reseller_sandbox.registry import timers
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.model import OUTSIDE, Order, Stage
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.parameters import record
-from reseller_sandbox.registry.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK, Refused
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.third_parties import account_called
-from reseller_sandbox.registry.values import Instant, Length, Switch, Text, by_key, choice, either, whole
 from reseller_sandbox.registry.zones import parse_name
+from reseller_sandbox.values.clock import later, real_now, wire
+from reseller_sandbox.values.kinds import Instant, Length, Switch, Text, by_key, choice, either, whole
+from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.parameters import record
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.snapshot import BY_ITSELF, Journey, to_next_due, until_event, until_stage

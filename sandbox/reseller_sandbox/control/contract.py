@@ -15,12 +15,12 @@ from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
 from reseller_sandbox.coverage.items import items as items_there
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import assumptions
 from reseller_sandbox.registry.contract import Contract
-from reseller_sandbox.registry.patterns import Glob
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.registry.text_checks import nearest
-from reseller_sandbox.registry.values import TEXT, Record, Switch, choice
+from reseller_sandbox.values.kinds import TEXT, Record, Switch, choice
+from reseller_sandbox.values.patterns import Glob
+from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds import World
 
 #: How many of the requests that first exercised an item are listed.

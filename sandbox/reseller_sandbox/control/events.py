@@ -22,12 +22,12 @@ from reseller_sandbox.control.results import (
     record_of,
     settings_of,
 )
-from reseller_sandbox.registry.clock import wire
-from reseller_sandbox.registry.patterns import Glob
-from reseller_sandbox.registry.refusals import INVALID_NAME
+from reseller_sandbox.refusals import INVALID_NAME
 from reseller_sandbox.registry.state import State
-from reseller_sandbox.registry.values import TEXT, choice, whole
 from reseller_sandbox.registry.zones import parse_name
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.kinds import TEXT, choice, whole
+from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, World, redact
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.feed import Come, Follower

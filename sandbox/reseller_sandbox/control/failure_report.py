@@ -12,9 +12,9 @@ from reseller_sandbox.control.faults import FaultRecord
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.simulate import ScheduledRecord
 from reseller_sandbox.control.worlds import WorldRecord
-from reseller_sandbox.registry import money
-from reseller_sandbox.registry.clock import wire
-from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import wire
 
 #: How many of the last requests are listed.
 LAST = 5

@@ -14,8 +14,10 @@ from reseller_sandbox.control.results import Key, Keyed, Result
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_APPLIED, When
-from reseller_sandbox.registry.matching import MATCH, Matching
-from reseller_sandbox.registry.parameters import (
+from reseller_sandbox.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
+from reseller_sandbox.values.kinds import MAPPING, Kind
+from reseller_sandbox.values.matching import MATCH, Matching
+from reseller_sandbox.values.parameters import (
     Group,
     Parameter,
     declared,
@@ -23,9 +25,7 @@ from reseller_sandbox.registry.parameters import (
     without_arguments,
     written,
 )
-from reseller_sandbox.registry.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.registry.text_checks import decimals_to_floats, there_are
-from reseller_sandbox.registry.values import MAPPING, Kind
+from reseller_sandbox.values.text_checks import decimals_to_floats, there_are
 from reseller_sandbox.worlds import World
 
 

@@ -27,13 +27,13 @@ from reseller_sandbox.control.results import (
     record_change,
     record_of,
 )
-from reseller_sandbox.registry import money
-from reseller_sandbox.registry.clock import wire
-from reseller_sandbox.registry.matching import MATCH, OK, Matching, Miss
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
+from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
 from reseller_sandbox.registry.state import account_named
-from reseller_sandbox.registry.values import Text, listed, whole
 from reseller_sandbox.server.secrecy import is_secret
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.kinds import Text, listed, whole
+from reseller_sandbox.values.matching import MATCH, OK, Matching, Miss
 from reseller_sandbox.worlds import Entry, redact, verify
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 from reseller_sandbox.worlds.verify import Verdict

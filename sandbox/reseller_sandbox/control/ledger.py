@@ -11,15 +11,15 @@ from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import as_kept
 from reseller_sandbox.control.resource import Resource, read
 from reseller_sandbox.control.results import Number, Result, latest, record_of
+from reseller_sandbox.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.registry.ledger import request_of
 from reseller_sandbox.registry.model import LedgerEntry, Purpose
-from reseller_sandbox.registry.money import NOTHING
-from reseller_sandbox.registry.patterns import Glob
-from reseller_sandbox.registry.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.registry.state import State, own_accounts
 from reseller_sandbox.registry.stepwise import keys_in_order
 from reseller_sandbox.registry.third_parties import account_called
-from reseller_sandbox.registry.values import TEXT, Instant, choice, whole
+from reseller_sandbox.values.kinds import TEXT, Instant, choice, whole
+from reseller_sandbox.values.money import NOTHING
+from reseller_sandbox.values.patterns import Glob
 
 #: The largest and the default ``limit``. Totals ignore it.
 MOST, LISTED = 10_000, 1000

@@ -10,8 +10,8 @@ from contextlib import nullcontext
 from typing import Any
 
 from reseller_sandbox.control.resource import Operation, Resource
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry.contract import Vocabulary
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT, require_present
 

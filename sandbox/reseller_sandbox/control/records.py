@@ -18,16 +18,16 @@ from reseller_sandbox.fixture.domains import DomainEntry, HostEntry
 from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.fixture.people import AccountEntry, ContactEntry, CustomerEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
+from reseller_sandbox.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
 from reseller_sandbox.registry import hosts, model, zones
-from reseller_sandbox.registry.clock import LATEST
 from reseller_sandbox.registry.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
-from reseller_sandbox.registry.names import to_unicode, well_formed
-from reseller_sandbox.registry.patterns import Glob
-from reseller_sandbox.registry.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
 from reseller_sandbox.registry.state import State, held_order, own_accounts, own_order
 from reseller_sandbox.registry.stepwise import in_order
 from reseller_sandbox.registry.third_parties import account_called
-from reseller_sandbox.registry.values import TEXT, Text, choice
+from reseller_sandbox.values.clock import LATEST
+from reseller_sandbox.values.kinds import TEXT, Text, choice
+from reseller_sandbox.values.names import to_unicode, well_formed
+from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Snapshot
 
 R = TypeVar("R")

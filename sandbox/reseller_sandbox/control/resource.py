@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_args, get_type_hints
 
-from reseller_sandbox.registry.parameters import (
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused, Rule
+from reseller_sandbox.values.parameters import (
     Parameter,
     declared,
     documented_parameters,
     read_by,
     without_arguments,
 )
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused, Rule
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

@@ -12,19 +12,20 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
 
 from msgspec import Struct
 
+from reseller_sandbox import refusals
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import ReceivedRefusal, Resource
-from reseller_sandbox.registry import refusals, text_checks
-from reseller_sandbox.registry.clock import wire
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.refusals.rule import Category
 from reseller_sandbox.registry.contract import read_match
 from reseller_sandbox.registry.events import RegistryEvent
-from reseller_sandbox.registry.matching import MATCH, Match, Matching
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.parameters import field_names, refused
-from reseller_sandbox.registry.refusals import Refused
-from reseller_sandbox.registry.refusals.rule import Category
 from reseller_sandbox.registry.state import Change, State
-from reseller_sandbox.registry.values import Kind, Within, whole
+from reseller_sandbox.values import text_checks
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.kinds import Kind, Within, whole
+from reseller_sandbox.values.matching import MATCH, Match, Matching
+from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.parameters import field_names, refused
 from reseller_sandbox.worlds import redact
 
 T = TypeVar("T")

@@ -10,18 +10,19 @@ from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
 
 from msgspec.structs import replace
 
+from reseller_sandbox import refusals
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Operation, Resource, method_for, read, write
 from reseller_sandbox.control.results import Number, RegistryEventRecord, Result, event_record, match_of
-from reseller_sandbox.registry import refusals, scheduled_actions, third_parties
+from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
+from reseller_sandbox.registry import scheduled_actions, third_parties
 from reseller_sandbox.registry.events import RegistryEvent
-from reseller_sandbox.registry.matching import MATCH, Matching
 from reseller_sandbox.registry.model import ScheduledAction
-from reseller_sandbox.registry.parameters import Parameter, declared, documented_parameters
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.stepwise import in_order
-from reseller_sandbox.registry.values import TEXT, When, either
+from reseller_sandbox.values.kinds import TEXT, When, either
+from reseller_sandbox.values.matching import MATCH, Matching
+from reseller_sandbox.values.parameters import Parameter, declared, documented_parameters
 from reseller_sandbox.worlds.redact import masked
 
 P = ParamSpec("P")

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
-from reseller_sandbox import fixture
+from reseller_sandbox import fixture, refusals
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.records import AccountRecord, accounts_shown
 from reseller_sandbox.control.resource import Resource, read, write
@@ -24,10 +24,9 @@ from reseller_sandbox.control.results import (
 from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, to_bytes
 from reseller_sandbox.recording.steps import RequestStep
 from reseller_sandbox.recording.writing import recording_of
-from reseller_sandbox.registry import refusals
-from reseller_sandbox.registry.parameters import declared, read_by
-from reseller_sandbox.registry.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
-from reseller_sandbox.registry.values import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
+from reseller_sandbox.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
+from reseller_sandbox.values.kinds import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
+from reseller_sandbox.values.parameters import declared, read_by
 from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Snapshot, World, timeline
 from reseller_sandbox.worlds.snapshot import changed_settings, changes
 from reseller_sandbox.worlds.timeline import require_present

@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import INCLUDE, Schema
 
 from reseller_sandbox.control_http.rows import ControlCall, extra_row
-from reseller_sandbox.registry.refusals import UNKNOWN_DOCUMENT
+from reseller_sandbox.refusals import UNKNOWN_DOCUMENT
 
 
 class Document(Schema):

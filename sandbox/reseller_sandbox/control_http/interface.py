@@ -7,13 +7,13 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
+from reseller_sandbox import refusals
 from reseller_sandbox.control.events import LocalSubscription
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.control_http import documents, rows
-from reseller_sandbox.registry import refusals
+from reseller_sandbox.refusals import PLAIN, UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.refusals import PLAIN, UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.access_control import Gate
 from reseller_sandbox.web.context import RequestContext

@@ -11,8 +11,8 @@ from marshmallow import RAISE, Schema, fields
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.parameter_text import spoken
 from reseller_sandbox.control.resource import ROOT, Operation, Resource
-from reseller_sandbox.registry.parameters import Parameter
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, MALFORMED_BODY, Rule
+from reseller_sandbox.refusals import INVALID_PARAMETER, MALFORMED_BODY, Rule
+from reseller_sandbox.values.parameters import Parameter
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint, route
 from reseller_sandbox.web.fields import Shape

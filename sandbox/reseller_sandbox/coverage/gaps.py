@@ -17,13 +17,13 @@ from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.items import event_name, transition_name
 from reseller_sandbox.coverage.samples import DAILY, NAME, SLOW, Sample, Step, name_at, samples
 from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.refusals import Category, Rule
 from reseller_sandbox.registry.assumptions import Assumptions, catalogue
 from reseller_sandbox.registry.contract import ApiOperation, Contract
 from reseller_sandbox.registry.lifecycle import TIMED, edges
 from reseller_sandbox.registry.model import Stage
-from reseller_sandbox.registry.parameters import docstring
-from reseller_sandbox.registry.refusals import Category, Rule
 from reseller_sandbox.registry.state import State
+from reseller_sandbox.values.parameters import docstring
 
 #: The order in which the areas take turns.
 _TURNS = ("errors", "faults", "stages", "events", "transitions", "operations", "assumptions")

@@ -10,13 +10,13 @@ from functools import cache
 from typing import NamedTuple
 
 from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contract import ApiOperation, Contract
 from reseller_sandbox.registry.lifecycle import TIMED, Edge, TimedTransition, edges
 from reseller_sandbox.registry.model import Stage
-from reseller_sandbox.registry.patterns import Glob
-from reseller_sandbox.registry.refusals import ALREADY_YOURS, NO_TRANSFER, WRONG_STATE
 from reseller_sandbox.registry.state import State
+from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds.journal import Move
 
 #: The areas, each with a description of its items and of when an item counts as exercised.

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.reading import PRESETS, Parts
-from reseller_sandbox.registry.parameters import Parameter, declared, object_shape, without_arguments
-from reseller_sandbox.registry.text_checks import decimals_to_floats
-from reseller_sandbox.registry.values import DURATION, Kind, choice, json_value
+from reseller_sandbox.values.kinds import DURATION, Kind, choice, json_value
+from reseller_sandbox.values.parameters import Parameter, declared, object_shape, without_arguments
+from reseller_sandbox.values.text_checks import decimals_to_floats
 
 
 def rule_schema() -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from reseller_sandbox.registry.matching import Request
 from reseller_sandbox.server.delivery import Cut, Delivery, Drops
+from reseller_sandbox.values.matching import Request
 
 
 class NamedError(Struct, frozen=True):

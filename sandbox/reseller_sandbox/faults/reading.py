@@ -11,16 +11,16 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reseller_sandbox import refusals
 from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.rule import MANY, WHEN_APPLIED, Count, FaultRule, When
-from reseller_sandbox.registry import refusals
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry.contract import Vocabulary, unknown
-from reseller_sandbox.registry.matching import MATCH, Match, Matching
-from reseller_sandbox.registry.parameters import by_attribute, declared, object_shape, read, written
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.registry.text_checks import complaint, nearest
-from reseller_sandbox.registry.values import SWITCH, WHEN, Kind, instant, whole
+from reseller_sandbox.values.kinds import SWITCH, WHEN, Kind, instant, whole
+from reseller_sandbox.values.matching import MATCH, Match, Matching
+from reseller_sandbox.values.parameters import by_attribute, declared, object_shape, read, written
+from reseller_sandbox.values.text_checks import complaint, nearest
 
 
 class Preset(Struct, frozen=True):

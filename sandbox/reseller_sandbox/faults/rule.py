@@ -10,9 +10,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Asked, Chance, FaultKind, Phase
-from reseller_sandbox.registry.matching import Match
-from reseller_sandbox.registry.parameters import record
-from reseller_sandbox.registry.values import INSTANT, Kind, choice, number, several, whole
+from reseller_sandbox.values.kinds import INSTANT, Kind, choice, number, several, whole
+from reseller_sandbox.values.matching import Match
+from reseller_sandbox.values.parameters import record
 
 #: An instant. Durations from now are already converted.
 MOMENT = replace(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from reseller_sandbox.registry.text_checks import nearest
+from reseller_sandbox.values.text_checks import nearest
 
 FOLDER = Path(__file__).parent
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reseller_sandbox.control_http.rows import ControlCall, PathName, about, extra_row
 from reseller_sandbox.manual.pages import PICTURES, Manual, UnknownPage
-from reseller_sandbox.registry.refusals import UNKNOWN_PAGE, Refused
+from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
 

@@ -11,10 +11,10 @@ from typing import Any
 from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.registry.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.registry.model import Stage
-from reseller_sandbox.registry.parameters import Parameter
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
+from reseller_sandbox.values.parameters import Parameter
 from reseller_sandbox.web.openapi.glossary import Examples
 
 

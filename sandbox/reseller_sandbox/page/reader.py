@@ -9,7 +9,7 @@ from marshmallow import fields
 
 from reseller_sandbox.control_http.rows import ControlCall, Nothing, about, extra_row
 from reseller_sandbox.page.rows import HTML, NO_FRAMES, SAME_ORIGIN, TYPES, sent
-from reseller_sandbox.registry.refusals import UNKNOWN_PAGE, Refused
+from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
 

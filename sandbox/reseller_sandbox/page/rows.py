@@ -12,7 +12,7 @@ from pathlib import Path
 
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.control_http.rows import ControlCall, PathName, about, extra_row
-from reseller_sandbox.registry.refusals import UNKNOWN_PAGE, Refused
+from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.web.access_control import PAGE
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer

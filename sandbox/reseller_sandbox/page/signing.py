@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from reseller_sandbox.control_http.rows import ControlCall, Nothing, about, extra_row
-from reseller_sandbox.registry.refusals import UNKNOWN_ACCOUNT
+from reseller_sandbox.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.registry.third_parties import account_called
 from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.web.fields import Shape, Text

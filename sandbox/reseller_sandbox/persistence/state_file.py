@@ -10,9 +10,9 @@ from typing import Any, Self
 
 from reseller_sandbox.persistence.file import BadFile, FileLock, Locked
 from reseller_sandbox.persistence.worlds import opened, save
-from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.worlds import Engine
 from reseller_sandbox.worlds.world_dump import EngineDump
 

@@ -29,20 +29,20 @@ from reseller_sandbox.faults.kinds.answers import Window
 from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.persistence import file
 from reseller_sandbox.persistence.file import BadFile, Checked
+from reseller_sandbox.refusals import RULES, Possible, Refusal, Rule, Term, Wording
 from reseller_sandbox.registry import model
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.clock import WorldClock
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.indexes import TABLES
-from reseller_sandbox.registry.matching import Match
 from reseller_sandbox.registry.model import Action
-from reseller_sandbox.registry.parameters import field_names
-from reseller_sandbox.registry.patterns import Glob
-from reseller_sandbox.registry.patterns import Path as JsonPath
-from reseller_sandbox.registry.refusals import RULES, Possible, Refusal, Rule, Term, Wording
 from reseller_sandbox.registry.state import Change, State, changed, filled
 from reseller_sandbox.registry.stepwise import stepwise
 from reseller_sandbox.server.collector import without_collections
+from reseller_sandbox.values.clock import WorldClock
+from reseller_sandbox.values.matching import Match
+from reseller_sandbox.values.parameters import field_names
+from reseller_sandbox.values.patterns import Glob
+from reseller_sandbox.values.patterns import Path as JsonPath
 from reseller_sandbox.worlds import Checkpoint, Entry, Snapshot
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog

@@ -27,9 +27,9 @@ from reseller_sandbox.recording.steps import (
     Step,
     WaitingStep,
 )
-from reseller_sandbox.registry.clock import wire
-from reseller_sandbox.registry.parameters import defaults, field_names
-from reseller_sandbox.registry.values import INSTANT, Kind
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.kinds import INSTANT, Kind
+from reseller_sandbox.values.parameters import defaults, field_names
 
 #: The version of the format. Increase it if the meaning of a line changes.
 VERSION = 1

@@ -19,11 +19,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.faults import FaultRule, reading
-from reseller_sandbox.registry.matching import MATCH
-from reseller_sandbox.registry.patterns import Glob
-from reseller_sandbox.registry.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
+from reseller_sandbox.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.server.secrecy import MASK, host_masked, query_elements, target_masked, value_masked
+from reseller_sandbox.values.matching import MATCH
+from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
 
 #: Why a request cannot be repeated.

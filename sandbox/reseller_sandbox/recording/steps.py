@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import force_setattr
 
-from reseller_sandbox.registry.values import INSTANT
+from reseller_sandbox.values.kinds import INSTANT
 from reseller_sandbox.worlds import Entry
 
 Count = Annotated[int, Meta(ge=0, le=10**15)]

@@ -33,10 +33,10 @@ from reseller_sandbox.recording.steps import (
     WaitingStep,
     came,
 )
-from reseller_sandbox.registry.clock import WorldClock
-from reseller_sandbox.registry.parameters import declared
 from reseller_sandbox.registry.state import State, account_named
 from reseller_sandbox.settings import ServiceSettings
+from reseller_sandbox.values.clock import WorldClock
+from reseller_sandbox.values.parameters import declared
 from reseller_sandbox.worlds import Engine, Entry, Snapshot, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS

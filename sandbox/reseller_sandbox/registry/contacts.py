@@ -7,14 +7,16 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import customers, patterns, refusals
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import Refused, Term
+from reseller_sandbox.registry import customers
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.customers import problem_with, require_good, tidy
 from reseller_sandbox.registry.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.refusals import Refused, Term
 from reseller_sandbox.registry.state import Draft
-from reseller_sandbox.registry.text_checks import there_are
+from reseller_sandbox.values import patterns
+from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.text_checks import there_are
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from reseller_sandbox.registry.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
-from reseller_sandbox.registry.patterns import Glob, any_matches
-from reseller_sandbox.registry.refusals import RULES, Rule, Wording
-from reseller_sandbox.registry.text_checks import nearest
-from reseller_sandbox.registry.values import Mistake, Within
+from reseller_sandbox.refusals import RULES, Rule, Wording
+from reseller_sandbox.values.kinds import Mistake, Within
+from reseller_sandbox.values.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
+from reseller_sandbox.values.patterns import Glob, any_matches
+from reseller_sandbox.values.text_checks import nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

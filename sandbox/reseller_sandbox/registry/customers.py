@@ -8,13 +8,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import refusals, text_checks
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import INVALID_CONTACT, Refused, Term
 from reseller_sandbox.registry.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.parameters import defaults
-from reseller_sandbox.registry.refusals import INVALID_CONTACT, Refused, Term
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.registry.text_checks import whole
+from reseller_sandbox.values import text_checks
+from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.parameters import defaults
+from reseller_sandbox.values.text_checks import whole
 
 _SHOWN = 40
 

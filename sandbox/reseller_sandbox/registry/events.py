@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from reseller_sandbox.registry.model import OUTSIDE, Account, Order, Stage
-from reseller_sandbox.registry.money import NOTHING
 from reseller_sandbox.registry.state import Draft
+from reseller_sandbox.values.money import NOTHING
 
 
 class RegistryEvent(NamedTuple):

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import names, refusals
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import INVALID_IP, UNKNOWN_IP_TYPE, Refused
 from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Host, Order
-from reseller_sandbox.registry.refusals import INVALID_IP, UNKNOWN_IP_TYPE, Refused
 from reseller_sandbox.registry.state import Draft, State, held_order
+from reseller_sandbox.values import names
 
 MOST_ADDRESSES = 13
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import money
+from reseller_sandbox.refusals import INSUFFICIENT_FUNDS, Refused
 from reseller_sandbox.registry.model import OUTSIDE, Account, LedgerEntry, Order, Purpose
-from reseller_sandbox.registry.refusals import INSUFFICIENT_FUNDS, Refused
 from reseller_sandbox.registry.state import Draft, State
+from reseller_sandbox.values import money
 
 _CAUSE = re.compile(r"(r[0-9]{1,18})(?::duplicate)?")
 

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reseller_sandbox.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.clock import days
 from reseller_sandbox.registry.model import LOOKS, Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.registry.model import Action as Action
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
 from reseller_sandbox.registry.state import Draft, State, pending_transfer
+from reseller_sandbox.values.clock import days
+from reseller_sandbox.values.names import to_unicode
 
 
 class Move(Struct, frozen=True):

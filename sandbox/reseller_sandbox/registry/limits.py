@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from reseller_sandbox.registry.refusals import TOO_MANY_FAULTS, Refused
-from reseller_sandbox.registry.values import MOST, SECONDS, whole
+from reseller_sandbox.refusals import TOO_MANY_FAULTS, Refused
+from reseller_sandbox.values.kinds import MOST, SECONDS, whole
 
 _Count = Annotated[int, whole(0, MOST)]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from reseller_sandbox.registry.matching import Match
-from reseller_sandbox.registry.money import NOTHING
+from reseller_sandbox.values.matching import Match
+from reseller_sandbox.values.money import NOTHING
 
 
 class Action(StrEnum):

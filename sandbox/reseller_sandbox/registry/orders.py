@@ -9,15 +9,17 @@ from typing import Any, Final, Literal, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import contacts, hosts, ledger, money, refusals, zones
-from reseller_sandbox.registry.clock import days, years_later
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import INVALID_NAMESERVER, Refused
+from reseller_sandbox.registry import contacts, hosts, ledger, zones
 from reseller_sandbox.registry.contacts import Wanted
 from reseller_sandbox.registry.lifecycle import SWITCHES, Action, enter, require, require_unlocked, retry
 from reseller_sandbox.registry.model import Account, Flag, Order, Premium, Purpose, Zone
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.refusals import INVALID_NAMESERVER, Refused
 from reseller_sandbox.registry.state import Draft, State, drawn_code, own_order
-from reseller_sandbox.registry.text_checks import whole
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import days, years_later
+from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.text_checks import whole
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12

@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import contacts, customers, hosts, ledger, orders, patterns, refusals, zones
-from reseller_sandbox.registry.clock import years_later
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.registry import contacts, customers, hosts, ledger, orders, zones
 from reseller_sandbox.registry.lifecycle import enter
 from reseller_sandbox.registry.model import ROLES, Account, Order, Premium, Purpose, RoleHandles, Stage, Zone
-from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.registry.orders import Cost, Placed, Purchase, require_cost
-from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.registry.state import Draft
+from reseller_sandbox.values import patterns
+from reseller_sandbox.values.clock import years_later
+from reseller_sandbox.values.names import to_unicode
 
 
 class Registration(Purchase, frozen=True, kw_only=True):

@@ -6,14 +6,16 @@ from datetime import date
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import ledger, money, refusals, zones
-from reseller_sandbox.registry.clock import days, years_later
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.registry import ledger, zones
 from reseller_sandbox.registry.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.registry.model import LONGEST_TERM, Flag, Order, Purpose, Stage
-from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.registry.orders import Agreed, Cost, Placed, require_cost, zone_and_premium
-from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.registry.state import Draft
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import days, years_later
+from reseller_sandbox.values.names import to_unicode
 
 _TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused
 from reseller_sandbox.registry import third_parties
-from reseller_sandbox.registry.clock import wire
 from reseller_sandbox.registry.events import RegistryEvent
-from reseller_sandbox.registry.matching import Match, Request
 from reseller_sandbox.registry.model import ScheduledAction
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.third_parties import HOPELESS, instant_ahead
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.matching import Match, Request
 
 #: The parameters that name the subject of a scheduled action. The first one present counts.
 _SUBJECTS = ("domain", "zone", "account")

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import force_setattr, replace
 from rpds import HashTrieMap
 
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Table, nothing
 from reseller_sandbox.registry.model import (
@@ -30,7 +31,6 @@ from reseller_sandbox.registry.model import (
     Zone,
 )
 from reseller_sandbox.registry.ordered import Ordered
-from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.registry.stepwise import updated
 
 T = TypeVar("T")

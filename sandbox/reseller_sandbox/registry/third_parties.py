@@ -12,7 +12,9 @@ from typing import Annotated, Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import ledger, orders, refusals, registration, transfers, zones
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Category, Refused
+from reseller_sandbox.registry import ledger, orders, registration, transfers, zones
 from reseller_sandbox.registry.events import RegistryEvent, concerning
 from reseller_sandbox.registry.lifecycle import enter
 from reseller_sandbox.registry.model import (
@@ -28,18 +30,8 @@ from reseller_sandbox.registry.model import (
     TransferStatus,
 )
 from reseller_sandbox.registry.model import Zone as ZoneRecord
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.parameters import Parameter, declared
-from reseller_sandbox.registry.refusals import (
-    INVALID_PARAMETER,
-    UNKNOWN_ACCOUNT,
-    UNKNOWN_ZONE,
-    Category,
-    Refused,
-)
 from reseller_sandbox.registry.state import Draft, State, held_order, own_accounts, pending_transfer
-from reseller_sandbox.registry.text_checks import there_are
-from reseller_sandbox.registry.values import (
+from reseller_sandbox.values.kinds import (
     AMOUNT,
     CHANGE,
     WHEN,
@@ -55,6 +47,9 @@ from reseller_sandbox.registry.values import (
     instant,
     whole,
 )
+from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.parameters import Parameter, declared
+from reseller_sandbox.values.text_checks import there_are
 
 # Zones
 

@@ -14,9 +14,9 @@ from reseller_sandbox.registry.events import RegistryEvent, concerning
 from reseller_sandbox.registry.indexes import PROMOTIONS, TABLES, Due
 from reseller_sandbox.registry.lifecycle import TimedTransition
 from reseller_sandbox.registry.model import Order, Record, Stage, TransferStatus
-from reseller_sandbox.registry.money import NOTHING
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.third_parties import ACTIONS
+from reseller_sandbox.values.money import NOTHING
 
 __all__ = ["Due", "RegistryEvent", "about", "due_by", "fire", "names", "next_due"]
 

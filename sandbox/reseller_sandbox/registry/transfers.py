@@ -11,9 +11,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import customers, hosts, ledger, orders, refusals, renewals, zones
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.registry import customers, hosts, ledger, orders, renewals, zones
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.clock import days, wire, years_later
 from reseller_sandbox.registry.contacts import assign, check
 from reseller_sandbox.registry.lifecycle import Action, completion, enter, require
 from reseller_sandbox.registry.model import (
@@ -28,9 +29,9 @@ from reseller_sandbox.registry.model import (
     TransferStatus,
     Zone,
 )
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.registry.state import Draft, State, held_order, pending_transfer
+from reseller_sandbox.values.clock import days, wire, years_later
+from reseller_sandbox.values.names import to_unicode
 
 
 class Wish(orders.Purchase, frozen=True, kw_only=True):

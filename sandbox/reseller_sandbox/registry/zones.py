@@ -10,12 +10,13 @@ from bisect import bisect_left
 from datetime import datetime
 from decimal import Decimal
 
-from reseller_sandbox.registry import names, refusals
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Premium, Promotion, Zone
-from reseller_sandbox.registry.money import NOTHING
-from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.registry.state import State
+from reseller_sandbox.values import names
+from reseller_sandbox.values.money import NOTHING
 
 
 def parse_name(text: str) -> str:

@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reseller_sandbox.registry.text_checks import printable
+from reseller_sandbox.values.text_checks import printable
 
 #: The width of a table without a terminal.
 _PIPED = 160

@@ -17,7 +17,6 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
@@ -40,6 +39,7 @@ from reseller_sandbox.server.delivery import (
 from reseller_sandbox.server.log import LoggedRequest, Words, log_failure, masked
 from reseller_sandbox.server.messages import Unread, Unserved, WireAnswer
 from reseller_sandbox.server.wsgi import call, environment
+from reseller_sandbox.values.clock import stopwatch
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment

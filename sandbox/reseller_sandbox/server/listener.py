@@ -16,7 +16,6 @@ from typing import Any, cast
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.server.asgi_adapter import Bridge, Receive, Send, tcp_beneath, unsent, waker
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
@@ -34,6 +33,7 @@ from reseller_sandbox.server.messages import (
     without_upgrade,
 )
 from reseller_sandbox.server.wsgi import origin_form
+from reseller_sandbox.values.clock import stopwatch
 
 #: Seconds that a refused client may continue to send before the server drops the connection.
 LINGER = 2.0

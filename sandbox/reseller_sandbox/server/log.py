@@ -14,11 +14,11 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from reseller_sandbox.registry.clock import real_now
-from reseller_sandbox.registry.parameters import Quiet
-from reseller_sandbox.registry.text_checks import printable
 from reseller_sandbox.server.delivery import LogWords
 from reseller_sandbox.server.secrecy import target_masked
+from reseller_sandbox.values.clock import real_now
+from reseller_sandbox.values.parameters import Quiet
+from reseller_sandbox.values.text_checks import printable
 
 log = logging.getLogger("reseller_sandbox")
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.server.log import LoggedRequest
 from reseller_sandbox.server.messages import SPOKE_PLAIN, Unread
+from reseller_sandbox.values.clock import stopwatch
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from reseller_sandbox.registry.clock import instant_given
+from reseller_sandbox.values.clock import instant_given
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
     from reseller_sandbox.control.clock import Clock, Moved, Until
-    from reseller_sandbox.registry.values import Length
+    from reseller_sandbox.values.kinds import Length
 
 
 class BothClocks:

@@ -10,9 +10,9 @@ from testcontainers.core.labels import SESSION_ID
 from testcontainers.core.wait_strategies import HttpWaitStrategy
 
 from reseller_sandbox.config_sources import variables
-from reseller_sandbox.registry.text_checks import nearest
 from reseller_sandbox.sandbox import Sandbox, connect
 from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.web.access_control import HEALTH
 
 

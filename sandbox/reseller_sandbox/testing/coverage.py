@@ -17,13 +17,13 @@ from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.contract import items_of
 from reseller_sandbox.coverage.items import AREAS
 from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
-from reseller_sandbox.registry.refusals import Refused
-from reseller_sandbox.registry.text_checks import nearest
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report
 from reseller_sandbox.testing.run import Watched
 from reseller_sandbox.tools.cli_options import COVERAGE, before_a_path
+from reseller_sandbox.values.text_checks import nearest
 
 #: The forms of a report, each with its default file.
 FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller-sandbox-coverage.json"}

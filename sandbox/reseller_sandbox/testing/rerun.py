@@ -13,7 +13,6 @@ from msgspec import json, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.control.local_transport import LocalTransport
-from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.cli_options import (
     EXPLORE,
@@ -39,6 +38,7 @@ from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, BadProgram, Ended
 from reseller_sandbox.tools.sweep import AskedNothing, SweepReport, SweepWanted, sweep_program
 from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, FAULTS, OUTSIDERS
+from reseller_sandbox.values.clock import stopwatch
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox

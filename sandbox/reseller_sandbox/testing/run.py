@@ -16,12 +16,12 @@ from msgspec import Struct
 from reseller_sandbox.config_sources import around, over
 from reseller_sandbox.control.failure_report import advice_lines, failure_report, fault_line, scheduled_line
 from reseller_sandbox.control.worlds import ForkOptions
-from reseller_sandbox.registry.parameters import declared
-from reseller_sandbox.registry.refusals import Refused
-from reseller_sandbox.registry.text_checks import complaint, nearest
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
+from reseller_sandbox.values.parameters import declared
+from reseller_sandbox.values.text_checks import complaint, nearest
 
 MARK = "reseller_sandbox"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from msgspec import Struct
 
 from reseller_sandbox.config_sources import variables
-from reseller_sandbox.registry.refusals import Refused
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting

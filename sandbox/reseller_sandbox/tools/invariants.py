@@ -17,12 +17,12 @@ from msgspec import Struct
 from reseller_sandbox.advice.finding import Finding
 from reseller_sandbox.advice.record import LIST
 from reseller_sandbox.control.records import NameRecord
-from reseller_sandbox.registry import money
-from reseller_sandbox.registry.matching import OK
-from reseller_sandbox.registry.names import to_unicode
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.outcomes import Outcome, in_a_line
+from reseller_sandbox.values import money
+from reseller_sandbox.values.matching import OK
+from reseller_sandbox.values.names import to_unicode
 
 #: The largest difference between dates that count as equal, because the clock can run.
 _SAME = timedelta(days=1)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.records import NameRecord
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.model import (
     CARD_FIELDS,
     OUTSIDE,
@@ -27,14 +28,13 @@ from reseller_sandbox.registry.model import (
     RoleHandles,
     Transfer,
 )
-from reseller_sandbox.registry.names import normalise, to_unicode
 from reseller_sandbox.registry.orders import drawn_at
-from reseller_sandbox.registry.parameters import field_names
-from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended
+from reseller_sandbox.values.names import normalise, to_unicode
+from reseller_sandbox.values.parameters import field_names
 from reseller_sandbox.worlds.redact import plain
 from reseller_sandbox.worlds.snapshot import changes
 

@@ -20,13 +20,13 @@ from msgspec import Meta, Struct, convert
 from msgspec.json import decode
 from msgspec.structs import force_setattr, replace
 
-from reseller_sandbox.registry.clock import stopwatch
-from reseller_sandbox.registry.names import normalise
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
 from reseller_sandbox.tools.environment_setup import VIEW, Ground
+from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.values.names import normalise
 
 #: Exit statuses of a complete pytest run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reseller_sandbox.refusals import TOKEN_MISSING, UNKNOWN_TOKEN, Refused
 from reseller_sandbox.registry.model import Account
-from reseller_sandbox.registry.refusals import TOKEN_MISSING, UNKNOWN_TOKEN, Refused
 from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.web.access_control import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.context import RequestContext

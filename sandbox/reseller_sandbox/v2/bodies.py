@@ -10,15 +10,15 @@ from urllib.parse import parse_qsl
 
 from marshmallow import ValidationError, fields
 
-from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.refusals import (
+from reseller_sandbox.refusals import (
     INVALID_PARAMETER,
     MALFORMED_BODY,
     MISSING_PARAMETER,
     UNSUPPORTED_MEDIA_TYPE,
     Refused,
 )
-from reseller_sandbox.registry.text_checks import complaint, whole
+from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.values.text_checks import complaint, whole
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems
 from reseller_sandbox.worlds import World

@@ -7,8 +7,8 @@ from typing import Any
 
 from marshmallow import INCLUDE, post_load
 
+from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import contacts
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import CARD_FIELDS, Card, Contact
 from reseller_sandbox.v2 import errors

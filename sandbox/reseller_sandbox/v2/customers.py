@@ -6,11 +6,11 @@ from typing import Any
 
 from marshmallow import fields, post_load, validate
 
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.registry import customers
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import CARD_FIELDS, Customer
-from reseller_sandbox.registry.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import Done, Told, done

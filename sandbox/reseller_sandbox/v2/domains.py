@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from marshmallow import INCLUDE, fields, post_load, validate
 
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.registry import orders, registration
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import ROLES, Order, Stage
-from reseller_sandbox.registry.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number, text

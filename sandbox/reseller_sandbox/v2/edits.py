@@ -6,10 +6,10 @@ from typing import Any
 
 from marshmallow import post_load
 
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.registry import orders
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.model import Flag
-from reseller_sandbox.registry.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, Bit
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked

@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from reseller_sandbox.registry import refusals as r
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused, Rule, Term, Wording
 from reseller_sandbox.registry.lifecycle import Action
-from reseller_sandbox.registry.refusals import Refused, Rule, Term, Wording
 from reseller_sandbox.web import errors as web
 from reseller_sandbox.web.errors import Shown
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields
 
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.registry import hosts
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.hosts import TypedAddress, parse_typed
 from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Order
-from reseller_sandbox.registry.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from reseller_sandbox.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
 from reseller_sandbox.v2 import (
     auth,
     bodies,

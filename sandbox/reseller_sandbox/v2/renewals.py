@@ -7,15 +7,15 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry import orders, renewals
-from reseller_sandbox.registry import refusals as r
-from reseller_sandbox.registry.clock import parse_instant
 from reseller_sandbox.registry.model import Order
-from reseller_sandbox.registry.refusals import Refused
-from reseller_sandbox.registry.text_checks import shortened
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
+from reseller_sandbox.values.clock import parse_instant
+from reseller_sandbox.values.text_checks import shortened
 from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, Text, Years
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
-from reseller_sandbox.registry import orders, refusals
+from reseller_sandbox import refusals
+from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import ROLES, Order
-from reseller_sandbox.registry.names import written
 from reseller_sandbox.registry.zones import parse_name, zone_of
 from reseller_sandbox.v2.bodies import text
+from reseller_sandbox.values.names import written
 from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import Shape, Shaped, Text, Truth
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import orders, transfers
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Account, Transfer, TransferStatus
-from reseller_sandbox.registry.refusals import Rule
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v2 import errors

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote, unquote_to_bytes
 
+from reseller_sandbox.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Account
-from reseller_sandbox.registry.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
 from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.v3.signature_diagnosis import Mistaken
 from reseller_sandbox.v3.signing import Reading, sign

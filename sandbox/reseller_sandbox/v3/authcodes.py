@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import orders
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from reseller_sandbox.registry import refusals as r
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.registry import registration
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.money import NOTHING
-from reseller_sandbox.registry.names import BadName, normalise
-from reseller_sandbox.registry.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
+from reseller_sandbox.values.money import NOTHING
+from reseller_sandbox.values.names import BadName, normalise
 from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import Amount, InnerObject, Listed, Shape, Shaped, Text, Truth
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import ValidationError
 
+from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import orders
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import ROLES
 from reseller_sandbox.v3 import errors

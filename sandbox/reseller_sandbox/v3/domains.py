@@ -8,12 +8,12 @@ from typing import Any
 
 from marshmallow import post_load, validate
 
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import orders, registration, renewals
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import roles_required
 from reseller_sandbox.registry.model import Order
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import hosts
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Host, Order
 from reseller_sandbox.v3 import errors

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reseller_sandbox.registry import refusals
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from reseller_sandbox.v3 import (
     authcodes,
     availability,

@@ -7,11 +7,11 @@ from typing import Any
 
 from marshmallow import Schema
 
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import orders
-from reseller_sandbox.registry import refusals as r
 from reseller_sandbox.registry.lifecycle import Action
 from reseller_sandbox.registry.model import Flag
-from reseller_sandbox.registry.refusals import Rule
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, answered, own_order
 from reseller_sandbox.v3.shapes import Envelope, EnvelopeWithPremium, EnvelopeWithUpdateLock

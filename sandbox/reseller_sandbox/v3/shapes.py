@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import renewals, zones
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import Wanted
 from reseller_sandbox.registry.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
-from reseller_sandbox.registry.names import written
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.registry.text_checks import nearest
+from reseller_sandbox.values.names import written
+from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import (
     CardText,

@@ -18,9 +18,9 @@ from itertools import islice, permutations
 from urllib.parse import quote, unquote, urlsplit
 
 from reseller_sandbox.registry.model import Account
-from reseller_sandbox.registry.names import to_unicode, well_formed
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.v3.signing import Reading, sign
+from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.web.context import RequestContext
 
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")

@@ -7,10 +7,10 @@ from typing import Any
 
 from marshmallow import validate
 
-from reseller_sandbox.registry import refusals as r
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import transfers
 from reseller_sandbox.registry.model import Account, Transfer
-from reseller_sandbox.registry.refusals import Rule
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors

@@ -19,8 +19,7 @@ from urllib.parse import urlsplit
 
 from werkzeug.http import parse_cookie
 
-from reseller_sandbox.registry.parameters import Quiet
-from reseller_sandbox.registry.refusals import (
+from reseller_sandbox.refusals import (
     CONTROL_TOKEN_MISSING,
     CONTROL_TOKEN_WRONG,
     CROSS_SITE,
@@ -29,6 +28,7 @@ from reseller_sandbox.registry.refusals import (
 )
 from reseller_sandbox.server.secrecy import host_masked, text_masked
 from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.web.context import RequestContext
 
 #: The header that carries the control token.

@@ -12,14 +12,14 @@ from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.wsgi import get_input_stream
 
 from reseller_sandbox.faults import FaultRule, Strike
+from reseller_sandbox.refusals import MALFORMED_BODY, Refusal, Refused
 from reseller_sandbox.registry.assumptions import Assumptions, watched
-from reseller_sandbox.registry.clock import stopwatch
-from reseller_sandbox.registry.matching import FAULT, NO_OPERATION, OK
 from reseller_sandbox.registry.model import Account, Stage
-from reseller_sandbox.registry.names import well_formed
-from reseller_sandbox.registry.refusals import MALFORMED_BODY, Refusal, Refused
 from reseller_sandbox.registry.state import Change, order_met
 from reseller_sandbox.server.wsgi import UNMARKED
+from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.values.matching import FAULT, NO_OPERATION, OK
+from reseller_sandbox.values.names import well_formed
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.headers import IGNORED, in_header
 from reseller_sandbox.web.strict_json import BadJson, read

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Account
-from reseller_sandbox.registry.refusals import Rule
 from reseller_sandbox.registry.state import Draft
 
 if TYPE_CHECKING:

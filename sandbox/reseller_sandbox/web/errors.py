@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import NamedTuple
 
-from reseller_sandbox.registry import refusals
-from reseller_sandbox.registry.refusals import Category, Refused, Rule, Wording
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import Category, Refused, Rule, Wording
 
 #: The HTTP status of each category of refusals.
 STATUS: Mapping[Category, HTTPStatus] = {

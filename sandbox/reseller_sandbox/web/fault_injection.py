@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults import Effects, Phase, Strike
 from reseller_sandbox.faults.kind import Instead, NamedError
-from reseller_sandbox.registry import money
-from reseller_sandbox.registry.matching import FAULT
-from reseller_sandbox.registry.names import suffixes
-from reseller_sandbox.registry.refusals import INTERNAL_ERROR, PERIOD_TOO_LONG, PERIOD_TOO_SHORT
+from reseller_sandbox.refusals import INTERNAL_ERROR, PERIOD_TOO_LONG, PERIOD_TOO_SHORT
 from reseller_sandbox.registry.state import Change
 from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, Delivery, TcpClose
+from reseller_sandbox.values import money
+from reseller_sandbox.values.matching import FAULT
+from reseller_sandbox.values.names import suffixes
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.interface import Answer
 from reseller_sandbox.worlds import World

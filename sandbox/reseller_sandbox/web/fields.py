@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
-from reseller_sandbox.registry import customers, money, text_checks
-from reseller_sandbox.registry.clock import wire, wire_spaced
+from reseller_sandbox.registry import customers
 from reseller_sandbox.registry.model import LONGEST_TERM
-from reseller_sandbox.registry.text_checks import says_what_must_be, shortened, whole
 from reseller_sandbox.server.secrecy import is_secret
+from reseller_sandbox.values import money, text_checks
+from reseller_sandbox.values.clock import wire, wire_spaced
+from reseller_sandbox.values.text_checks import says_what_must_be, shortened, whole
 from reseller_sandbox.web.strict_json import Ready
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from reseller_sandbox.registry.names import well_formed
+from reseller_sandbox.values.names import well_formed
 
 WORLD = "X-Sandbox-World"
 REQUEST = "X-Sandbox-Request"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
+from reseller_sandbox.refusals import Refused, Rule, Wording
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.refusals import Refused, Rule, Wording
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream

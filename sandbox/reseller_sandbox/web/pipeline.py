@@ -30,8 +30,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
 
-from reseller_sandbox.registry.assumptions import named, spelt
-from reseller_sandbox.registry.refusals import (
+from reseller_sandbox.refusals import (
     BODY_TOO_LARGE,
     INTERNAL_ERROR,
     INVALID_HOST,
@@ -39,6 +38,7 @@ from reseller_sandbox.registry.refusals import (
     UNREAD,
     Refused,
 )
+from reseller_sandbox.registry.assumptions import named, spelt
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,

@@ -16,9 +16,9 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields
 from msgspec import Struct
 
-from reseller_sandbox.registry import names
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
-from reseller_sandbox.registry.text_checks import close, complaint
+from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
+from reseller_sandbox.values import names
+from reseller_sandbox.values.text_checks import close, complaint
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Price, Shape, Whole, problems

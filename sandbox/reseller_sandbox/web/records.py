@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from marshmallow import Schema, fields
 
-from reseller_sandbox.registry.parameters import Parameter, docstring, field_names, is_record
+from reseller_sandbox.values.parameters import Parameter, docstring, field_names, is_record
 from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, QuickSchema, Text, Truth
 
 

@@ -13,7 +13,7 @@ from flask import current_app
 from msgspec import Struct
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
-from reseller_sandbox.registry.refusals import (
+from reseller_sandbox.refusals import (
     BODY_TOO_LARGE,
     MALFORMED_BODY,
     METHOD_NOT_ALLOWED,

@@ -13,9 +13,9 @@ from msgspec import field
 from msgspec.structs import replace
 
 from reseller_sandbox.registry.model import OUTSIDE, Account
-from reseller_sandbox.registry.parameters import Quiet
 from reseller_sandbox.registry.shards import ALONE, Shard
 from reseller_sandbox.registry.state import State, own_accounts, replaced
+from reseller_sandbox.values.parameters import Quiet
 
 #: A kind of credential (``key`` or ``token``) and its value.
 Claim: TypeAlias = tuple[str, str]

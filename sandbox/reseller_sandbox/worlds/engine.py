@@ -14,11 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.fixture import FixtureError, added
-from reseller_sandbox.registry.assumptions import BadAssumption
-from reseller_sandbox.registry.clock import stopwatch
-from reseller_sandbox.registry.contract import Contract
-from reseller_sandbox.registry.model import DEFAULT, OUTSIDE, Account
-from reseller_sandbox.registry.refusals import (
+from reseller_sandbox.refusals import (
     DEFAULT_WORLD,
     INVALID_ENTRY,
     INVALID_PARAMETER,
@@ -27,8 +23,12 @@ from reseller_sandbox.registry.refusals import (
     WORLD_EXISTS,
     Refused,
 )
+from reseller_sandbox.registry.assumptions import BadAssumption
+from reseller_sandbox.registry.contract import Contract
+from reseller_sandbox.registry.model import DEFAULT, OUTSIDE, Account
 from reseller_sandbox.registry.shards import ALONE, Shard
 from reseller_sandbox.registry.state import State, own_accounts
+from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import Claim, Inherited, claims, renewed
 from reseller_sandbox.worlds.eventlog import EventLog

@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from reseller_sandbox.registry import money
-from reseller_sandbox.registry import refusals as r
-from reseller_sandbox.registry.clock import days, wire
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refusal, Rule, Wording
 from reseller_sandbox.registry.lifecycle import MOVES, Action, due, permits, timed_transitions
 from reseller_sandbox.registry.model import OUTSIDE, Account, Order, Stage, Transfer
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.refusals import Refusal, Rule, Wording
 from reseller_sandbox.registry.state import State, account_named, order_met, pending_transfer
 from reseller_sandbox.registry.transfers import settled_since
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import days, wire
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.snapshot import Snapshot
 

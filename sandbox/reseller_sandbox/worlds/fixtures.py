@@ -13,11 +13,11 @@ from msgspec import Struct, field
 
 from reseller_sandbox import fixture
 from reseller_sandbox.fixture import FixtureError, Seed
+from reseller_sandbox.refusals import INVALID_ENTRY, INVALID_FIXTURE, Refused
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.clock import WorldClock, wire
 from reseller_sandbox.registry.contract import Vocabulary
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.refusals import INVALID_ENTRY, INVALID_FIXTURE, Refused
+from reseller_sandbox.values.clock import WorldClock, wire
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds.snapshot import Snapshot
 
 #: The number of fixtures kept in memory after reading.

@@ -18,13 +18,13 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.faults import FaultRule, Phase
+from reseller_sandbox.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.model import LedgerEntry, Stage
-from reseller_sandbox.registry.parameters import Quiet
-from reseller_sandbox.registry.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.registry.state import Change
 from reseller_sandbox.server.log import masked
+from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.feed import Feed, Follower
 from reseller_sandbox.worlds.snapshot import Snapshot

@@ -13,13 +13,13 @@ from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
-from reseller_sandbox.registry import money
-from reseller_sandbox.registry.clock import wire
-from reseller_sandbox.registry.matching import MATCH, Match
 from reseller_sandbox.registry.model import ScheduledAction
-from reseller_sandbox.registry.parameters import field_names, is_record
 from reseller_sandbox.registry.state import Change
 from reseller_sandbox.server.secrecy import MASK, host_masked, is_key, is_secret, text_masked, value_masked
+from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.matching import MATCH, Match
+from reseller_sandbox.values.parameters import field_names, is_record
 
 _FORM = re.compile(r"[^\s={}\"]+=")
 

@@ -15,18 +15,18 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults import FaultBook
 from reseller_sandbox.fixture import faults
+from reseller_sandbox.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.registry import scheduled_actions, timers
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.clock import LATEST, WorldClock, wire
 from reseller_sandbox.registry.indexes import TABLES
-from reseller_sandbox.registry.matching import Request
 from reseller_sandbox.registry.model import Stage
-from reseller_sandbox.registry.names import to_unicode
-from reseller_sandbox.registry.parameters import Quiet
-from reseller_sandbox.registry.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.registry.state import Change, Draft, State
 from reseller_sandbox.registry.stepwise import keys_in_order
 from reseller_sandbox.registry.timers import RegistryEvent
+from reseller_sandbox.values.clock import LATEST, WorldClock, wire
+from reseller_sandbox.values.matching import Request
+from reseller_sandbox.values.names import to_unicode
+from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds.eventlog import EventLog, TimedEvent
 
 #: The operation in ledger entries that time causes.

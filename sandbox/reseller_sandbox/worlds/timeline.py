@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry.refusals import (
+from reseller_sandbox.refusals import (
     TOO_MANY_SNAPSHOTS,
     UNKNOWN_BRANCH,
     UNKNOWN_POINT,
@@ -15,7 +15,7 @@ from reseller_sandbox.registry.refusals import (
     Refused,
     Rule,
 )
-from reseller_sandbox.registry.text_checks import there_are
+from reseller_sandbox.values.text_checks import there_are
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.snapshot import Snapshot

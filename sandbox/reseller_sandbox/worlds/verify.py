@@ -8,9 +8,9 @@ from itertools import islice
 
 from msgspec import Struct
 
-from reseller_sandbox.registry.matching import Match, Miss
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.server.secrecy import MASK, is_secret
+from reseller_sandbox.values.matching import Match, Miss
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.world import World
 

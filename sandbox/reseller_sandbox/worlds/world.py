@@ -13,13 +13,13 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions, watched
-from reseller_sandbox.registry.clock import WorldClock, stopwatch
 from reseller_sandbox.registry.limits import Limits
-from reseller_sandbox.registry.parameters import Quiet
-from reseller_sandbox.registry.refusals import Refused
 from reseller_sandbox.registry.state import Change, Draft, State
 from reseller_sandbox.registry.timers import RegistryEvent
+from reseller_sandbox.values.clock import WorldClock, stopwatch
+from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog, LoggedAction
 from reseller_sandbox.worlds.feed import Feed

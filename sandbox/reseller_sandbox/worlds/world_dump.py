@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.state import State, replaced
+from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.worlds.credentials import Claim, Inherited
 from reseller_sandbox.worlds.journal import Entry, Tally
 from reseller_sandbox.worlds.snapshot import Snapshot

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from rpds import HashTrieMap
 
 from reseller_sandbox.faults.kind import Asked, Effects, FaultContext, FaultKind, NamedError, Phase, RawAnswer
-from reseller_sandbox.registry.clock import real_now
-from reseller_sandbox.registry.patterns import DROPPED, PATH, Path
-from reseller_sandbox.registry.refusals import RATE_LIMITED
-from reseller_sandbox.registry.values import (
+from reseller_sandbox.refusals import RATE_LIMITED
+from reseller_sandbox.values.clock import real_now
+from reseller_sandbox.values.kinds import (
     ANYTHING,
     DAY,
     MAPPING,
@@ -30,6 +29,7 @@ from reseller_sandbox.registry.values import (
     span,
     whole,
 )
+from reseller_sandbox.values.patterns import DROPPED, PATH, Path
 
 _TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _HEADER = re.compile(_TOKEN)

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, Phase
-from reseller_sandbox.registry.values import SWITCH, free_text, whole
 from reseller_sandbox.server import delivery
+from reseller_sandbox.values.kinds import SWITCH, free_text, whole
 
 
 class Reset(FaultKind, frozen=True, kw_only=True):

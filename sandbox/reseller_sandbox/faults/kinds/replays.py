@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Asked, Effects, FaultContext, FaultKind, Phase
-from reseller_sandbox.registry.values import choice, whole
+from reseller_sandbox.values.kinds import choice, whole
 
 
 class Duplicate(FaultKind, frozen=True, kw_only=True):

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar
 from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, Phase
-from reseller_sandbox.registry.values import DAY, number, span, whole
 from reseller_sandbox.server import delivery
+from reseller_sandbox.values.kinds import DAY, number, span, whole
 
 
 class Latency(FaultKind, frozen=True, kw_only=True):

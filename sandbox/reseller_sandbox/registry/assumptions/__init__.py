@@ -17,8 +17,8 @@ from reseller_sandbox.registry.assumptions.assumption_spec import read as read_v
 from reseller_sandbox.registry.assumptions.assumption_spec import spelt as spelt
 from reseller_sandbox.registry.assumptions.v2 import V2Assumptions
 from reseller_sandbox.registry.assumptions.v3 import V3Assumptions
-from reseller_sandbox.registry.parameters import documented_parameters
-from reseller_sandbox.registry.text_checks import nearest, shortened
+from reseller_sandbox.values.parameters import documented_parameters
+from reseller_sandbox.values.text_checks import nearest, shortened
 
 PROFILES = ("documented", "observed")
 

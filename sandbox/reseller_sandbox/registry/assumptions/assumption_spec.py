@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, NamedTuple
 
-from reseller_sandbox.registry.text_checks import shortened
+from reseller_sandbox.values.text_checks import shortened
 
 _MOST_LISTED = 10
 

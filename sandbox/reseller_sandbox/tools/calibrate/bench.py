@@ -20,13 +20,13 @@ from werkzeug.test import run_wsgi_app
 from reseller_sandbox import fixture
 from reseller_sandbox.registry.assumptions import Assumptions, kinds
 from reseller_sandbox.registry.assumptions.assumption_spec import WORD
-from reseller_sandbox.registry.clock import WorldClock
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.settings import DEFAULT_URL
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.v3.signing import sign
+from reseller_sandbox.values.clock import WorldClock
 from reseller_sandbox.web.headers import ASSUMPTIONS
 from reseller_sandbox.worlds import Snapshot
 

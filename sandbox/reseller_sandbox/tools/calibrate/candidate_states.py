@@ -14,10 +14,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from reseller_sandbox.fixture.zones import ZONE_TYPES
-from reseller_sandbox.registry.clock import wire
 from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.tools.calibrate.bench import ACCOUNT
 from reseller_sandbox.tools.calibrate.subject import KEPT, Known, Subject, agrees
+from reseller_sandbox.values.clock import wire
 
 _PRICES = {
     "registration": "10.00",

@@ -14,8 +14,8 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from reseller_sandbox.registry.model import Flag
-from reseller_sandbox.registry.names import well_formed
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
+from reseller_sandbox.values.names import well_formed
 
 _KEYS = {
     "createDate": "created",

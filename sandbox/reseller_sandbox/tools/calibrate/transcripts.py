@@ -18,8 +18,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from msgspec import Struct, field
 
-from reseller_sandbox.registry.clock import parse_instant
-from reseller_sandbox.registry.parameters import Quiet
+from reseller_sandbox.values.clock import parse_instant
+from reseller_sandbox.values.parameters import Quiet
 
 #: The largest file that is read, in bytes, and the most exchanges in a file.
 LARGEST, MOST = 128 << 20, 20_000

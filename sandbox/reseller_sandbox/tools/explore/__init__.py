@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
@@ -42,6 +41,7 @@ from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Thread
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.outcomes import Outcome, changed, in_a_line, outcome_of, write_recording
 from reseller_sandbox.tools.running import BadProgram, CommandProgram, Ended, Program, Tell, function_program
+from reseller_sandbox.values.clock import stopwatch
 
 __all__ = ["Exploration", "explore"]
 

@@ -19,12 +19,12 @@ from threading import enumerate as threads
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.control.resource import ROOT
-from reseller_sandbox.registry.clock import stopwatch
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.tools.explore.read_write_set import Footprint
+from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.web.headers import REQUEST, WORLD
 from reseller_sandbox.worlds import World
 

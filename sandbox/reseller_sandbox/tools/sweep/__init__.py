@@ -18,8 +18,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
-from reseller_sandbox.registry.refusals import Refused
-from reseller_sandbox.registry.text_checks import nearest
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options
@@ -49,6 +48,7 @@ from reseller_sandbox.tools.sweep.troubles import (
     of_others,
     of_request,
 )
+from reseller_sandbox.values.text_checks import nearest
 
 __all__ = ["BadProgram", "Came", "SweepReport", "SweepWanted", "sweep"]
 

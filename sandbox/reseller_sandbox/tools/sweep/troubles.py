@@ -10,13 +10,13 @@ from msgspec import Struct, field
 
 from reseller_sandbox.advice.record import ORDERS
 from reseller_sandbox.control.journal import RequestRecord
-from reseller_sandbox.registry import money
+from reseller_sandbox.refusals import Category, Refused
 from reseller_sandbox.registry.assumptions import kinds, spelt
 from reseller_sandbox.registry.contract import ApiOperation
-from reseller_sandbox.registry.matching import NO_OPERATION
-from reseller_sandbox.registry.refusals import Category, Refused
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.invariants import Expected
+from reseller_sandbox.values import money
+from reseller_sandbox.values.matching import NO_OPERATION
 
 #: The names of the fault rules that a run gets.
 _STRIKES, _BEFORE = "sweep", "sweep-before"

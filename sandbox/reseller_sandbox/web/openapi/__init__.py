@@ -18,9 +18,9 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import Schema, fields
 
+from reseller_sandbox.refusals import UNKNOWN_PATH, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.parameters import docstring
-from reseller_sandbox.registry.refusals import UNKNOWN_PATH, Rule
+from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, Shown
 from reseller_sandbox.web.fields import Digits, Shape

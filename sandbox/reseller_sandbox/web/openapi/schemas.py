@@ -10,9 +10,9 @@ from apispec.ext.marshmallow.common import resolve_schema_instance
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields, validate
 
-from reseller_sandbox.registry import text_checks
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.parameters import docstring
+from reseller_sandbox.values import text_checks
+from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape, sound
 

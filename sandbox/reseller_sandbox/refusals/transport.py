@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.registry.refusals.rule import (
+from reseller_sandbox.refusals.rule import (
     internal,
     invalid,
     limit,

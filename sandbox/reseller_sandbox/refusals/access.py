@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.registry.refusals.rule import (
-    conflict,
-    forbidden,
-    invalid,
-    limit,
-    not_found,
-    unauthenticated,
-)
+from reseller_sandbox.refusals.rule import conflict, forbidden, invalid, limit, not_found, unauthenticated
 
 CREDENTIALS_MISSING = unauthenticated("The request lacks {missing}{instead}.", "send {missing}")
 UNKNOWN_KEY = unauthenticated(

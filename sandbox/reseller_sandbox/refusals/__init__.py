@@ -10,10 +10,10 @@ status for the category.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from reseller_sandbox.registry.refusals.access import *
-from reseller_sandbox.registry.refusals.registry import *
-from reseller_sandbox.registry.refusals.rule import *
-from reseller_sandbox.registry.refusals.transport import *
+from reseller_sandbox.refusals.access import *
+from reseller_sandbox.refusals.registry import *
+from reseller_sandbox.refusals.rule import *
+from reseller_sandbox.refusals.transport import *
 
 #: Every rule by its code, in the order of declaration. The code is the rule's name in lower case.
 RULES: Mapping[str, Rule] = MappingProxyType(

@@ -1,6 +1,6 @@
 """Parameters that annotations declare: of a function, of an object or of a record.
 
-Each parameter has a kind from ``registry.values``, and may have a description. All interfaces follow from
+Each parameter has a kind from ``values.kinds``, and may have a description. All interfaces follow from
 these declarations.
 """
 
@@ -19,9 +19,9 @@ from typing import Any, Literal, Required, get_args, get_origin, get_type_hints,
 
 from msgspec import NODEFAULT, Struct
 
-from reseller_sandbox.registry.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.registry.text_checks import complaint, nearest, plain
-from reseller_sandbox.registry.values import MOST_MISTAKES, Kind, Mistake, Within, mapping, mistakes
+from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.values.kinds import MOST_MISTAKES, Kind, Mistake, Within, mapping, mistakes
+from reseller_sandbox.values.text_checks import complaint, nearest, plain
 
 
 class Quiet(Struct, frozen=True):

@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from reseller_sandbox.registry.text_checks import has_control, require_whole_letters
-from reseller_sandbox.registry.values import Kind
+from reseller_sandbox.values.kinds import Kind
+from reseller_sandbox.values.text_checks import has_control, require_whole_letters
 
 #: Limits: the length of a pattern, the length of a matched text, and the size of a compiled pattern.
 _LONGEST = 1000

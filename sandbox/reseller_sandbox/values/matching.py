@@ -9,13 +9,13 @@ from typing import Annotated, Any, NamedTuple, Protocol, TypedDict
 
 from msgspec import Struct
 
-from reseller_sandbox.registry.clock import parse_instant, wire
-from reseller_sandbox.registry.names import to_unicode, well_formed
-from reseller_sandbox.registry.parameters import record
-from reseller_sandbox.registry.patterns import Glob, Path, any_matches
-from reseller_sandbox.registry.text_checks import plain as as_letters
-from reseller_sandbox.registry.text_checks import require_whole_letters
-from reseller_sandbox.registry.values import ANYTHING, SWITCH, Kind, several
+from reseller_sandbox.values.clock import parse_instant, wire
+from reseller_sandbox.values.kinds import ANYTHING, SWITCH, Kind, several
+from reseller_sandbox.values.names import to_unicode, well_formed
+from reseller_sandbox.values.parameters import record
+from reseller_sandbox.values.patterns import Glob, Path, any_matches
+from reseller_sandbox.values.text_checks import plain as as_letters
+from reseller_sandbox.values.text_checks import require_whole_letters
 
 #: The maximum number of keys of an object.
 _KEYS = 50

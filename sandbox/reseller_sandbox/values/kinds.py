@@ -15,8 +15,8 @@ from typing import Annotated, Any, Generic, TypeVar
 from dateutil.relativedelta import relativedelta
 from msgspec import Struct
 
-from reseller_sandbox.registry import money, names
-from reseller_sandbox.registry.clock import (
+from reseller_sandbox.values import money, names
+from reseller_sandbox.values.clock import (
     EARLIEST,
     LATEST,
     duration_text,
@@ -26,7 +26,7 @@ from reseller_sandbox.registry.clock import (
     parse_instant,
     wire,
 )
-from reseller_sandbox.registry.text_checks import (
+from reseller_sandbox.values.text_checks import (
     nearest,
     plain,
     require_whole_letters,

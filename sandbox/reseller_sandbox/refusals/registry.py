@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.registry.refusals.rule import (
-    conflict,
-    forbidden,
-    invalid,
-    not_found,
-    payment,
-    unavailable,
-)
+from reseller_sandbox.refusals.rule import conflict, forbidden, invalid, not_found, payment, unavailable
 
 INVALID_NAMESERVER = invalid(
     "{NAMESERVERS}: {server!r} {problem}.", "send other name servers: {server!r} {problem}"

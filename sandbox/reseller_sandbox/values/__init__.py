@@ -1,0 +1,1 @@
+"""Kinds of values: how parameters, fixture keys and settings are read, compared and spelled."""
