@@ -74,9 +74,9 @@ def _token(sandbox: Sandbox) -> dict[str, str]:
 
 
 def measure(how: How) -> Found:
-    """A request beside clients that are held up by faults."""
+    """Measure a request while faults delay the requests of other clients."""
     count = 50 if how.tiny else 1000
     rounds = [beside_hanging(count, how.times(300)) for _ in range(how.rounds)]
     beside = ratios([one["beside"] for one in rounds], [one["alone"] for one in rounds])
-    yield Figure(f"a request beside {count:,} that are held up", "× alone", beside)
-    yield Figure(f"stopping with {count:,} held up", "ms", [one["stop"] * 1e3 for one in rounds])
+    yield Figure(f"a request beside {count:,} delayed requests", "× alone", beside)
+    yield Figure(f"stopping with {count:,} delayed requests", "ms", [one["stop"] * 1e3 for one in rounds])

@@ -71,7 +71,7 @@ def short(value: float) -> str:
 
 
 def interleaved(ways: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """Measure each way once a round, so that a busy moment of the machine strikes all ways."""
+    """Measure each way once a round, so that a busy moment of the machine affects all ways."""
     found: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(rounds):
         for way, measure in ways.items():
@@ -142,7 +142,7 @@ def markdown(parts: Mapping[str, tuple[str, Sequence[Figure | str]]], page: str 
         lines += ["", f"### {name.capitalize()}", "", about, ""]
         figures = [one for one in found if isinstance(one, Figure)]
         if figures:
-            lines += ["| what | median | least – most | goal |", "|---|---|---|---|"]
+            lines += ["| measurement | median | least – most | goal |", "|---|---|---|---|"]
         lines += [f"| {' | '.join(one.cells)} |" for one in figures]
         texts = [f"* {one}" for one in found if isinstance(one, str)]
         lines += ["", *texts] if texts else []

@@ -63,8 +63,8 @@ class Served:
         most = max(exhausted for _, exhausted in waits) * 1e3
         mark = " (too long)" if most > BOUND else ""
         return (
-            f"{what:<42} {perf_counter() - began:6.2f} s, {self.computed() - computed:5.2f} of computing; "
-            f"others wait {default:5.1f} ms as a rule, {worst:4.0f} at most, {most:3.0f} of computing{mark}"
+            f"{what:<42} {perf_counter() - began:6.2f} s, {self.computed() - computed:5.2f} s of CPU; "
+            f"others wait {default:5.1f} ms typically, {worst:4.0f} at most, {most:3.0f} of CPU{mark}"
         )
 
 
@@ -79,9 +79,9 @@ def served(names: int) -> Iterator[Served]:
 
 
 def measure(how: How) -> Found:
-    """How long a request of another world waits at most while something long goes on in a large world.
+    """How long a request of another world waits at most during a long operation in a large world.
 
-    Beside the time on the clock stands the server's computing time, which says as much on a busy machine.
+    The CPU time of the server is more reliable on a busy machine.
     """
     with served(1_000 if how.tiny else NAMES) as server:
         server.ask("POST", "simulate/adjust_balance", {"account": "main", "by": "9000000"})
