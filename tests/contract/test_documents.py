@@ -186,6 +186,21 @@ def test_null_is_documented_and_is_the_same_as_nothing(subtests: pytest.Subtests
                 assert work.having(body).send(client).status == 200
 
 
+def test_the_content_types_of_a_body_follow_the_assumptions(make: Make) -> None:
+    form = "application/x-www-form-urlencoded"
+    for value, types in (("json", ["application/json"]), ("json_or_form", ["application/json", form])):
+        client = make(assume={"v2.request_format": value}).client()
+        content: Any = client.get("/_sandbox/openapi/v2.json").json
+        bodies = [
+            operation["requestBody"]
+            for path in content["paths"].values()
+            for operation in path.values()
+            if isinstance(operation, dict) and "requestBody" in operation
+        ]
+        assert bodies
+        assert all(sorted(body["content"]) == types for body in bodies)
+
+
 def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Subtests) -> None:
     contact = ["name", "address1", "city", "country", "phone", "email", "zipcode"]
     zone = ["zone", "idn_avail", "max_length", "min_length"]

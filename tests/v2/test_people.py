@@ -132,6 +132,11 @@ def test_a_customer_without_effect_is_reported(sandbox: Sandbox, main: Client, p
     assert [sandbox.names[name].customer for name in ("poor.com", "rich.com")] == [None, 7]
 
 
+def test_a_customer_has_telephone_and_fax_numbers_in_any_form(main: Client) -> None:
+    numbers = {"phone": "(044) 123-45-67", "fax": "044 765.43/21"}
+    assert done(main.post("/customer", {**CUSTOMER, **numbers}))
+
+
 # Contacts
 
 
