@@ -156,6 +156,33 @@ def test_worlds_share_their_records_in_a_file(tmp_path: Path, monkeypatch: pytes
     assert max(grown) < 50_000, grown
 
 
+def test_logs_of_events_share_their_common_part_in_a_file(tmp_path: Path) -> None:
+    sandbox, path, sizes = Sandbox(REGISTRY), tmp_path / "worlds", list[int]()
+    edit(sandbox, {"domains": {f"name{number}.com": {} for number in range(600)}})
+    sandbox.clock.advance("500d")
+    api = connect(sandbox)
+    for days in (0, 15):
+        for _ in range(days):
+            sandbox.clock.advance("1d")
+            assert api.get("/v3/balance").status == 200
+        save(path, sandbox.engine.kept(), Path.replace)
+        sizes.append(path.stat().st_size)
+    assert sizes[1] - sizes[0] < 50_000
+    for branch in range(3):  # each branch has more events than the one before, and other events
+        sandbox.rewind("r1")
+        for number in range(9 * branch + 9):
+            sandbox.names.add(f"branch{branch}-{number}.com", expires="+1d")
+        sandbox.clock.advance("2d")
+        assert api.get("/v3/balance").status == 200
+    save(path, sandbox.engine.kept(), Path.replace)
+    again = reopened(path, sandbox)
+    assert describe(again) == describe(sandbox)
+    for checkpoint in tuple(sandbox.branches):
+        for world in (sandbox, again):
+            world.branches.switch(checkpoint.name)
+        assert again.events.find() == sandbox.events.find()
+
+
 class Times:
     """A state_file with a clock of its own; ``saves`` are the times of its saves."""
 
