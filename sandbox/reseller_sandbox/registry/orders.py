@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
@@ -15,7 +16,7 @@ from reseller_sandbox.registry import contacts, hosts, ledger, zones
 from reseller_sandbox.registry.contacts import Wanted
 from reseller_sandbox.registry.lifecycle import SWITCHES, Action, enter, require, require_unlocked, retry
 from reseller_sandbox.registry.model import Account, Flag, Order, Premium, Purpose, Zone
-from reseller_sandbox.registry.state import Draft, State, drawn_code, own_order
+from reseller_sandbox.registry.state import Draft, State, own_order
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import days, years_later
 from reseller_sandbox.values.names import to_unicode
@@ -79,7 +80,7 @@ class Placed(NamedTuple):
 
 def new_code(draft: Draft) -> str:
     """Return a fresh authorization code."""
-    return draft.next_code("auth_code", _CODE_LETTERS, CODE_LENGTH)
+    return drawn_at(draft.base.seed, draft.next("auth_code"))
 
 
 def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> Order:
@@ -102,7 +103,12 @@ def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> 
 
 def drawn_at(seed: str, number: int) -> str:
     """Return authorization code number ``number`` (from 1) of a state with ``seed``."""
-    return drawn_code(f"{seed}/auth_code/{number}", _CODE_LETTERS, CODE_LENGTH)
+    digest = hashlib.sha256(f"{seed}/auth_code/{number}".encode()).digest()
+    rest, letters = int.from_bytes(digest) % len(_CODE_LETTERS) ** CODE_LENGTH, ""
+    for _ in range(CODE_LENGTH):
+        rest, at = divmod(rest, len(_CODE_LETTERS))
+        letters += _CODE_LETTERS[at]
+    return letters
 
 
 def require_cost(
