@@ -45,7 +45,7 @@ def make(
 def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
     trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
     try:
-        third_parties.carry_out(trial, action, given)
+        third_parties.ACTIONS[action](trial, **given)
     except Refused as refused:
         if refused.rule in HOPELESS:
             raise
@@ -65,7 +65,7 @@ def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
     refused = ""
     try:
         events = draft.attempt(
-            lambda inner: third_parties.carry_out(inner, scheduled.action, dict(scheduled.given))
+            lambda inner: third_parties.ACTIONS[scheduled.action](inner, **dict(scheduled.given))
         )
     except Refused as problem:
         refused = str(problem)
@@ -93,7 +93,7 @@ def awaited(match: Match) -> Match:
     ``invalid_parameter`` if ``match`` is only for past requests.
     """
     if match.since is not None:
-        raise Refused(INVALID_PARAMETER, problems="after.since is for requests of the past")
+        raise Refused(INVALID_PARAMETER, problems="after.since is only for past requests")
     return match if match.parts & _RESULTS else replace(match, carried_out=True)
 
 

@@ -48,7 +48,6 @@ from reseller_sandbox.values.kinds import (
     whole,
 )
 from reseller_sandbox.values.names import to_unicode
-from reseller_sandbox.values.parameters import Parameter, declared
 from reseller_sandbox.values.text_checks import there_are
 
 # Zones
@@ -412,19 +411,6 @@ ACTIONS: Mapping[str, Action] = {
         restore_credentials,
     )
 }
-
-
-def parameters(action: str) -> tuple[Parameter, ...]:
-    """Return the parameters of ``action``."""
-    return declared(ACTIONS[action])
-
-
-def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> RegistryEvent:
-    """Carry out an action now, with arguments that its ``parameters`` read.
-
-    Raise the refusals of the action.
-    """
-    return ACTIONS[action](draft, **given)
 
 
 def _held(state: State, name: str) -> Order:
