@@ -78,5 +78,5 @@ def _row(one: Operation, told: Parameter) -> Sequence[str]:
 
 def _sort(told: Parameter) -> str:
     shape = told.kind.shape
-    sorts = [shape, *shape.get("oneOf", ())]  # type: ignore[misc]
+    sorts = [shape, *shape.get("oneOf", ())]
     return " or ".join(dict.fromkeys(str(one.get("format", one["type"])) for one in sorts if "type" in one))

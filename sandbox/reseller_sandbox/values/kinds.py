@@ -36,7 +36,7 @@ from reseller_sandbox.values.text_checks import (
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11
-_FEW = 12
+_FEW = 16
 _UNBOUNDED = 10**15
 _DEEPEST = 50
 _MOST_DIGITS = 100
@@ -66,13 +66,13 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
     returns the value as JSON. ``says`` describes the accepted values in words.
     """
 
-    schema: Mapping[str, object] | Callable[[], Mapping[str, object]]
+    schema: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
     read: Callable[[Any], T]
     write: Callable[[Any], Any] = _itself
     says: str = ""
 
     @property
-    def shape(self) -> Mapping[str, object]:
+    def shape(self) -> Mapping[str, Any]:
         """Return the JSON Schema."""
         return self.schema() if callable(self.schema) else self.schema
 
@@ -248,7 +248,7 @@ def choice(*words: str) -> Kind[str]:
             return plain(given)
         near = nearest(given, words) if isinstance(given, str) else ""
         listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
-        raise ValueError(f"must be one of {listed}{near}")
+        raise ValueError(f"must be one of {listed}, not {shortened(given)}{near}")
 
     return Kind({"type": "string", "enum": list(words)}, read, says=" or ".join(words))
 
@@ -393,11 +393,11 @@ def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
     )
 
 
-def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, object]]:
+def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, Any]]:
     return lambda: {"oneOf": [dict(kind.shape) for kind in kinds]}
 
 
-_NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
+_NUMBER_OR_TEXT: Mapping[str, Any] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
 
 TEXT = Kind({"type": "string"}, _text)
 SWITCH = Kind({"type": "boolean"}, _switch, says="true or false")
