@@ -228,16 +228,16 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"when": {"from": "tomorrow"}}, "when.from must be an instant from"),
         ({"when": BACKWARDS}, "when.until must be later than from"),
         ({"when": {"phase": "during"}}, "when.phase must be one of before, after"),
-        ({"match": {"changed": True}}, "match.changed goes with the phase after"),
+        ({"match": {"changed": True}}, "match.changed requires the phase after"),
         ({"match": CREATE}, "match.operation matches no operation; the nearest is v3.createDomain"),
         ({"match": {"body": {"a..b": 1}}}, "match.body must be a path"),
         ({"match": {"path": "*" * 1001}}, "match.path must have 1 to 1000 characters"),
-        ({"match": {"since": "r1"}}, "match.since is for requests of the past; use when.from"),
+        ({"match": {"since": "r1"}}, "match.since is only for past requests; use when.from"),
     ],
     "error": [
         ({}, "the rule takes an error, or a status with a body"),
-        ({"error": "name_taken_"}, "error is the name of no documented error; the nearest is name_taken"),
-        (OF_V2, "error is no error of v3, whose operations the rule matches"),
+        ({"error": "name_taken_"}, "error is not the name of a documented error; the nearest is name_taken"),
+        (OF_V2, "error is not an error of v3, whose operations the rule matches"),
         ({"status": 500, "facts": {"a": 1}}, "facts does not go with a raw status"),
     ],
     "latency": [
@@ -265,7 +265,7 @@ def test_a_mistake_is_reported_with_its_place(sandbox: Sandbox, subtests) -> Non
     rules += [
         ({}, "kind is missing; it must be one of error, latency, drip,"),
         ({"preset": "flakey"}, "preset must be one of flaky, outage,"),
-        ({"preset": "slow", "limit": 3}, "limit is no parameter of the preset slow"),
+        ({"preset": "slow", "limit": 3}, "limit is not a parameter of the preset slow"),
     ]
     for rule, problem in rules:
         with subtests.test(rule=rule):

@@ -371,9 +371,9 @@ def _placed(
     taken = [one.name for one in there]
     read = reading.read_rules(given, transport.words, taken, place, world.now())
     world.limits.require_room_for_faults(len(there) + len(read))
-    names = [one.rule.name for one in read]
+    names = [rule.name for rule, _ in read]
     with world.acting("faults.add") as action:
-        _set(world, (*there, *(one.rule for one in read)))
+        _set(world, (*there, *(rule for rule, _ in read)))
         action.effect["faults"] = names
     return FaultsPlaced(faults=tuple(one for one in _found(world) if one.name in names))
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from reseller_sandbox.server.delivery import Cut, Delivery, Drops
+from reseller_sandbox.values.kinds import Mistake
 from reseller_sandbox.values.matching import Request
 
 
@@ -124,8 +125,8 @@ class FaultKind(Struct, frozen=True):
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<=.)([A-Z])", r"_\1", cls.__name__).lower()
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield each invalid combination of parameters: a parameter or "", and why."""
+    def mistakes(self) -> Iterator[Mistake]:
+        """Yield each invalid combination of parameters."""
         yield from ()
 
     def applies(self, asked: Asked) -> bool:  # noqa: ARG002

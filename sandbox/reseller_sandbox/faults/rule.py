@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Asked, Chance, FaultKind, Phase
-from reseller_sandbox.values.kinds import INSTANT, Kind, choice, number, several, whole
+from reseller_sandbox.values.kinds import INSTANT, Kind, Mistake, choice, number, several, whole
 from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.parameters import record
 
@@ -55,10 +55,10 @@ class When(Struct, frozen=True, kw_only=True):
     from_: Annotated[datetime | None, MOMENT] = None
     until: Annotated[datetime | None, MOMENT] = None
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield each invalid combination of parts: a part's key, and why."""
+    def mistakes(self) -> Iterator[Mistake]:
+        """Yield each invalid combination of parts."""
         if self.from_ is not None and self.until is not None and self.until <= self.from_:
-            yield "until", "must be later than from"
+            yield Mistake(("until",), "must be later than from")
 
     def in_force(self, count: Count, now: datetime) -> bool:
         """Whether the rule is in force at ``now`` with this count."""

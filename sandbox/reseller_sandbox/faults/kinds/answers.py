@@ -23,6 +23,7 @@ from reseller_sandbox.values.kinds import (
     MAPPING,
     SWITCH,
     Kind,
+    Mistake,
     choice,
     free_text,
     mapping,
@@ -106,15 +107,17 @@ class Error(FaultKind, frozen=True, kw_only=True):
     headers: Annotated[dict[str, str] | None, HEADERS] = None
     retry_after: Annotated[int | None, whole(0, DAY)] = None
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
+    def mistakes(self) -> Iterator[Mistake]:
         """Require an error or a status, with the parameters that belong to it."""
         if self.error is None and self.status is None:
-            yield "", "takes an error, or a status with a body"
+            yield Mistake((), "takes an error, or a status with a body")
         for key in ("body", "content_type") if self.error is not None else ("facts",):
             if getattr(self, key) is not None:
-                yield key, f"does not go with {'an error' if self.error is not None else 'a raw status'}"
+                yield Mistake(
+                    (key,), f"does not go with {'an error' if self.error is not None else 'a raw status'}"
+                )
         if self.retry_after is not None and "retry-after" in map(str.lower, self.headers or ()):
-            yield "retry_after", "does not go with a header of that name"
+            yield Mistake(("retry_after",), "does not go with a header of that name")
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         headers = tuple((self.headers or {}).items())
@@ -143,10 +146,10 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
     drop: Annotated[bool, SWITCH] = False
     type: Annotated[str | None, choice("string", "number", "boolean", "null", "array", "object")] = None
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
+    def mistakes(self) -> Iterator[Mistake]:
         """Require one of value, drop and type."""
         if (self.value is not None) + self.drop + (self.type is not None) != 1:
-            yield "", "takes one of value, drop and type"
+            yield Mistake((), "takes one of value, drop and type")
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:  # noqa: ARG002
         answer, changed = self.path.change(so_far.answer, self._edited)
