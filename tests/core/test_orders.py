@@ -50,7 +50,7 @@ def test_a_refusal_has_the_words_of_the_interface(sandbox: Sandbox, api: Api) ->
     edit_name(sandbox, "active.com", stage="redemption")
     answer = api.post("/v3/domains/lockUpdate/active.com")
     assert answer.error == "wrong_state"
-    assert "where lockUpdate is not possible; possible there: " in answer.message
+    assert "where lockUpdate is not possible. Possible actions: " in answer.message
     why = sandbox.journal.why("r1")
     assert why is not None
     assert why.facts["action"] == "lockUpdate"

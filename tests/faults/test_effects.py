@@ -80,7 +80,7 @@ def test_a_rate_limit_counts_in_the_time_of_the_world(sandbox: Sandbox, client: 
         assert (answer.status_code, answer.headers["Retry-After"]) == (429, "40")
         if target == BALANCE:
             assert answer.json["error"] == "rate_limited"
-            assert answer.json["message"] == "More than 2 requests in 60 seconds; come back in 40 seconds."
+            assert answer.json["message"] == "More than 2 requests in 60 seconds; try again in 40 seconds."
         else:
             assert answer.json["code"] == 429
         sandbox.clock.advance(40)

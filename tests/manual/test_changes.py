@@ -47,7 +47,7 @@ def test_the_page_names_files_that_exist_the_enforced_layers_and_an_example_of_e
     named = set(re.findall(r"`([\w/]+(?:\.py|\.yaml|/))`", PAGE + CHANGES)) - made
     assert len(named) > 40
     assert not {name for name in named if not (SOURCE / name).exists() and not (ROOT / name).exists()}
-    steps = re.findall(r"^registry ← .*$", PAGE, re.MULTILINE)[0].split(" ← ")
+    steps = re.findall(r"^refusals.* ← .*$", PAGE, re.MULTILINE)[0].split(" ← ")
     assert [tuple(step.split(", ")) for step in steps] == [*LAYERS]
     assert all(map(check_of, EXAMPLES))
     assert len(re.findall(r"^```(?:python|diff)$", CHANGES, re.MULTILINE)) == sum(map(len, EXAMPLES.values()))

@@ -383,7 +383,7 @@ def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -
     with world.lock:
         before, book = _called(world, name), world.snapshot.faults
         if changes.get("name", name) != name:
-            raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
+            raise BadFaults(["name cannot be changed, because the counts of a rule belong to its name"])
         changed = [reading.changed(before, changes)]
         ((after, _),) = reading.read_rules(changed, transport.words, (), "", world.now())
         count = book.count(name)

@@ -42,7 +42,7 @@ PRESETS: Mapping[str, Preset] = {
     for preset in (
         Preset(
             "flaky",
-            "About one request in five fails, each time in another way, and one in ten is slow.",
+            "About one request in five fails, in different ways, and one in ten is slow.",
             (
                 _sometimes("error", 0.05, error=refusals.INTERNAL_ERROR.code),
                 _sometimes("error", 0.05, name="unavailable", error=_UNAVAILABLE, retry_after=1),
@@ -53,27 +53,27 @@ PRESETS: Mapping[str, Preset] = {
         ),
         Preset(
             "outage",
-            "Nothing gets through: each connection is closed without an answer, and nothing takes effect.",
+            "Each connection is closed without a response, and no request takes effect.",
             ({"kind": "close", "when": {"phase": "before"}},),
         ),
         Preset(
             "lost-responses",
-            "What changes something takes effect, is paid for, and its answer is lost in a reset.",
+            "Requests that change something take effect and are charged, but a reset loses their responses.",
             ({"kind": "reset", "match": {"changed": True}, "when": {"phase": "after"}},),
         ),
         Preset(
             "slow",
-            "Everything takes two seconds as a rule, and now and then ten.",
+            "Responses take two seconds as a rule, and sometimes ten.",
             ({"kind": "latency", "median": 2, "sigma": 0.6, "max": 30},),
         ),
         Preset(
             "rate-limited",
-            "Each account has ten requests a minute of the world's time; the others are answered 429.",
+            "Each account may send ten requests per minute of the world's time. Further requests get 429.",
             ({"kind": "rate_limit", "limit": 10, "window": 60},),
         ),
         Preset(
             "maintenance",
-            "Everything is answered 503, with the word to come back in half an hour.",
+            "Each request gets 503, with a Retry-After header of half an hour.",
             ({"kind": "error", "error": refusals.MAINTENANCE.code, "retry_after": 1800},),
         ),
     )
@@ -119,7 +119,7 @@ def _name(given: Any) -> str:
             "must be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
         )
     if given in RESERVED:
-        raise ValueError(f"cannot be {given}: the {given} to choose from stand under that name")
+        raise ValueError(f"cannot be {given}, which is the path of the list of {given}")
     return given
 
 

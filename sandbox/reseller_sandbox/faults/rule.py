@@ -16,7 +16,7 @@ from reseller_sandbox.values.parameters import record
 
 #: An instant. Durations from now are already converted.
 MOMENT = replace(
-    INSTANT, says="an instant of the world's clock as ISO 8601, or a length of time ahead such as P1D"
+    INSTANT, says="an instant of the world's clock as ISO 8601, or a duration from now such as P1D"
 )
 
 #: A thousand matches a second for a year.

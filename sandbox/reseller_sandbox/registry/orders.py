@@ -211,7 +211,7 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
     """Replace the name servers of a domain with one or more others."""
     require(draft, order, Action.SET_NAMESERVERS)
     if not servers:
-        raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
+        raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty; at least one is required")
     parsed = hosts.parse_nameservers(draft, order.account, servers, order.name, order.nameservers)
     return draft.put(replace(order, nameservers=parsed))
 
@@ -345,13 +345,17 @@ def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:
         if server in servers:
             servers.remove(server)
         elif draft.assumed.repeated_nameservers == "refused":
-            raise Refused(INVALID_NAMESERVER, server=text, problem="is no name server of the name")
+            raise Refused(INVALID_NAMESERVER, server=text, problem="is not a name server of the domain")
     for text in wanted.add:
         server = hosts.parse_nameserver(text)
         if server not in servers:
             servers.append(server)
         elif draft.assumed.repeated_nameservers == "refused":
-            raise Refused(INVALID_NAMESERVER, server=text, problem="is a name server of the name already")
+            raise Refused(INVALID_NAMESERVER, server=text, problem="is already a name server of the domain")
     if not servers:
-        raise Refused(INVALID_NAMESERVER, server=wanted.remove[-1], problem="is the last one: one must stay")
+        raise Refused(
+            INVALID_NAMESERVER,
+            server=wanted.remove[-1],
+            problem="is the last name server; at least one is required",
+        )
     return servers

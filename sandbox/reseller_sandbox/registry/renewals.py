@@ -17,7 +17,7 @@ from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import days, years_later
 from reseller_sandbox.values.names import to_unicode
 
-_TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
+_TOO_FAR_AHEAD = f", because a term ends at most {LONGEST_TERM} years from now"
 
 
 def cost(draft: Draft, order: Order, years: int = 1) -> Cost:

@@ -31,7 +31,7 @@ def make(
     cannot resolve.
     """
     if (at is None) is (after is None):
-        raise Refused(INVALID_PARAMETER, problems="a scheduled action has either at or after")
+        raise Refused(INVALID_PARAMETER, problems="a scheduled action requires either at or after")
     _require_hope(draft, action, given)
     after = None if after is None else awaited(after)
     scheduled = ScheduledAction(
@@ -55,7 +55,7 @@ def _ahead(draft: Draft, at: str) -> datetime:
     instant = instant_ahead(draft.now, "at", at)
     if instant < draft.now:
         raise Refused(
-            INVALID_PARAMETER, problems=f"at is {at}, and the clock shows {wire(draft.now)} already"
+            INVALID_PARAMETER, problems=f"at is {at}, but the clock already shows {wire(draft.now)}"
         )
     return instant
 

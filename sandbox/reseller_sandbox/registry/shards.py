@@ -51,8 +51,8 @@ class Shard(Struct, frozen=True):
         if match is None or match[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
             return ""
         if match[1] == self.name:
-            return f"it is of this shard, {self.name}, which has started anew since or has dropped its world"
-        return f"it is of the shard {match[1]}, and this is the shard {self.name}"
+            return f"it belongs to this shard, {self.name}, which has since restarted or deleted its world"
+        return f"it belongs to the shard {match[1]}, and this is the shard {self.name}"
 
 
 #: A single server, without shards.

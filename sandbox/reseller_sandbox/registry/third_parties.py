@@ -84,7 +84,7 @@ def set_prices(
     }
     changed = {name: AMOUNT(price) for name, price in given.items() if price is not None}
     if not changed:
-        raise Refused(INVALID_PARAMETER, problems=f"set_prices takes at least one of {', '.join(given)}")
+        raise Refused(INVALID_PARAMETER, problems=f"set_prices requires at least one of {', '.join(given)}")
     zone_record = _zone(draft.state, zone)
     return _changed(draft, "set_prices", replace(zone_record, prices=replace(zone_record.prices, **changed)))
 
@@ -102,7 +102,7 @@ def set_promotion(
         until: When the promotion ends: an instant, or a duration from its start.
     """
     if (price is None) is not (until is None):
-        raise Refused(INVALID_PARAMETER, problems="price and until go together")
+        raise Refused(INVALID_PARAMETER, problems="price and until are only allowed together")
     zone_record = _zone(draft.state, zone)
     promotion: Any = None
     if price is not None and until is not None:
@@ -135,7 +135,7 @@ def set_premium(
             transfer=AMOUNT(registration if transfer is None else transfer),
         )
     elif renewal is not None or transfer is not None:
-        raise Refused(INVALID_PARAMETER, problems="registration is missing beside renewal and transfer")
+        raise Refused(INVALID_PARAMETER, problems="registration is required with renewal or transfer")
     draft.put(replace(zone, premium=tuple(sorted(kept.items(), key=lambda pair: pair[0]))))
     return RegistryEvent(at=draft.now, event="set_premium", subject=domain)
 
@@ -162,7 +162,7 @@ def adjust_balance(
         to: The new balance.
     """
     if (by is None) is (to is None):
-        raise Refused(INVALID_PARAMETER, problems="adjust_balance takes either by or to")
+        raise Refused(INVALID_PARAMETER, problems="adjust_balance requires either by or to")
     account_record = account_called(draft.state, account)
     amount = CHANGE(by) if by is not None else CHANGE(to) - account_record.balance
     if amount:
@@ -233,7 +233,7 @@ def instant_ahead(now: datetime, name: str, given: Any) -> datetime:
 def _ahead(draft: Draft, until: Any) -> datetime:
     end = instant_ahead(draft.now, "until", until)
     if end <= draft.now:
-        raise Refused(INVALID_PARAMETER, problems=f"until is {until}, which is past already")
+        raise Refused(INVALID_PARAMETER, problems=f"until is {until}, which is in the past")
     return end
 
 

@@ -176,7 +176,7 @@ def parse_duration(text: str) -> relativedelta:
     match = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
     amounts = {unit: int(count) for unit, count in match.groupdict().items() if count} if match else {}
     if not amounts or any(count > 10**11 for count in amounts.values()):
-        raise ValueError(f"{text[:80]!r} is not a length of time such as P30D, 90m or 3600")
+        raise ValueError(f"{text[:80]!r} is not a duration such as P30D, 90m or 3600")
     return relativedelta(**amounts)  # type: ignore[arg-type]
 
 

@@ -127,7 +127,7 @@ def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
 def _text(given: Any) -> str:
     if isinstance(given, str) and 0 < len(given) <= _LONGEST and given.isprintable():
         return plain(given)
-    raise ValueError(f"must be a text of 1 to {_LONGEST} printable characters")
+    raise ValueError(f"must be a string of 1 to {_LONGEST} printable characters")
 
 
 def _name(given: Any) -> str:
@@ -155,7 +155,7 @@ def _when(given: Any) -> str:
         text = _text(_in_seconds(given))
         return wire(parse_instant(text)) if _is_instant(text) else _length(text)
     except (ValueError, ArithmeticError):
-        raise ValueError("must be an instant, or a length of time such as P30D, 90m or 3600") from None
+        raise ValueError("must be an instant, or a duration such as P30D, 90m or 3600") from None
 
 
 def _in_seconds(given: Any) -> Any:
@@ -206,7 +206,7 @@ def _duration(given: Any) -> relativedelta:
             return given
         return parse_duration(_text(_in_seconds(given)))
     except (ValueError, ArithmeticError):
-        raise ValueError("must be a length of time such as P30D, 90m or 3600") from None
+        raise ValueError("must be a duration such as P30D, 90m or 3600") from None
 
 
 def mapping(given: Any) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def json_value(given: Any, depth: int = 0) -> Any:
     Raise ValueError if JSON cannot represent the value.
     """
     if depth > _DEEPEST:
-        raise ValueError(f"goes deeper than {_DEEPEST} levels")
+        raise ValueError(f"has more than {_DEEPEST} levels")
     if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
         return {json_value(key): json_value(value, depth + 1) for key, value in given.items()}
     if isinstance(given, list | tuple):
@@ -237,7 +237,7 @@ def json_value(given: Any, depth: int = 0) -> Any:
         require_whole_letters(given)
     if given is None or isinstance(given, str | int | Decimal):
         return plain(given)
-    raise ValueError(f"must be made of what JSON has, not of {type(given).__name__}")
+    raise ValueError(f"must consist of JSON values, not of {type(given).__name__}")
 
 
 def choice(*words: str) -> Kind[str]:
@@ -255,7 +255,7 @@ def choice(*words: str) -> Kind[str]:
 
 def whole(low: int, high: int) -> Kind[int]:
     """Return a kind that accepts integers from ``low`` to ``high``."""
-    says = f"a whole number {f'from {low} to {high}' if high < _UNBOUNDED else f'of {low} or more'}"
+    says = f"an integer {f'from {low} to {high}' if high < _UNBOUNDED else f'of {low} or more'}"
 
     def read(given: Any) -> int:
         if isinstance(given, int) and not isinstance(given, bool) and low <= given <= high:
@@ -295,7 +295,7 @@ def span(least: float = 0) -> Kind[float]:
                 given = ((EARLIEST + DURATION.read(given)) - EARLIEST).total_seconds()
         return within.read(given)
 
-    says = f"seconds, or a length of time such as 90s, 5m or PT1H{from_} up to a day"
+    says = f"seconds, or a duration such as 90s, 5m or PT1H{from_} up to a day"
     return Kind({"oneOf": [dict(within.shape), {"type": "string"}]}, read, says=says)
 
 
@@ -313,15 +313,15 @@ def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
         return shown[0] if len(shown) == 1 else shown
 
     shape = {"oneOf": [dict(kind.shape), {"type": "array", "items": dict(kind.shape)}]}
-    return Kind(shape, read, write, f"{kind.says}, or a list of such")
+    return Kind(shape, read, write, f"{kind.says}, or a list of these")
 
 
 def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
-    """Return a kind that accepts any text of 1 to ``most`` characters."""
+    """Return a kind that accepts any string of 1 to ``most`` characters."""
 
     def read(given: Any) -> str:
         if not isinstance(given, str):
-            raise ValueError("must be text")
+            raise ValueError("must be a string")
         if not 0 < len(given) <= most:
             raise ValueError("is empty" if not given else "is too long")
         require_whole_letters(given)

@@ -34,7 +34,7 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
         if isinstance(given, Glob):
             return given
         if not isinstance(given, str):
-            raise ValueError("must be text")
+            raise ValueError("must be a string")
         return Glob(spelt(Glob(as_letters(given)).text))
 
     return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
@@ -121,7 +121,7 @@ def _globbed(value: Any) -> Any:
 
 _SINCE = "an instant, or the name of a request (r12)"
 _OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
-_BY_NAME = "an object of names, each with a glob of its value, or with null where it must be absent"
+_BY_NAME = "an object of names, each with a glob for its value, or null if it must be absent"
 _BY_PATH = "an object of paths, each with a glob or another JSON value"
 
 OUTCOME_WORDS = several(Kind({"type": "string"}, _outcome, says=_OUTCOMES), _GLOBS)
@@ -129,7 +129,7 @@ SINCE = Kind(
     {"type": "string"},
     _since,
     lambda since: wire(since) if isinstance(since, datetime) else f"r{since}",
-    says=f"{_SINCE}, after which it came",
+    says=f"{_SINCE}, after which the request arrived",
 )
 GLOBS_BY_NAME = Kind(
     {"type": "object", "additionalProperties": {"type": ["string", "null"]}},

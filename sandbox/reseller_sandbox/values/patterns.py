@@ -40,7 +40,7 @@ def compiled(pattern: str) -> Any:
         reason = error.args[0]
         raise BadPattern(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
     except UnicodeEncodeError:
-        raise BadPattern("it holds half a character") from None
+        raise BadPattern("it contains a lone surrogate") from None
     if program.programsize > _LARGEST:
         raise BadPattern("it repeats too much")
     return program

@@ -126,7 +126,7 @@ def require_whole_letters(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("holds half a character") from None
+        raise ValueError("contains a lone surrogate") from None
 
 
 def whole(digits: str) -> int:

@@ -160,11 +160,11 @@ class Shape(QuickSchema):
 class Whole(fields.Integer):
     """A JSON integer of any size. Strings, fractions and booleans are invalid."""
 
-    default_error_messages = {"invalid": "must be a whole number"}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be an integer"}  # noqa: RUF012
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ValidationError("must be a whole number")
+            raise ValidationError("must be an integer")
         return value
 
 
@@ -182,7 +182,7 @@ class Digits(Whole):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
             return whole(value)
-        raise ValidationError("must be a whole number")
+        raise ValidationError("must be an integer")
 
 
 class Truth(fields.Boolean):
@@ -238,7 +238,7 @@ class TextOrNumber(Text):
 class TextOrWhole(Text):
     """A string, or an integer that is converted to a string."""
 
-    default_error_messages = {"invalid": "must be a string or a whole number"}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be a string or an integer"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0, "maxLength": text_checks.LONGEST}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:

@@ -60,11 +60,11 @@ def _headers(given: Any) -> dict[str, str]:
         raise ValueError(f"has more than {_MOST} keys" if headers else "is empty")
     for name, value in headers.items():
         if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
-            raise ValueError(f"has no header's name in {name[:40]!r}")
+            raise ValueError(f"must have valid header names, not {name[:40]!r}")
         if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
-            raise ValueError(f"cannot say {name}, which the server says itself")
+            raise ValueError(f"cannot set {name}: the server sets that header")
         if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
-            raise ValueError(f"has a value for {name} that is not up to {_LONGEST} printable characters")
+            raise ValueError(f"must have up to {_LONGEST} printable characters as the value of {name}")
     return headers
 
 
@@ -110,14 +110,14 @@ class Error(FaultKind, frozen=True, kw_only=True):
     def mistakes(self) -> Iterator[Mistake]:
         """Require an error or a status, with the parameters that belong to it."""
         if self.error is None and self.status is None:
-            yield Mistake((), "takes an error, or a status with a body")
+            yield Mistake((), "requires an error or a status")
         for key in ("body", "content_type") if self.error is not None else ("facts",):
             if getattr(self, key) is not None:
                 yield Mistake(
-                    (key,), f"does not go with {'an error' if self.error is not None else 'a raw status'}"
+                    (key,), f"is not allowed with {'an error' if self.error is not None else 'a raw status'}"
                 )
         if self.retry_after is not None and "retry-after" in map(str.lower, self.headers or ()):
-            yield Mistake(("retry_after",), "does not go with a header of that name")
+            yield Mistake(("retry_after",), "is not allowed with a header of that name")
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
         headers = tuple((self.headers or {}).items())
@@ -149,7 +149,7 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
     def mistakes(self) -> Iterator[Mistake]:
         """Require one of value, drop and type."""
         if (self.value is not None) + self.drop + (self.type is not None) != 1:
-            yield Mistake((), "takes one of value, drop and type")
+            yield Mistake((), "requires exactly one of value, drop and type")
 
     def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:  # noqa: ARG002
         answer, changed = self.path.change(so_far.answer, self._edited)

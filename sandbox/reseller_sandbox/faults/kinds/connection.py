@@ -61,7 +61,7 @@ class Garbage(FaultKind, frozen=True, kw_only=True):
     def mistakes(self) -> Iterator[Mistake]:
         """Require at most one of text and hex, and valid hexadecimal digits in hex."""
         if self.text is not None and self.hex is not None:
-            yield Mistake(("hex",), "does not go with text")
+            yield Mistake(("hex",), "is not allowed with text")
         try:
             bytes.fromhex(self.hex or "")
         except ValueError:

@@ -39,7 +39,7 @@ class Latency(FaultKind, frozen=True, kw_only=True):
         """Require exactly one complete way to give the delay."""
         fixed, even, lognormal = (value is not None for value in (self.seconds, self.min, self.median))
         if fixed + even + lognormal != 1 or (fixed and self.max is not None):
-            yield Mistake((), "takes seconds, or min and max, or median with sigma and max")
+            yield Mistake((), "requires seconds, or min and max, or median with sigma and max")
         elif even and self.max is None:
             yield Mistake(("max",), "is missing")
         elif even and self.min is not None and self.max is not None and self.max < self.min:
