@@ -74,7 +74,7 @@ def test_default_worlds_are_equal_and_forks_of_shards_and_starts_differ() -> Non
 def test_a_request_for_another_shard_is_refused_with_both_names() -> None:
     zero, three = Sandbox(shard="s0"), Sandbox(shard="s3")
     elsewhere = three.fork(name="elsewhere").account()
-    both = "of the shard s3, and this is the shard s0"
+    both = "to the shard s3, and this is the shard s0"
     assert both in message(zero, "/v3/balance", elsewhere.key)
     assert both in message(zero, "/_worlds/s3-elsewhere/v3/balance", elsewhere.key)
     InProcess(zero.app)("GET", "/V2.0/domain/zones", [("X-Auth-Token", elsewhere.token)], b"")

@@ -78,8 +78,8 @@ class Climb:
     def transport(self) -> None:
         """Climb the rungs of every operation: host, size, world, version, token, and the form of a body."""
         before = contents(self.sandbox)
-        reason = "it has to name one host, and perhaps a port"
-        self.refused("invalid_host", f"400 The request has the Host header 'no host'; {reason}.", host="")
+        reason = "It must name one host, optionally with a port"
+        self.refused("invalid_host", f"400 The request has the Host header 'no host'. {reason}.", host="")
         most = "limit of 1048576 bytes (--max-body)"
         raw = b"[" if self.method != "GET" else None
         self.refused("body_too_large", f"413 The body is larger than the {most}.", raw=raw)

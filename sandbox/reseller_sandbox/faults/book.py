@@ -80,10 +80,10 @@ class FaultBook(Struct, frozen=True):
 
         Unchanged rules keep their counts. New rules begin with those in ``counts``.
         """
-        kept = {rule.name: rule for rule in self.rules}
+        earlier = {rule.name: rule for rule in self.rules}
         new: HashTrieMap[str, Count] = HashTrieMap()
         for rule in rules:
-            count = self.count(rule.name) if kept.get(rule.name) is rule else counts.get(rule.name, _NONE)
+            count = self.count(rule.name) if earlier.get(rule.name) is rule else counts.get(rule.name, _NONE)
             new = new.insert(rule.name, count)
         return replace(self, rules=rules, counts=new)
 
@@ -98,13 +98,13 @@ class FaultBook(Struct, frozen=True):
         """
         return replace(self, waiting=self.waiting.remove(request))
 
-    def without(self, apply: Strike) -> FaultBook:
-        """Return the book as if the request of ``apply`` had not arrived.
+    def without(self, strike: Strike) -> FaultBook:
+        """Return the book as if the request of ``strike`` had not arrived.
 
         All other requests still count.
         """
         counts = self.counts
-        for name, (earlier, later) in apply.counted.items():
+        for name, (earlier, later) in strike.counted.items():
             count = self.count(name)
             if count.matched < later.matched:  # a new rule with that name, which did not count the request
                 continue

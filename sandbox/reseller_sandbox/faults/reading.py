@@ -80,23 +80,23 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def expanded(preset: Preset, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rules of a preset with the changes in ``given``.
+def expanded(preset: Preset, changes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rules of a preset with the changes in ``changes``.
 
     ``name`` names all rules, and ``match`` and ``when`` are added to those of each rule. ``read_rules`` adds
     each other parameter to the rules whose kinds have this parameter.
     """
-    name = given.get("name", preset.name)
+    name = changes.get("name", preset.name)
     rules = []
     for rule in preset.rules:
         sections = {
-            section: {**rule.get(section, {}), **given[section]}
-            if isinstance(given.get(section), Mapping)
-            else given.get(section, rule.get(section))
+            section: {**rule.get(section, {}), **changes[section]}
+            if isinstance(changes.get(section), Mapping)
+            else changes.get(section, rule.get(section))
             for section in ("match", "when")
         }
-        own = name if len(preset.rules) == 1 or not isinstance(name, str) else f"{name}.{rule['name']}"
-        rules.append({**rule, **sections, "name": own})
+        rule_name = name if len(preset.rules) == 1 or not isinstance(name, str) else f"{name}.{rule['name']}"
+        rules.append({**rule, **sections, "name": rule_name})
     return rules
 
 
@@ -113,14 +113,14 @@ _KIND, _PRESET = choice(*KINDS), choice(*PRESETS)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def _name(given: Any) -> str:
-    if not isinstance(given, str) or not _NAME.fullmatch(given):
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise ValueError(
             "must be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
         )
-    if given in RESERVED:
-        raise ValueError(f"cannot be {given}, which is the path of the list of {given}")
-    return given
+    if value in RESERVED:
+        raise ValueError(f"cannot be {value}, which is the path of the list of {value}")
+    return value
 
 
 NAME = Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)
@@ -300,23 +300,23 @@ def _at_instants(when: Any, now: datetime | None) -> Any:
     return {key: _ahead(value, now) if key in ("from", "until") else value for key, value in when.items()}
 
 
-def _ahead(given: Any, now: datetime) -> Any:
+def _ahead(value: Any, now: datetime) -> Any:
     """Return the instant that a duration means, or any other value unchanged."""
     try:
-        return instant(WHEN.read(given), now)
+        return instant(WHEN.read(value), now)
     except (ValueError, OverflowError):
-        return given
+        return value
 
 
-def _kind(word: Any, given: Mapping[str, Any]) -> tuple[FaultKind | None, list[Mistake]]:
-    """Return the kind ``word`` with parameters ``given``, or None, and the mistakes."""
+def _kind(word: Any, parameters: Mapping[str, Any]) -> tuple[FaultKind | None, list[Mistake]]:
+    """Return the kind ``word`` with parameters ``parameters``, or None, and the mistakes."""
     try:
         kind = KINDS[_KIND.read(word)]
     except ValueError as problem:
         if word is None:
             return None, [Mistake(("kind",), f"is missing; it {problem}")]
         return None, mistakes("kind", word, problem)
-    values, wrong = read((*declared(kind), *declared(Parts)), given)
+    values, wrong = read((*declared(kind), *declared(Parts)), parameters)
     if wrong:
         return None, wrong
     fault = kind(**by_attribute(declared(kind), values))

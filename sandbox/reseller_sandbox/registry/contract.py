@@ -95,9 +95,9 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[Mistake]:
             yield Mistake(("outcome",), f"must be {words_of_outcome}, not {outcome[:60]!r}{hint}")
 
 
-def read_match(given: Any, words: Vocabulary | None) -> Match:
-    """Return ``given`` as a match. Raise ``Within``, which names every mistake."""
-    match = MATCH.read(given)
+def read_match(value: Any, words: Vocabulary | None) -> Match:
+    """Return ``value`` as a match. Raise ``Within``, which names every mistake."""
+    match = MATCH.read(value)
     if wrong := [*unknown(match, words)]:
         raise Within(wrong)
     return match

@@ -47,15 +47,15 @@ def parse_addresses(draft: Draft, texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(addresses)
 
 
-def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
+def parse_typed(addresses: Sequence[TypedAddress]) -> tuple[str, ...]:
     """Return typed addresses in canonical form.
 
     Refuse with ``unknown_ip_type``, then ``invalid_ip``.
     """
-    for address in given:
+    for address in addresses:
         if address.type not in _VERSIONS:
             raise Refused(UNKNOWN_IP_TYPE, type=address.type[:60])
-    return tuple(parse_address(address.ip, _VERSIONS[address.type]) for address in given)
+    return tuple(parse_address(address.ip, _VERSIONS[address.type]) for address in addresses)
 
 
 def parse_address(text: str, version: int | None = None) -> str:
@@ -153,8 +153,8 @@ def _glueless_below(state: State, account: int, server: str, domain: str) -> str
     parent = next((name for name, end in pairwise(ends) if end in state.zones), None)
     if parent is None or parent == domain:
         return parent
-    held = held_order(state, parent)
-    return parent if held is None or held.account == account else None
+    order = held_order(state, parent)
+    return parent if order is None or order.account == account else None
 
 
 def parse_nameserver(text: str) -> str:

@@ -218,8 +218,8 @@ def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
         stage = Stage.OVERDUE
     zone: Zone = draft.state.zones[order.zone]
     since = order.since if order.stage is stage else draft.now
-    snapshot = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
-    moved = replace(order, stage=stage, since=since, due=snapshot, **more)
+    end = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
+    moved = replace(order, stage=stage, since=since, due=end, **more)
     again = retry(moved, draft.assumed, draft.now)
     return draft.put(moved if again == moved.retry else replace(moved, retry=again))
 

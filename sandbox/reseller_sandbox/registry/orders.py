@@ -83,20 +83,20 @@ def new_code(draft: Draft) -> str:
     return drawn_at(draft.base.seed, draft.next("auth_code"))
 
 
-def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> Order:
-    """Return a new order for ``wanted``, not written yet.
+def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -> Order:
+    """Return a new order for ``purchase``, not written yet.
 
     ``more`` are additional fields of the order.
     """
     return Order(
         id=draft.next("order"),
         account=account.client_id,
-        name=wanted.name,
+        name=purchase.name,
         since=draft.now,
-        customer_id=wanted.customer_id,
-        privacy=wanted.privacy,
-        autorenew=wanted.autorenew,
-        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wanted.transfer_lock else ()),
+        customer_id=purchase.customer_id,
+        privacy=purchase.privacy,
+        autorenew=purchase.autorenew,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if purchase.transfer_lock else ()),
         **more,
     )
 
@@ -112,24 +112,27 @@ def drawn_at(seed: str, number: int) -> str:
 
 
 def require_cost(
-    draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal, *, always: bool = False
+    draft: Draft, name: str, premium: bool, agreed: Agreed, price: Decimal, *, always: bool = False
 ) -> None:
     """Refuse if the client agreed to a price other than that of all years.
 
     For a premium name, the client must agree to a price if ``always`` or the assumptions say so. For an
     ordinary name, an agreed price counts only if the assumptions say so.
     """
-    if isinstance(given, str):  # WHATEVER
+    if isinstance(agreed, str):  # WHATEVER
         if premium and draft.assumed.premium_names == "refused":
             raise Refused(refusals.PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
         return
-    if given is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
+    if agreed is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
         raise Refused(refusals.PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
-    if given is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
+    if agreed is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
         return
-    if given != price:
+    if agreed != price:
         raise Refused(
-            refusals.PRICE_MISMATCH, given=money.write(given), name=to_unicode(name), price=money.write(price)
+            refusals.PRICE_MISMATCH,
+            given=money.write(agreed),
+            name=to_unicode(name),
+            price=money.write(price),
         )
 
 
@@ -217,16 +220,16 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
 
 
 def set_contacts(
-    draft: Draft, order: Order, wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]
+    draft: Draft, order: Order, by_role: Mapping[str, Wanted], wire_names: Mapping[str, str]
 ) -> Order:
-    """Change the contacts of a domain. Roles that are not in ``wanted`` stay.
+    """Change the contacts of a domain. Roles that are not in ``by_role`` stay.
 
     A new registrant costs the zone's owner-change price. Refuse with ``locked``, ``invalid_contact``,
     ``contact_not_found`` and ``insufficient_funds``.
     """
     account = draft.state.accounts[order.account]
-    changed = changeable_contacts(draft, order, wanted)
-    contacts.check(wanted, wire_names)
+    changed = changeable_contacts(draft, order, by_role)
+    contacts.check(by_role, wire_names)
     handles = contacts.assign(draft, account, changed, order.contacts)
     if "registrant" in changed:
         price = draft.state.zones[order.zone].prices.owner_change
@@ -234,22 +237,22 @@ def set_contacts(
     return draft.put(replace(order, contacts=handles))
 
 
-def changeable_contacts(draft: Draft, order: Order, wanted: Mapping[str, Wanted]) -> dict[str, Wanted]:
-    """Return the contacts in ``wanted`` that differ from the order's contacts.
+def changeable_contacts(draft: Draft, order: Order, by_role: Mapping[str, Wanted]) -> dict[str, Wanted]:
+    """Return the contacts in ``by_role`` that differ from the order's contacts.
 
     Refuse if the order cannot get these contacts.
     """
     require(draft, order, Action.SET_CONTACTS, locks=False)
-    changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
+    changed = {role: contact for role, contact in by_role.items() if not _same(draft, order, role, contact)}
     require_unlocked(draft, order, Action.SET_CONTACTS, registrant="registrant" in changed)
     return changed
 
 
-def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
+def _same(draft: Draft, order: Order, role: str, contact: Wanted) -> bool:
     handle: str = getattr(order.contacts, role)
-    if isinstance(given, str):
-        return given == handle
-    return contacts.completed(draft, given, handle) == draft.state.contacts[handle].card
+    if isinstance(contact, str):
+        return contact == handle
+    return contacts.completed(draft, contact, handle) == draft.state.contacts[handle].card
 
 
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
@@ -313,40 +316,40 @@ class Edit(Struct, frozen=True, kw_only=True):
     remove: Sequence[str] = ()
 
 
-def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
-    """Apply ``wanted``. A new registrant costs the zone's owner-change price.
+def edit(draft: Draft, order: Order, changes: Edit) -> Order:
+    """Apply ``changes``. A new registrant costs the zone's owner-change price.
 
     Refuse, in this order: ``wrong_state``, ``locked``, ``held_by_registry``, ``transfer_pending``,
     ``invalid_nameserver``, ``contact_not_found``, ``insufficient_funds``.
     """
     require(draft, order, Action.SET_FLAGS)
-    if wanted.add or wanted.remove:
+    if changes.add or changes.remove:
         require(draft, order, Action.SET_NAMESERVERS)
-    if wanted.contacts:
-        changeable_contacts(draft, order, wanted.contacts)
-    if wanted.flags.get(Flag.HOLD) is False:
+    if changes.contacts:
+        changeable_contacts(draft, order, changes.contacts)
+    if changes.flags.get(Flag.HOLD) is False:
         require_releasable(draft, order)
-    for flag, wish in wanted.flags.items():
-        if (flag in order.flags) is not wish:
-            require(draft, order, SWITCHES[flag][wish])
-    if wanted.add or wanted.remove:
-        order = set_nameservers(draft, order, _servers(draft, order, wanted))
-    if wanted.contacts:
-        order = set_contacts(draft, order, wanted.contacts, {})
-    on = {flag for flag, wish in wanted.flags.items() if wish}
-    return draft.put(replace(order, flags=(order.flags - set(wanted.flags)) | on))
+    for flag, value in changes.flags.items():
+        if (flag in order.flags) is not value:
+            require(draft, order, SWITCHES[flag][value])
+    if changes.add or changes.remove:
+        order = set_nameservers(draft, order, _servers(draft, order, changes))
+    if changes.contacts:
+        order = set_contacts(draft, order, changes.contacts, {})
+    on = {flag for flag, value in changes.flags.items() if value}
+    return draft.put(replace(order, flags=(order.flags - set(changes.flags)) | on))
 
 
-def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:
+def _servers(draft: Draft, order: Order, changes: Edit) -> list[str]:
     """Return the order's name servers without the removed ones, then the added ones."""
     servers = list(order.nameservers)
-    for text in wanted.remove:
+    for text in changes.remove:
         server = hosts.parse_nameserver(text)
         if server in servers:
             servers.remove(server)
         elif draft.assumed.repeated_nameservers == "refused":
             raise Refused(INVALID_NAMESERVER, server=text, problem="is not a name server of the domain")
-    for text in wanted.add:
+    for text in changes.add:
         server = hosts.parse_nameserver(text)
         if server not in servers:
             servers.append(server)
@@ -355,7 +358,7 @@ def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:
     if not servers:
         raise Refused(
             INVALID_NAMESERVER,
-            server=wanted.remove[-1],
+            server=changes.remove[-1],
             problem="is the last name server; at least one is required",
         )
     return servers

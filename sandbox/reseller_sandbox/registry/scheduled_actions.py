@@ -22,30 +22,35 @@ _SUBJECTS = ("domain", "zone", "account")
 
 
 def make(
-    draft: Draft, action: str, given: Mapping[str, Any], *, at: str | None = None, after: Match | None = None
+    draft: Draft,
+    action: str,
+    arguments: Mapping[str, Any],
+    *,
+    at: str | None = None,
+    after: Match | None = None,
 ) -> ScheduledAction:
     """Schedule an action ``at`` an instant or ``after`` a request.
 
-    ``at`` can be a duration from now. ``given`` holds the arguments that ``third_parties.parameters`` read.
-    Refuse with ``invalid_parameter`` if the instant is past. Also raise the action's refusals that waiting
-    cannot resolve.
+    ``at`` can be a duration from now. ``arguments`` are values of the action's parameters. Refuse with
+    ``invalid_parameter`` if the instant is past. Also raise those refusals of the action that waiting cannot
+    resolve.
     """
     if (at is None) is (after is None):
         raise Refused(INVALID_PARAMETER, problems="a scheduled action requires either at or after")
-    _require_hope(draft, action, given)
+    _require_hope(draft, action, arguments)
     after = None if after is None else awaited(after)
     scheduled = ScheduledAction(
-        id=draft.next("scheduled"), action=action, given=tuple(sorted(given.items())), after=after
+        id=draft.next("scheduled"), action=action, given=tuple(sorted(arguments.items())), after=after
     )
     if at is not None:
         scheduled = replace(scheduled, at=_ahead(draft, at))
     return draft.put(scheduled)
 
 
-def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
+def _require_hope(draft: Draft, action: str, arguments: Mapping[str, Any]) -> None:
     trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
     try:
-        third_parties.ACTIONS[action](trial, **given)
+        third_parties.ACTIONS[action](trial, **arguments)
     except Refused as refused:
         if refused.rule in HOPELESS:
             raise

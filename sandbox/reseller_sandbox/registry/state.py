@@ -270,12 +270,12 @@ def replaced(state: State, accounts: Sequence[Account]) -> State:
     """
     if 2 * len(accounts) < len(state.accounts):
         return filled(state, accounts)
-    every = state.accounts.update({account.client_id: account for account in accounts})
+    table = state.accounts.update({account.client_id: account for account in accounts})
     maps: dict[str, dict[Any, Any]] = {"account_by_key": {}, "account_by_token": {}}
-    for account in every.values():
+    for account in table.values():
         for name, key, value in TABLES[Account].looked_up(account):
             maps[name][key] = value
-    return replace(state, accounts=every, **{name: HashTrieMap(entries) for name, entries in maps.items()})
+    return replace(state, accounts=table, **{name: HashTrieMap(entries) for name, entries in maps.items()})
 
 
 #: Below this count, add records one by one: adding many at once rebuilds every index.

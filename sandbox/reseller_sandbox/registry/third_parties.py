@@ -74,7 +74,7 @@ def set_prices(
         privacy: The price of privacy per year.
         owner_change: The price of a change of owner.
     """
-    given = {
+    prices = {
         "registration": registration,
         "renewal": renewal,
         "transfer": transfer,
@@ -82,9 +82,9 @@ def set_prices(
         "privacy": privacy,
         "owner_change": owner_change,
     }
-    changed = {name: AMOUNT(price) for name, price in given.items() if price is not None}
+    changed = {name: AMOUNT(price) for name, price in prices.items() if price is not None}
     if not changed:
-        raise Refused(INVALID_PARAMETER, problems=f"set_prices requires at least one of {', '.join(given)}")
+        raise Refused(INVALID_PARAMETER, problems=f"set_prices requires at least one of {', '.join(prices)}")
     zone_record = _zone(draft.state, zone)
     return _changed(draft, "set_prices", replace(zone_record, prices=replace(zone_record.prices, **changed)))
 
@@ -127,16 +127,16 @@ def set_premium(
     """
     zone = zones.zone_of(draft.state, domain)
     label = zones.label_of(domain, zone)
-    kept = {name: own for name, own in zone.premium if name != label}
+    premium = {name: prices for name, prices in zone.premium if name != label}
     if registration is not None:
-        kept[label] = Premium(
+        premium[label] = Premium(
             registration=AMOUNT(registration),
             renewal=AMOUNT(registration if renewal is None else renewal),
             transfer=AMOUNT(registration if transfer is None else transfer),
         )
     elif renewal is not None or transfer is not None:
         raise Refused(INVALID_PARAMETER, problems="registration is required with renewal or transfer")
-    draft.put(replace(zone, premium=tuple(sorted(kept.items(), key=lambda pair: pair[0]))))
+    draft.put(replace(zone, premium=tuple(sorted(premium.items(), key=lambda pair: pair[0]))))
     return RegistryEvent(at=draft.now, event="set_premium", subject=domain)
 
 
@@ -219,13 +219,13 @@ def _zone(state: State, name: str) -> ZoneRecord:
     return zone
 
 
-def instant_ahead(now: datetime, name: str, given: Any) -> datetime:
+def instant_ahead(now: datetime, name: str, value: Any) -> datetime:
     """Return the instant that a ``When`` parameter means.
 
     Refuse with ``invalid_parameter``.
     """
     try:
-        return instant(WHEN(given), now)
+        return instant(WHEN(value), now)
     except ValueError as problem:
         raise Refused(INVALID_PARAMETER, problems=f"{name}: {problem}") from None
 
@@ -280,8 +280,8 @@ def register(
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
     if available.reserved:
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
-    wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
-    order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
+    purchase = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
+    order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, purchase)
     order = enter(draft, order, Stage.ACTIVE, auth_code=auth_code or order.auth_code)
     return concerning(draft, "register", order)
 
@@ -338,13 +338,13 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Re
         force: Whether to ignore the transfer lock and the domain's age.
     """
     zone = zones.zone_of(draft.state, domain)
-    held = _held(draft.state, domain)
-    if held.account == OUTSIDE:
+    order = _held(draft.state, domain)
+    if order.account == OUTSIDE:
         raise Refused(refusals.HELD_OUTSIDE, name=to_unicode(domain))
     price = zones.transfer_price(zone, zones.premium_prices(zone, domain), 1)
-    wish = transfers.Wish(name=domain, code=held.auth_code, cost=price, forced=force)
-    transfers.request(draft, draft.state.accounts[OUTSIDE], wish)
-    return concerning(draft, "request_transfer", held)
+    purchase = transfers.Wish(name=domain, code=order.auth_code, cost=price, forced=force)
+    transfers.request(draft, draft.state.accounts[OUTSIDE], purchase)
+    return concerning(draft, "request_transfer", order)
 
 
 def approve_transfer(draft: Draft, domain: Name) -> RegistryEvent:
@@ -415,10 +415,10 @@ ACTIONS: Mapping[str, Action] = {
 
 def _held(state: State, name: str) -> Order:
     zones.zone_of(state, name)
-    held = held_order(state, name)
-    if held is None:
+    order = held_order(state, name)
+    if order is None:
         raise Refused(refusals.NOT_HELD, name=to_unicode(name))
-    return held
+    return order
 
 
 def _coming_in(state: State, name: str) -> Transfer:

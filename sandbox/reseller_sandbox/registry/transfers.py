@@ -63,23 +63,23 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers or (), wish.name)
     if wish.customer_id is not None:
         customers.own(draft.state, account, wish.customer_id)
-    held = _require_transferable(draft, account, zone, wish)
-    if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
+    losing = _require_transferable(draft, account, zone, wish)
+    if not hmac.compare_digest(losing.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
         raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(wish.name))
-    years = _years(draft, held, wish)
+    years = _years(draft, losing, wish)
     special = zones.premium_prices(zone, wish.name)
     price = zones.transfer_price(zone, special, years)
     orders.require_cost(draft, wish.name, special is not None, wish.cost, price)
     cost = orders.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=wish.privacy))
     ledger.require_funds(account, cost.total)
-    order = _arriving(draft, account, replace(wish, years=years, nameservers=servers), held)
+    order = _arriving(draft, account, replace(wish, years=years, nameservers=servers), losing)
     transfer = Transfer(
         name=wish.name,
         status=TransferStatus.PENDING,
         gaining=account.client_id,
-        losing=held.account,
+        losing=losing.account,
         gaining_order=order.id,
-        losing_order=held.id,
+        losing_order=losing.id,
         requested=draft.now,
         completes=completion(draft.now, zone.policy),
         charges=cost.charge(draft, order, Purpose.TRANSFER, years),
@@ -88,15 +88,15 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     return orders.Placed(order, cost.total)
 
 
-def _arriving(draft: Draft, account: Account, wish: Wish, held: Order) -> Order:
+def _arriving(draft: Draft, account: Account, wish: Wish, losing: Order) -> Order:
     order = orders.new_order(
         draft,
         account,
         wish,
-        zone=held.zone,
+        zone=losing.zone,
         stage=Stage.ARRIVING,
-        created=held.created,
-        expires=held.expires,
+        created=losing.created,
+        expires=losing.expires,
         contacts=assign(draft, account, wish.contacts),
         nameservers=tuple(wish.nameservers or ()),
         years=wish.years,
@@ -106,20 +106,20 @@ def _arriving(draft: Draft, account: Account, wish: Wish, held: Order) -> Order:
 
 def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
     name = wish.name
-    held = held_order(draft.state, name)
-    if held is None:
+    losing = held_order(draft.state, name)
+    if losing is None:
         raise Refused(refusals.NOT_REGISTERED, name=to_unicode(name))
-    if held.account == account.client_id:
+    if losing.account == account.client_id:
         raise Refused(refusals.ALREADY_YOURS, name=to_unicode(name))
-    require(draft, held, Action.TRANSFER_OUT, locks=not wish.forced)
-    since = settled_since(held, draft.assumed)
+    require(draft, losing, Action.TRANSFER_OUT, locks=not wish.forced)
+    since = settled_since(losing, draft.assumed)
     ready = since + days(zone.policy.transfer_lock)
     if draft.now < ready and not wish.forced:
-        came = "was registered" if since == held.created else "came by a transfer"
+        came = "was registered" if since == losing.created else "came by a transfer"
         raise Refused(
             refusals.TOO_YOUNG, name=to_unicode(name), came=came, since=wire(since), ready=wire(ready)
         )
-    return held
+    return losing
 
 
 def settled_since(order: Order, assumed: Assumptions) -> datetime:
@@ -129,9 +129,9 @@ def settled_since(order: Order, assumed: Assumptions) -> datetime:
     return order.arrived
 
 
-def _years(draft: Draft, held: Order, wish: Wish) -> int:
+def _years(draft: Draft, losing: Order, wish: Wish) -> int:
     """Return the years that the transfer adds and charges: at least one."""
-    renewals.require_period(draft, held, wish.years, always=1)
+    renewals.require_period(draft, losing, wish.years, always=1)
     return 1 if draft.assumed.transfer_years == "one" else wish.years
 
 

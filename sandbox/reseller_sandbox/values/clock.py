@@ -38,11 +38,11 @@ def real_now() -> datetime:
     return _plain(datetime.now(UTC))
 
 
-def _plain(found: datetime) -> datetime:
-    """Return ``found`` in UTC as a plain ``datetime``, even if a test patched it."""
-    if found.tzinfo is UTC and type(found) is _OWN:
-        return found
-    return EARLIEST + (found - EARLIEST)
+def _plain(instant: datetime) -> datetime:
+    """Return ``instant`` in UTC as a plain ``datetime``, even if a test patched it."""
+    if instant.tzinfo is UTC and type(instant) is _OWN:
+        return instant
+    return EARLIEST + (instant - EARLIEST)
 
 
 #: Returns seconds on a monotonic counter. Tools that freeze time for a test replace the functions of

@@ -116,9 +116,9 @@ def flaw(text: str) -> str | None:
     return "holds a control character" if has_control(text) else None
 
 
-def plain(given: T) -> T:
+def plain(value: T) -> T:
     """Return a text of a subclass of ``str``, such as an enumeration, as ``str``."""
-    return cast(T, str.__str__(given)) if isinstance(given, str) else given
+    return cast(T, str.__str__(value)) if isinstance(value, str) else value
 
 
 def require_whole_letters(text: str) -> None:

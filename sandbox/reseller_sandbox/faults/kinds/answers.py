@@ -68,14 +68,14 @@ def _headers(given: Any) -> dict[str, str]:
     return headers
 
 
-def _facts(given: Any) -> dict[str, Any]:
-    return dict(ANYTHING.read(mapping(given)))
+def _facts(value: Any) -> dict[str, Any]:
+    return dict(ANYTHING.read(mapping(value)))
 
 
-def _media_type(given: Any) -> str:
-    if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
+def _media_type(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST or not _MEDIA_TYPE.fullmatch(value):
         raise ValueError("must be a media type such as text/html; charset=utf-8")
-    return given
+    return value
 
 
 FACTS = Kind(MAPPING.shape, _facts, says=MAPPING.says)

@@ -25,9 +25,9 @@ def _matching(says: str, pattern: str) -> Kind[str]:
     """Return a kind that accepts strings that match ``pattern``."""
     compiled = re.compile(pattern)
 
-    def read(given: Any) -> str:
-        if isinstance(given, str) and compiled.fullmatch(given):
-            return given
+    def read(value: Any) -> str:
+        if isinstance(value, str) and compiled.fullmatch(value):
+            return value
         raise ValueError(f"must be {says}")
 
     return Kind({"type": "string"}, read, says=says)
@@ -37,8 +37,8 @@ def _listed(says: str, pattern: str) -> Kind[tuple[str, ...]]:
     """Return a kind that accepts a list, or comma-separated text, of strings."""
     item = _matching(f"a list of up to {_MOST_LISTED} {says}", pattern)
 
-    def read(given: Any) -> tuple[str, ...]:
-        listed = given.split(",") if isinstance(given, str) else given
+    def read(value: Any) -> tuple[str, ...]:
+        listed = value.split(",") if isinstance(value, str) else value
         if not isinstance(listed, list | tuple) or not 0 < len(listed) <= _MOST_LISTED:
             listed = (None,)
         return tuple(item.read(text.strip() if isinstance(text, str) else text) for text in listed)
@@ -46,8 +46,8 @@ def _listed(says: str, pattern: str) -> Kind[tuple[str, ...]]:
     return Kind({"type": "array"}, read, says=item.says)
 
 
-def _seconds(given: Any) -> int:
-    text = str(given)
+def _seconds(value: Any) -> int:
+    text = str(value)
     if text.isascii() and text.isdigit() and len(text) < 9:
         return int(text)
     if text == "instant":
@@ -80,7 +80,7 @@ def switch(name: str, default: bool, *, observed: str = "") -> Any:
     words = choice(*(spelt(value) for value in values))
     kind = Kind(
         {"type": "boolean", "enum": values},
-        lambda given: words.read(spelt(given) if isinstance(given, bool) else given) == "true",
+        lambda raw: words.read(spelt(raw) if isinstance(raw, bool) else raw) == "true",
         says=f"one of {', '.join(map(spelt, values))}",
     )
     return free(name, kind, spelt(default), observed=observed)
@@ -95,12 +95,12 @@ def free(name: str, kind: Kind[Any], default: str, *, observed: str = "") -> Any
     return field(default=kind.read(default), metadata=declared)
 
 
-def read(assumption: Mapping[str, Any], given: object) -> Any:
-    """Return the value that ``given`` stands for in an assumption.
+def read(assumption: Mapping[str, Any], value: object) -> Any:
+    """Return the value that ``value`` stands for in an assumption.
 
-    ``given`` is a string, or a value from YAML or JSON. Raise ``BadAssumption``.
+    ``value`` is a string, or a value from YAML or JSON. Raise ``BadAssumption``.
     """
     try:
-        return assumption["kind"].read(given)
+        return assumption["kind"].read(value)
     except ValueError as problem:
-        raise BadAssumption(*mistakes(assumption["name"], given, problem)) from None
+        raise BadAssumption(*mistakes(assumption["name"], value, problem)) from None
