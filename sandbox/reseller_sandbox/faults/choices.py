@@ -31,16 +31,16 @@ def rule_schema() -> dict[str, Any]:
     return {"oneOf": [*kinds, {**preset, "title": "preset", "additionalProperties": True}]}
 
 
-def rule_parts() -> tuple[Parameter, ...]:
+def rule_parameters() -> tuple[Parameter, ...]:
     """Return all possible parameters of a rule.
 
     They are read without validation, because a rule is validated as a whole, with all of its mistakes.
     """
     preset = replace(_named("preset", *PRESETS), words="The preset whose rules to add, in place of a kind.")
-    return (_unread(preset), *map(_unread, declared(Parts)), *own_parts())
+    return (_unread(preset), *map(_unread, declared(Parts)), *kind_parameters())
 
 
-def own_parts() -> tuple[Parameter, ...]:
+def kind_parameters() -> tuple[Parameter, ...]:
     """Return the parameters of all kinds. Those with the same name become one."""
     own: dict[str, Parameter] = {}
     for name, kind in KINDS.items():

@@ -75,7 +75,7 @@ class Effects(Struct, frozen=True, kw_only=True):
 Phase = Literal["before", "after"]
 
 
-class Asked(Request, Protocol):
+class FaultRequest(Request, Protocol):
     """A request as rules and kinds see it."""
 
     @property
@@ -105,9 +105,9 @@ class FaultContext(Struct):
     time with the world.
     """
 
-    asked: Asked
+    request: FaultRequest
     now: datetime
-    luck: Chance
+    chance: Chance
     memory: Any = None
 
 
@@ -129,10 +129,10 @@ class FaultKind(Struct, frozen=True):
         """Yield each invalid combination of parameters."""
         yield from ()
 
-    def applies(self, asked: Asked) -> bool:  # noqa: ARG002
+    def applies(self, request: FaultRequest) -> bool:  # noqa: ARG002
         """Whether the kind can apply to such a request."""
         return True
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:
         """Return ``so_far`` with the effects of this kind, or None without an effect."""
         raise NotImplementedError

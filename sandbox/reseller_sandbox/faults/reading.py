@@ -80,7 +80,7 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def expanded(preset: Preset, changes: Mapping[str, Any]) -> list[dict[str, Any]]:
+def preset_rules(preset: Preset, changes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rules of a preset with the changes in ``changes``.
 
     ``name`` names all rules, and ``match`` and ``when`` are added to those of each rule. ``read_rules`` adds
@@ -188,7 +188,7 @@ def read_rules(
     problems: list[str] = []
     for number, item in enumerate(given):
         at = place.format(number)
-        items, wrong = _expanded(item)
+        items, wrong = _rules_of(item)
         for rule_item in items:
             rule, rule_mistakes = _rule(rule_item, vocabulary, named, at, now)
             rules += [rule] if rule is not None else []
@@ -229,7 +229,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     return after
 
 
-def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
+def _rules_of(item: Any) -> tuple[list[Any], list[Mistake]]:
     """Return the rules of one item, which may be a preset, and its mistakes."""
     if not isinstance(item, Mapping):
         return [item], []
@@ -240,7 +240,7 @@ def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
     except ValueError as problem:
         return [], mistakes("preset", item["preset"], problem)
     wrong: list[Mistake] = []
-    rules = expanded(preset, {key: value for key, value in item.items() if value is not None})
+    rules = preset_rules(preset, {key: value for key, value in item.items() if value is not None})
     for key, value in item.items():
         if key in ("preset", "name", "match", "when"):
             continue

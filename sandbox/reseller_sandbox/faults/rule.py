@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Asked, Chance, FaultKind, Phase
+from reseller_sandbox.faults.kind import Chance, FaultKind, FaultRequest, Phase
 from reseller_sandbox.values.kinds import INSTANT, Kind, Mistake, choice, number, several, whole
 from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.parameters import record
@@ -98,14 +98,14 @@ class FaultRule(Struct, frozen=True):
         """The phase in which the rule applies."""
         return self.when.phase or self.kind.phases[0]
 
-    def matches(self, asked: Asked) -> bool:
+    def matches(self, request: FaultRequest) -> bool:
         """Whether the rule matches the request.
 
         A request without an operation or without valid credentials can only match by method, path, headers
         and query.
         """
         return (
-            self.match(asked)
-            and (asked.admitted or self.match.parts <= _ON_THE_WIRE)
-            and self.kind.applies(asked)
+            self.match(request)
+            and (request.admitted or self.match.parts <= _ON_THE_WIRE)
+            and self.kind.applies(request)
         )

@@ -11,27 +11,27 @@ from reseller_sandbox import refusals
 from reseller_sandbox.refusals import Refused, Term
 from reseller_sandbox.registry import customers
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.customers import problem_with, require_good, tidy
+from reseller_sandbox.registry.customers import contact_problem, require_valid_card, tidy
 from reseller_sandbox.registry.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.values import patterns
 from reseller_sandbox.values.names import to_unicode
-from reseller_sandbox.values.text_checks import there_are
+from reseller_sandbox.values.text_checks import names_phrase
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 #: The fields of a new contact, or the handle of an existing one.
-Wanted = Mapping[str, str] | str
+ContactInput = Mapping[str, str] | str
 
 
-def check(by_role: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
+def check(by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]) -> None:
     """Refuse with ``invalid_contact`` for the first invalid field.
 
     The refusal uses the field names of the request.
     """
     for role in ROLES:
         contact = by_role.get(role)
-        problem = None if contact is None or isinstance(contact, str) else problem_with(Card(**contact))
+        problem = None if contact is None or isinstance(contact, str) else contact_problem(Card(**contact))
         if problem is not None:
             field, value, complaint = problem
             path = f"{wire_names[role]}.{wire_names[field]}"
@@ -51,7 +51,7 @@ def require_roles(draft: Draft, by_role: Mapping[str, object], wire_names: Mappi
 
 
 def assign(
-    draft: Draft, account: Account, by_role: Mapping[str, Wanted], current: RoleHandles | None = None
+    draft: Draft, account: Account, by_role: Mapping[str, ContactInput], current: RoleHandles | None = None
 ) -> RoleHandles:
     """Return the four handles of a domain.
 
@@ -125,7 +125,7 @@ def add(
     ``handle_taken``.
     """
     pairs = _extra(draft, extra, strict=True)
-    require_good(draft, card)
+    require_valid_card(draft, card)
     if customer_id is not None:
         customers.own(draft.state, account, customer_id)
     if not is_free(draft, handle):
@@ -144,7 +144,7 @@ def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapp
     """
     kept = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
     card = replace(contact.card, **changes)
-    require_good(draft, card)
+    require_valid_card(draft, card)
     return draft.put(replace(contact, card=tidy(card), extra=tuple(sorted(kept.items()))))
 
 
@@ -172,7 +172,7 @@ def _extra(draft: Draft, parameters: Mapping[str, object], *, strict: bool) -> t
     if strict:
         for name in sorted(parameters):
             if name not in known:
-                listed = there_are(sorted(known), "parameters")
+                listed = names_phrase(sorted(known), "parameters")
                 raise Refused(refusals.UNKNOWN_EXTRA, field=name[:60], known=listed)
     pairs = []
     for name in sorted(set(parameters) & set(known)):

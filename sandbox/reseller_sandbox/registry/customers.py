@@ -44,7 +44,7 @@ def pattern_of(field: str, *, any_phone: bool = False) -> str:
     return "" if pattern is None else f"^({pattern.pattern})?$"
 
 
-def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
+def contact_problem(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
     """Return the first invalid field of ``card`` as (field, value, problem), or None."""
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
     for field in CARD_FIELDS:
@@ -58,13 +58,13 @@ def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str]
     return None
 
 
-def require_good(draft: Draft, card: Card) -> None:
+def require_valid_card(draft: Draft, card: Card) -> None:
     """Refuse with ``invalid_contact`` for the first invalid field.
 
     The assumption ``v2.phone`` decides the form of telephone numbers.
     """
     phones = bool(card.phone or card.fax)
-    problem = problem_with(card, any_phone=phones and draft.assumed.phone_form == "any")
+    problem = contact_problem(card, any_phone=phones and draft.assumed.phone_form == "any")
     if problem is not None:
         field, value, complaint = problem
         raise Refused(INVALID_CONTACT, field=field, value=value, problem=complaint)
@@ -125,7 +125,7 @@ def _changed(draft: Draft, account: Account, customer: Customer, fields: Mapping
     details = {field: fields[field] for field in CARD_FIELDS if field in fields}
     more: dict[str, Any] = {field: fields[field] for field in OWN_FIELDS if field in fields}
     card = tidy(replace(customer.card, **details))
-    require_good(draft, card)
+    require_valid_card(draft, card)
     holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
     if holder not in (None, customer.customer_id):
         raise Refused(refusals.MAIL_TAKEN, customer=holder, mail=card.mail)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_NAMESERVER, Refused
 from reseller_sandbox.registry import contacts, hosts, ledger, zones
-from reseller_sandbox.registry.contacts import Wanted
+from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.lifecycle import SWITCHES, Action, enter, require, require_unlocked, retry
 from reseller_sandbox.registry.model import Account, Flag, Order, Premium, Purpose, Zone
 from reseller_sandbox.registry.state import Draft, State, own_order
@@ -27,7 +27,7 @@ CODE_LENGTH = 12
 CODE_LENGTHS = (4, 64)
 
 #: Stands for an agreed price: the client accepts any price.
-WHATEVER: Final = "whatever it costs"
+ANY_PRICE: Final = "whatever it costs"
 Agreed = Decimal | Literal["whatever it costs"] | None
 
 
@@ -42,7 +42,7 @@ class Purchase(Struct, frozen=True, kw_only=True):
     name: str
     years: int = 1
     cost: Agreed = None
-    contacts: Mapping[str, Wanted] = field(default_factory=dict)
+    contacts: Mapping[str, ContactInput] = field(default_factory=dict)
     wire_names: Mapping[str, str] = field(default_factory=dict)
     nameservers: Sequence[str] | None = None
     customer_id: int | None = None
@@ -80,7 +80,7 @@ class Placed(NamedTuple):
 
 def new_code(draft: Draft) -> str:
     """Return a fresh authorization code."""
-    return drawn_at(draft.base.seed, draft.next("auth_code"))
+    return auth_code_at(draft.base.seed, draft.next("auth_code"))
 
 
 def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -> Order:
@@ -101,7 +101,7 @@ def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -
     )
 
 
-def drawn_at(seed: str, number: int) -> str:
+def auth_code_at(seed: str, number: int) -> str:
     """Return authorization code number ``number`` (from 1) of a state with ``seed``."""
     digest = hashlib.sha256(f"{seed}/auth_code/{number}".encode()).digest()
     rest, letters = int.from_bytes(digest) % len(_CODE_LETTERS) ** CODE_LENGTH, ""
@@ -119,7 +119,7 @@ def require_cost(
     For a premium name, the client must agree to a price if ``always`` or the assumptions say so. For an
     ordinary name, an agreed price counts only if the assumptions say so.
     """
-    if isinstance(agreed, str):  # WHATEVER
+    if isinstance(agreed, str):  # ANY_PRICE
         if premium and draft.assumed.premium_names == "refused":
             raise Refused(refusals.PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
         return
@@ -220,7 +220,7 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
 
 
 def set_contacts(
-    draft: Draft, order: Order, by_role: Mapping[str, Wanted], wire_names: Mapping[str, str]
+    draft: Draft, order: Order, by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]
 ) -> Order:
     """Change the contacts of a domain. Roles that are not in ``by_role`` stay.
 
@@ -237,7 +237,9 @@ def set_contacts(
     return draft.put(replace(order, contacts=handles))
 
 
-def changeable_contacts(draft: Draft, order: Order, by_role: Mapping[str, Wanted]) -> dict[str, Wanted]:
+def changeable_contacts(
+    draft: Draft, order: Order, by_role: Mapping[str, ContactInput]
+) -> dict[str, ContactInput]:
     """Return the contacts in ``by_role`` that differ from the order's contacts.
 
     Refuse if the order cannot get these contacts.
@@ -248,7 +250,7 @@ def changeable_contacts(draft: Draft, order: Order, by_role: Mapping[str, Wanted
     return changed
 
 
-def _same(draft: Draft, order: Order, role: str, contact: Wanted) -> bool:
+def _same(draft: Draft, order: Order, role: str, contact: ContactInput) -> bool:
     handle: str = getattr(order.contacts, role)
     if isinstance(contact, str):
         return contact == handle

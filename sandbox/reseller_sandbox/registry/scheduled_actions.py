@@ -13,7 +13,7 @@ from reseller_sandbox.registry import third_parties
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.model import ScheduledAction
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.registry.third_parties import HOPELESS, instant_ahead
+from reseller_sandbox.registry.third_parties import PERMANENT, instant_ahead
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.matching import Match, Request
 
@@ -52,7 +52,7 @@ def _require_hope(draft: Draft, action: str, arguments: Mapping[str, Any]) -> No
     try:
         third_parties.ACTIONS[action](trial, **arguments)
     except Refused as refused:
-        if refused.rule in HOPELESS:
+        if refused.rule in PERMANENT:
             raise
 
 

@@ -198,7 +198,7 @@ class Draft:
         """Return the current state of the transaction. Later writes do not change it."""
         return self._making.made()
 
-    def go_on(self, now: datetime, cause: str) -> None:
+    def restart(self, now: datetime, cause: str) -> None:
         """Begin another transaction on the result of this one."""
         self.now, self.cause = now, cause
         self._changes = {}
@@ -238,7 +238,7 @@ class Draft:
         return number
 
     @property
-    def made_due(self) -> list[Due]:
+    def written_due(self) -> list[Due]:
         """The calendar entries of all written records.
 
         Later writes may have removed some of these entries from the calendar.
@@ -327,7 +327,7 @@ def own_order(state: State, client_id: int, name: str) -> Order | None:
     return state.orders[number] if number is not None else None
 
 
-def order_met(state: State, account: Account | None, name: str) -> Order | None:
+def relevant_order(state: State, account: Account | None, name: str) -> Order | None:
     """Return the account's own order for ``name``, or the order that holds it."""
     own = own_order(state, account.client_id, name) if account is not None else None
     return own or held_order(state, name)

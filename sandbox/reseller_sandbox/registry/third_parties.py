@@ -48,7 +48,7 @@ from reseller_sandbox.values.kinds import (
     whole,
 )
 from reseller_sandbox.values.names import to_unicode
-from reseller_sandbox.values.text_checks import there_are
+from reseller_sandbox.values.text_checks import names_phrase
 
 # Zones
 
@@ -163,7 +163,7 @@ def adjust_balance(
     """
     if (by is None) is (to is None):
         raise Refused(INVALID_PARAMETER, problems="adjust_balance requires either by or to")
-    account_record = account_called(draft.state, account)
+    account_record = find_account(draft.state, account)
     amount = CHANGE(by) if by is not None else CHANGE(to) - account_record.balance
     if amount:
         ledger.adjust(draft, account_record, amount)
@@ -188,7 +188,7 @@ def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "bo
     return _revoked(draft, "restore_credentials", account, lambda revoked: revoked - _credentials(which))
 
 
-def account_called(state: State, word: str) -> Account:
+def find_account(state: State, word: str) -> Account:
     """Return the account with that name or client id.
 
     Refuse with ``unknown_account``.
@@ -197,7 +197,7 @@ def account_called(state: State, word: str) -> Account:
     for account in accounts:
         if word in (account.name, str(account.client_id)):
             return account
-    known = there_are((account.name for account in accounts), "accounts")
+    known = names_phrase((account.name for account in accounts), "accounts")
     raise Refused(UNKNOWN_ACCOUNT, account=word[:80], known=known)
 
 
@@ -206,7 +206,7 @@ def _credentials(which: str) -> set[str]:
 
 
 def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], set[str]]) -> RegistryEvent:
-    account = account_called(draft.state, word)
+    account = find_account(draft.state, word)
     draft.put(replace(account, revoked=tuple(sorted(change(set(account.revoked))))))
     return concerning(draft, event, account)
 
@@ -214,7 +214,7 @@ def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], s
 def _zone(state: State, name: str) -> ZoneRecord:
     zone = state.zones.get(name)
     if zone is None:
-        known = there_are(map(to_unicode, sorted(state.zones)), "zones")
+        known = names_phrase(map(to_unicode, sorted(state.zones)), "zones")
         raise Refused(UNKNOWN_ZONE, zone=to_unicode(name), known=known)
     return zone
 
@@ -245,7 +245,7 @@ def _changed(draft: Draft, event: str, zone: ZoneRecord) -> RegistryEvent:
 Action = Callable[..., RegistryEvent]
 
 #: Refusals that waiting does not resolve. An action that raises one cannot be scheduled.
-HOPELESS = frozenset(
+PERMANENT = frozenset(
     {rule for rule in refusals.RULES.values() if rule.category is Category.INVALID}
     | {UNKNOWN_ACCOUNT, UNKNOWN_ZONE}
 )
@@ -342,7 +342,7 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Re
     if order.account == OUTSIDE:
         raise Refused(refusals.HELD_OUTSIDE, name=to_unicode(domain))
     price = zones.transfer_price(zone, zones.premium_prices(zone, domain), 1)
-    purchase = transfers.Wish(name=domain, code=order.auth_code, cost=price, forced=force)
+    purchase = transfers.TransferRequest(name=domain, code=order.auth_code, cost=price, forced=force)
     transfers.request(draft, draft.state.accounts[OUTSIDE], purchase)
     return concerning(draft, "request_transfer", order)
 
@@ -384,7 +384,7 @@ def complete_transfer(draft: Draft, domain: Name) -> RegistryEvent:
     transfer = pending_transfer(draft.state, domain)
     if transfer is None:
         raise Refused(refusals.NO_TRANSFER_PENDING, name=to_unicode(domain))
-    order = transfers.party_here(draft.state, transfer)
+    order = transfers.local_order(draft.state, transfer)
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
     return concerning(draft, "complete_transfer", order)
 

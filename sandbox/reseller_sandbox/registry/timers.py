@@ -112,7 +112,7 @@ def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
 
 def _transfer(draft: Draft, name: str) -> list[RegistryEvent]:
     transfer = draft.state.transfers[name]
-    order = transfers.party_here(draft.state, transfer)
+    order = transfers.local_order(draft.state, transfer)
     row = lifecycle.timed_transitions(Stage.ARRIVING)[0]
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED, row.target)
     return [concerning(draft, row.event, order)]

@@ -30,8 +30,8 @@ from reseller_sandbox.values.text_checks import (
     nearest,
     plain,
     require_whole_letters,
-    says_what_must_be,
     shortened,
+    states_expected_value,
 )
 
 _LONGEST = 255
@@ -120,7 +120,7 @@ def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
     """
     if isinstance(problem, Within):
         return [mistake.under(name) for mistake in problem.problems]
-    given_as = f", not {shortened(value)}" if says_what_must_be(problem) else ""
+    given_as = f", not {shortened(value)}" if states_expected_value(problem) else ""
     return [Mistake((name,), f"{problem}{given_as}")]
 
 
@@ -368,7 +368,7 @@ def either(otherwise: Kind[Any], for_object: Kind[Any]) -> Kind[Any]:
         try:
             return otherwise.read(raw)
         except ValueError as problem:
-            alternative = ", or an object" if says_what_must_be(problem) else ""
+            alternative = ", or an object" if states_expected_value(problem) else ""
             raise ValueError(f"{problem}{alternative}") from None
 
     def write(value: Any) -> Any:

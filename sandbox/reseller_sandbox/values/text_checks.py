@@ -35,7 +35,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 _MOST_PROBLEMS = 20
 
 
-def says_what_must_be(problem: object) -> bool:
+def states_expected_value(problem: object) -> bool:
     """Whether a message states the expected value but not yet the given one."""
     words = str(problem)
     return words.startswith("must ") and ", not " not in words
@@ -50,7 +50,7 @@ def shortened(value: object) -> str:
     return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
 
 
-def there_are(names: Iterable[str], what: str) -> str:
+def names_phrase(names: Iterable[str], what: str) -> str:
     """Return a phrase that lists ``names``, the first few of many.
 
     ``what`` is the plural noun for them.

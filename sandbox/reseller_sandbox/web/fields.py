@@ -14,7 +14,7 @@ from reseller_sandbox.registry.model import LONGEST_TERM
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.values import money, text_checks
 from reseller_sandbox.values.clock import wire, wire_spaced
-from reseller_sandbox.values.text_checks import says_what_must_be, shortened, whole
+from reseller_sandbox.values.text_checks import shortened, states_expected_value, whole
 from reseller_sandbox.web.strict_json import Ready
 
 if TYPE_CHECKING:
@@ -395,7 +395,11 @@ def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str
         is_determined = given is not None and not is_secret(path.rpartition(".")[2])
         for message in errors if isinstance(errors, list) else [errors]:
             text = str(message).rstrip(".")
-            text = f"{text}, not {shortened(given)}" if is_determined and says_what_must_be(message) else text
+            text = (
+                f"{text}, not {shortened(given)}"
+                if is_determined and states_expected_value(message)
+                else text
+            )
             yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
 
 

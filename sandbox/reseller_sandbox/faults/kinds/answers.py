@@ -14,7 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rpds import HashTrieMap
 
-from reseller_sandbox.faults.kind import Asked, Effects, FaultContext, FaultKind, NamedError, Phase, RawAnswer
+from reseller_sandbox.faults.kind import (
+    Effects,
+    FaultContext,
+    FaultKind,
+    FaultRequest,
+    NamedError,
+    Phase,
+    RawAnswer,
+)
 from reseller_sandbox.refusals import RATE_LIMITED
 from reseller_sandbox.values.clock import real_now
 from reseller_sandbox.values.kinds import (
@@ -119,7 +127,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
         if self.retry_after is not None and "retry-after" in map(str.lower, self.headers or ()):
             yield Mistake(("retry_after",), "is not allowed with a header of that name")
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         headers = tuple((self.headers or {}).items())
         if self.retry_after is not None:
             headers = (*headers, ("Retry-After", str(self.retry_after)))
@@ -151,7 +159,7 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
         if (self.value is not None) + self.drop + (self.type is not None) != 1:
             yield Mistake((), "requires exactly one of value, drop and type")
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:  # noqa: ARG002
         answer, changed = self.path.change(so_far.answer, self._edited)
         return replace(so_far, answer=answer) if changed else None
 
@@ -214,19 +222,19 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
     time: Annotated[str, choice("world", "real")] = "world"
     per: Annotated[str, choice("account", "rule")] = "account"
 
-    def applies(self, asked: Asked) -> bool:
+    def applies(self, request: FaultRequest) -> bool:
         """Whether the request has an account, if the limit is per account."""
-        return self.per == "rule" or asked.account is not None
+        return self.per == "rule" or request.account is not None
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:
-        now = turn.now if self.time == "world" else real_now()
-        current = self._window(turn.memory, turn.asked.account, now)
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:
+        now = context.now if self.time == "world" else real_now()
+        current = self._window(context.memory, context.request.account, now)
         if current.used < self.limit:
-            windows: HashTrieMap[str, Window] = turn.memory or HashTrieMap()
-            key = self._key(turn.asked.account)
-            turn.memory = windows.insert(key, Window(current.began, current.used + 1))
+            windows: HashTrieMap[str, Window] = context.memory or HashTrieMap()
+            key = self._key(context.request.account)
+            context.memory = windows.insert(key, Window(current.began, current.used + 1))
             return None
-        left = self.left(turn.memory, turn.asked.account, now)
+        left = self.left(context.memory, context.request.account, now)
         facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
         refusal = NamedError(RATE_LIMITED.code, facts, 429, (("Retry-After", str(left)),))
         return replace(so_far, instead=refusal)

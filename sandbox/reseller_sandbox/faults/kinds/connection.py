@@ -15,14 +15,14 @@ from reseller_sandbox.values.kinds import SWITCH, Mistake, free_text, whole
 class Reset(FaultKind, frozen=True, kw_only=True):
     """Reset the TCP connection in place of a response."""
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpReset())
 
 
 class Close(FaultKind, frozen=True, kw_only=True):
     """Close the connection normally, without a response."""
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpClose())
 
 
@@ -39,7 +39,7 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
     keep: Annotated[int | None, whole(0, 1 << 30)] = None
     reset: Annotated[bool, SWITCH] = False
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.CutShort(self.keep, self.reset))
 
 
@@ -67,6 +67,6 @@ class Garbage(FaultKind, frozen=True, kw_only=True):
         except ValueError:
             yield Mistake(("hex",), "must be hexadecimal digits")
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         raw = NOISE if self.text is None else self.text.encode()
         return replace(so_far, cut=delivery.RawBytes(raw if self.hex is None else bytes.fromhex(self.hex)))

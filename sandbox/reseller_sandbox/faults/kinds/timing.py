@@ -45,8 +45,8 @@ class Latency(FaultKind, frozen=True, kw_only=True):
         elif even and self.min is not None and self.max is not None and self.max < self.min:
             yield Mistake(("max",), "must not be less than min")
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:
-        return replace(so_far, wait=so_far.wait + self._drawn(turn.luck.fraction("delay")))
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:
+        return replace(so_far, wait=so_far.wait + self._drawn(context.chance.fraction("delay")))
 
     def _drawn(self, fraction: float) -> float:
         if self.seconds is not None:
@@ -75,7 +75,7 @@ class Drip(FaultKind, frozen=True, kw_only=True):
     size: Annotated[int, whole(1, 1 << 20)] = 1
     pause: Annotated[float, span()] = 0.1
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, drip=delivery.Drops(self.size, self.pause))
 
 
@@ -95,7 +95,7 @@ class Bandwidth(FaultKind, frozen=True, kw_only=True):
 
     rate: Annotated[int, whole(1, 1 << 30)]
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         size = max(1, self.rate // PIECES)
         return replace(so_far, drip=delivery.Drops(size, size / self.rate))
 
@@ -111,5 +111,5 @@ class Hang(FaultKind, frozen=True, kw_only=True):
 
     seconds: Annotated[float | None, span()] = None
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.Silence(self.seconds))
