@@ -83,7 +83,7 @@ def test_v2_renders_any_error(sandbox: Sandbox, subtests) -> None:
             assert answer.json == {"code": code, "msg": message, "status": False}
 
 
-def test_raw_statuses_and_bodies(sandbox: Sandbox, subtests) -> None:
+def test_raw_error_has_the_given_status_and_body(sandbox: Sandbox, subtests) -> None:
     html, json = "text/html; charset=utf-8", "application/json"
     for rule, content_type, raw in (
         ({"status": 502, "body": "<h1>Bad gateway</h1>"}, html, b"<h1>Bad gateway</h1>"),

@@ -113,7 +113,7 @@ def test_the_outcome_of_a_request_can_be_matched_after_the_request(
             assert " ".join(name for name, ask in requests.items() if ask().status_code == 599) == matched
 
 
-def test_the_requests_that_a_rule_applies_to(sandbox: Sandbox, subtests) -> None:
+def test_rule_applies_to_the_selected_matches(sandbox: Sandbox, subtests) -> None:
     """A rule that can apply no more is spent."""
     for when, expected, exhausted in (
         ({}, "xxxxxxxx", False),

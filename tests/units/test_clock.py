@@ -12,7 +12,7 @@ from reseller_sandbox.values import clock
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_a_length_of_time_is_iso_8601_or_short_or_in_seconds(subtests) -> None:
+def test_duration_is_iso_8601_or_short_or_in_seconds(subtests) -> None:
     for text, length in {
         "P30D": relativedelta(days=30),
         "P1M": relativedelta(months=1),

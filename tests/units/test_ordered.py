@@ -77,7 +77,7 @@ def assert_same(made: Ordered[Key], model: list[Key], sample: int = 7) -> None:
 
 
 @pytest.mark.parametrize("count", [1023, 1025, 3000])
-def test_many_unread_changes_equal_changes_that_are_read_at_once(count: int) -> None:
+def test_set_with_unread_changes_equals_a_set_read_after_each_change(count: int) -> None:
     read: Ordered[Key] = Ordered()
     unread: Ordered[Key] = Ordered()
     for number in range(count):

@@ -15,7 +15,7 @@ from reseller_sandbox.values.text_checks import complaint, names_phrase
 main: Any = command_line.main
 
 
-def test_each_power_has_its_first_sentence_as_summary() -> None:
+def test_summary_of_a_control_operation_is_its_first_sentence() -> None:
     first = {
         name: (inspect.getdoc(resource) or "").partition("\n\n")[0] for name, resource in RESOURCES.items()
     }

@@ -98,7 +98,7 @@ def _by_path(paths: Any) -> tuple[tuple[Path, Any], ...]:
         and 0 < len(paths) <= _KEYS
         and all(isinstance(text, str) for text in paths)
     ):
-        return tuple((Path.parse(text), _globbed(ANYTHING.read(value))) for text, value in paths.items())
+        return tuple((Path.parse(text), _with_globs(ANYTHING.read(value))) for text, value in paths.items())
     raise ValueError(f"must be {_BY_PATH}")
 
 
@@ -111,11 +111,11 @@ def plain(expected: Any) -> Any:
     return [plain(item) for item in expected] if isinstance(expected, list | tuple) else expected
 
 
-def _globbed(value: Any) -> Any:
+def _with_globs(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _globbed(item) for key, item in value.items()}
+        return {key: _with_globs(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_globbed(item) for item in value]
+        return [_with_globs(item) for item in value]
     return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
 
 
@@ -313,10 +313,10 @@ class Match(Struct, frozen=True, kw_only=True):
             ("path", self.path, request.path if self.path else ""),
         ):
             if globs is not None and (actual is None or not any_matches(globs, actual)):
-                yield Miss(what, _told(globs), actual)
+                yield Miss(what, _joined(globs), actual)
         if self.domain is not None and not _names(self.domain, request.domains):
-            yield Miss("domain", _told(self.domain), ", ".join(request.domains) or None)
-        yield from self._came_to(request)
+            yield Miss("domain", _joined(self.domain), ", ".join(request.domains) or None)
+        yield from self._result_misses(request)
         if isinstance(self.since, datetime) and request.at < self.since:
             yield Miss("since", wire(self.since), wire(request.at))
         if isinstance(self.since, int) and request.number <= self.since:
@@ -326,11 +326,13 @@ class Match(Struct, frozen=True, kw_only=True):
             ("query", self.query, request.query if self.query else ()),
         ):
             for name, glob in named or ():
-                yield from _named(f"{what}.{name}", glob, [v for n, v in pairs if n.lower() == name.lower()])
+                yield from _value_misses(
+                    f"{what}.{name}", glob, [v for n, v in pairs if n.lower() == name.lower()]
+                )
         for path, expected in self.body or ():
-            yield from _held(path, expected, request.json)
+            yield from _body_misses(path, expected, request.json)
 
-    def _came_to(self, request: Request) -> Iterator[Miss]:
+    def _result_misses(self, request: Request) -> Iterator[Miss]:
         if self.outcome is not None and not any(_is(request, outcome) for outcome in self.outcome):
             yield Miss("outcome", " or ".join(self.outcome), request.outcome)
         if self.carried_out not in (None, request.carried_out):
@@ -338,7 +340,7 @@ class Match(Struct, frozen=True, kw_only=True):
         if self.changed not in (None, request.changed):
             yield Miss("changed", self.changed, request.changed)
         if self.fault is not None and not any(any_matches(self.fault, name) for name in request.fault_names):
-            yield Miss("fault", _told(self.fault), ", ".join(request.fault_names) or None)
+            yield Miss("fault", _joined(self.fault), ", ".join(request.fault_names) or None)
 
 
 #: Reads a match, and writes it as it is read.
@@ -350,7 +352,7 @@ def is_status(outcome: str) -> bool:
     return len(outcome) == 3 and outcome[0] in "12345" and (outcome[1:] == "xx" or outcome[1:].isdecimal())
 
 
-def _told(globs: Iterable[Glob]) -> str:
+def _joined(globs: Iterable[Glob]) -> str:
     return " or ".join(glob.text for glob in globs)
 
 
@@ -369,14 +371,14 @@ def _is(request: Request, outcome: str) -> bool:
     return request.outcome == outcome
 
 
-def _named(what: str, glob: Glob | None, values: Sequence[str]) -> Iterator[Miss]:
+def _value_misses(what: str, glob: Glob | None, values: Sequence[str]) -> Iterator[Miss]:
     if glob is None and values:
         yield Miss(what, None, values[0])
     if glob is not None and not any(map(glob.matches, values)):
         yield Miss(what, glob.text, values[0] if values else None)
 
 
-def _held(path: Path, expected: Any, body: Any) -> Iterator[Miss]:
+def _body_misses(path: Path, expected: Any, body: Any) -> Iterator[Miss]:
     """Yield the differences at ``path``. One matching value there is enough."""
     misses = [list(_differences(f"body.{path.text}", expected, actual)) for actual in path.find(body)]
     if not misses:
