@@ -11,7 +11,7 @@ PINS := sandbox/reseller_sandbox/deploy/requirements.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 # Tests that need no port and no process of their own, for `make check`.
-QUICK := tests/units tests/core tests/time tests/v3
+QUICK := tests/units tests/lifecycle tests/time tests/v3
 CHANGED = git diff --name-only --diff-filter=d HEAD -- '*.py'
 
 .PHONY: run check test test-all mutants pictures site lint format examples reference bench lock audit dist clean

@@ -17,8 +17,8 @@ SEMICOLON = re.compile(";")
 YOU = re.compile(r"\b[Yy]ou(r|rs)?\b")
 
 #: The largest share of texts with a mark, in percent.
-DOCSTRINGS = {NOUN_WHAT: 1.0, VAGUE: 0.5, SEMICOLON: 2.0}
-PAGES = {NOUN_WHAT: 10.5, VAGUE: 1.0, SEMICOLON: 4.0}
+DOCSTRINGS = {NOUN_WHAT: 0.5, VAGUE: 0.3, SEMICOLON: 1.0}
+PAGES = {NOUN_WHAT: 2.0, VAGUE: 1.0, SEMICOLON: 4.0}
 #: The smallest share of sentences of the manual that address the reader, in percent.
 LEAST_YOU = 15.0
 

@@ -15,7 +15,7 @@ def page(_: Resources) -> Iterator[str]:
         "[Assumptions explained](../explanation/assumptions.md) says how to set them and why they are there; "
         "*observed* is the value in the profile of that name, where it is another."
     )
-    headings = ("assumption", "default", "observed", "takes", "what it decides")
+    headings = ("assumption", "default", "observed", "takes", "description")
     yield table(headings, map(_row, catalogue(Assumptions())))
 
 

@@ -15,13 +15,13 @@ from reseller_sandbox.values.parameters import Parameter, docstring
 def page(resources: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield (
-        "Each operation is a method on a `Sandbox` and on what `connect(url)` returns, a request to a "
-        "server, and a command; parameters, results and refusals are the same. A * marks what must be told."
+        "Each operation is a method on a `Sandbox` and on the result of `connect(url)`, a request to a "
+        "server, and a command. Parameters, results and refusals are the same. * = required."
     )
     yield (
         "Over HTTP, parameters stand in the query of a GET and in the JSON body of everything else; behind "
-        "`/_worlds/NAME` the same paths act in another world. What they return is [at the end](#results); "
-        "`GET /_sandbox/openapi/control.json` has it as schemas."
+        "`/_worlds/NAME` the same paths act in another world. The [results](#results) are at the "
+        "end of the page; `GET /_sandbox/openapi/control.json` has their schemas."
     )
     for resource in resources.values():
         yield from _resource(resource)
@@ -48,10 +48,10 @@ def _resource(resource: type[Resource]) -> Iterator[str]:
         yield table(("Python", "HTTP", "command"), [_interfaces(one, statuses[f"control.{one.id}"])])
         yield prose(one.description)
         if one.parameters:
-            yield table(("parameter", "takes", "what it is"), (_row(one, told) for told in one.parameters))
+            yield table(("parameter", "takes", "description"), (_row(one, told) for told in one.parameters))
         if one.refuses:
             refused = (f"[`{rule.code}`](errors.md#{rule.code})" for rule in one.refuses)
-            yield f"Refuses, beside what is malformed: {', '.join(refused)}."
+            yield f"Refuses, in addition to invalid parameters: {', '.join(refused)}."
         yield f"{'Yields' if one.sort == 'stream' else 'Returns'} {called(one.result)}."
 
 
@@ -78,5 +78,5 @@ def _row(one: Operation, told: Parameter) -> Sequence[str]:
 
 def _sort(told: Parameter) -> str:
     shape = told.kind.shape
-    sorts = [shape, *shape.get("oneOf", ())]  # type: ignore[misc]
+    sorts = [shape, *shape.get("oneOf", ())]
     return " or ".join(dict.fromkeys(str(one.get("format", one["type"])) for one in sorts if "type" in one))

@@ -44,7 +44,7 @@ def page(_: Resources) -> Iterator[str]:
 
 def _rule(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}"
-    yield prose(f"{rule.sentence} What to do: {rule.remedy}.")
+    yield prose(f"{rule.sentence} Remedy: {rule.remedy}.")
     if users := [*_users(rule)]:
         yield f"Operations: {', '.join(users)}."
 

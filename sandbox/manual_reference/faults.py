@@ -12,7 +12,7 @@ from reseller_sandbox.faults import KINDS
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.values.parameters import without_arguments
 
-_HEADINGS = ("part", "takes", "default", "what it is")
+_HEADINGS = ("part", "takes", "default", "description")
 
 
 def page(_: Resources) -> Iterator[str]:
@@ -20,9 +20,8 @@ def page(_: Resources) -> Iterator[str]:
     faults = Sandbox("empty").faults
     known = faults.kinds()
     yield (
-        "A fault is a rule: a kind with its parameters, which requests it is about (`match`), and which of "
-        "those it strikes (`when`). [How to](../how-to/faults.md) shows them at work. A * marks what must be "
-        "told."
+        "A fault is a rule: a kind with its parameters, the requests that it matches (`match`), and the "
+        "matches to which it applies (`when`). [Faults](../how-to/faults.md) has examples. * = required."
     )
     yield "## Kinds"
     for kind in known.kinds:

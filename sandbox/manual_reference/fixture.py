@@ -28,7 +28,7 @@ def _section(name: str, shape: Mapping[str, Any]) -> Iterator[str]:
     yield f"## {name}"
     yield prose(shape.get("description", ""))
     keys = [*_keys(shape, "")]
-    yield table(("key", "takes", "what it is"), keys) if keys else f"Takes: {_takes(shape)}."
+    yield table(("key", "takes", "description"), keys) if keys else f"Takes: {_takes(shape)}."
 
 
 def _keys(shape: Mapping[str, Any], within: str) -> Iterator[Sequence[str]]:

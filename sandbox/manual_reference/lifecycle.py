@@ -14,16 +14,16 @@ from reseller_sandbox.registry.state import State
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     yield "One table decides it for both generations. The periods are each zone's own, in days."
-    yield "## What time does"
+    yield "## Timed transitions"
     yield table(("at", "after", "happens", "and then the name is"), map(_timed, TIMED))
-    yield "## What is possible"
+    yield "## Possible actions"
     yield (
-        "A dot marks what is possible at a stage. A fixture can have it otherwise: `lifecycle: {overdue: "
-        "[renew, read_auth_code]}` lists all that is possible there, and refusals, explanations and both "
-        "interfaces follow it. The first word of each line is the fixture's."
+        "A dot marks a possible action at a stage. A fixture can override a stage: `lifecycle: {overdue: "
+        "[renew, read_auth_code]}` lists all possible actions. Refusals, explanations and both interfaces "
+        "follow this list. Fixtures use the first word of each line."
     )
     yield table(("action", *map(code, STAGES), "leads to"), map(_possible, MOVES))
-    yield "## How it is shown"
+    yield "## Stages in responses"
     yield (
         "v3 shows requested, processing and arriving orders as `pending`, active ones as `active` (or "
         "`suspended`, when locked), and all others as `suspended`. v2.0 shows `0`, `1`, `2`, `3` for overdue "
@@ -31,8 +31,8 @@ def page(_: Resources) -> Iterator[str]:
     )
     yield "## As a diagram"
     yield (
-        "`reseller-sandbox lifecycle` prints it in the language of Mermaid, for whatever draws that; with "
-        "`--fixture FILE`, the one of a fixture."
+        "`reseller-sandbox lifecycle` prints the diagram in Mermaid syntax. With `--fixture FILE`, it prints "
+        "the diagram of a fixture."
     )
     yield block("text", mermaid())
 

@@ -18,9 +18,9 @@ def page(_: Resources) -> Iterator[str]:
     from reseller_sandbox.sandbox import Sandbox  # its documents are those that a server serves
 
     yield (
-        "A * marks what must be sent; null is the same as a key that is not sent. "
-        "[Errors](errors.md) says what each refusal means and what would do; what any operation may refuse "
-        "stands there, too."
+        "* = required. A null is the same as a missing key. "
+        "[Errors](errors.md) has the message and the remedy of each refusal, also of those that any "
+        "operation can return."
     )
     client = Sandbox("empty").client()
     for interface, title in ((V3, "v3"), (V2, "v2.0")):
@@ -37,7 +37,7 @@ def _operation(row: Endpoint, document: Mapping[str, Any]) -> Iterator[str]:
     yield from map(prose, dict.fromkeys((known["summary"], known["description"])))
     told = [*_parameters(known.get("parameters", ())), *_body(known, document)]
     if told:
-        yield table(("name", "in", "type", "what it is"), told)
+        yield table(("name", "in", "type", "description"), told)
     refused = [
         f"[`{rule.code}`](errors.md#{rule.code}) ({STATUS[rule.category].value})" for rule in row.refuses
     ]

@@ -30,44 +30,40 @@ REFERENCE = (
     Made(
         "operations",
         "Operations",
-        "Every operation of the reseller API, of both generations: where it is, what it takes, "
-        "and what it may refuse, in the order of the checks.",
+        "Every operation of the reseller API, in v2.0 and v3: its path, its parameters, and its "
+        "refusals in the order of the checks.",
     ),
-    Made(
-        "errors",
-        "Errors",
-        "Every reason to refuse a request, with the sentence that is answered and what would do.",
-    ),
+    Made("errors", "Errors", "Every reason to refuse a request, with its message and its remedy."),
     Made(
         "headers",
         "Headers of answers",
-        "What each answer of the reseller API says of itself beside its body, for you and for your tests.",
+        "The headers that the sandbox adds to each response of the reseller API, for you and your tests.",
     ),
     Made(
         "lifecycle",
         "The life of a name",
-        "What is possible at which stage of a name, and what time does by itself.",
+        "The possible actions at each stage of a domain, and the transitions that the clock makes.",
     ),
     Made(
         "assumptions",
         "Assumptions",
-        "Every point that the contract of the reseller API leaves open, and what the sandbox makes of it.",
+        "Every open point of the contract of the reseller API, and the choice of the sandbox.",
     ),
     Made(
         "settings",
         "Settings",
         "Every setting of a sandbox and of a server: its option, its variable, its default.",
     ),
-    Made("commands", "Commands", "Every command, with what `--help` says of it."),
+    Made("commands", "Commands", "Every command, with its `--help` text."),
     Made(
         "control",
         "Resources",
-        "Everything that can be done to a world, through every interface: Python, HTTP and the command line.",
+        "Every control operation on a world, in Python, over HTTP and on the command line.",
     ),
     Made(
         "faults",
         "Faults",
         "Every kind of fault with its parameters, every preset, and the parts of any rule.",
     ),
-    Made("fixture", "The fixture's format", "Every key of a fixture, with what it takes."),
+    Made("fixture", "The fixture's format", "Every key of a fixture, with its accepted values."),
 )

@@ -15,7 +15,7 @@ from reseller_sandbox.values.parameters import field_names, is_record
 
 _WORDS: Mapping[Any, str] = {
     str: "a text",
-    int: "a whole number",
+    int: "an integer",
     float: "a number",
     Decimal: "an amount",
     bool: "true or false",

@@ -26,17 +26,17 @@ def page(_: Resources) -> Iterator[str]:
         "`@pytest.mark.reseller_sandbox(...)`; the others are a server's alone."
     )
     yield (
-        "The nearest counts: the argument, then the environment, then the file, then the default; "
-        "each assumption counts by itself. The command line and the pytest plugin read the environment and "
-        "the file; `Sandbox(...)` is what its arguments say. Whatever is wrong is refused with `BadSetting`, "
-        "or in one line."
+        "Precedence, highest first: the argument, the environment, the file, the default. This applies to "
+        "each assumption separately. The command line and the pytest plugin read the environment and the "
+        "file; `Sandbox(...)` reads only its arguments. An invalid setting raises `BadSetting`, or prints "
+        "one line."
     )
     yield block("toml", _EXAMPLE)
-    headings = ("setting", "", "option", "variable", "default", "what for")
+    headings = ("setting", "", "option", "variable", "default", "purpose")
     yield table(headings, map(_row, declared(ServerSettings)))
     yield (
-        "The log goes to standard error and holds nobody up: lines that cannot be written, because nobody "
-        "reads them or the disk is full, are dropped, and their number is told when writing works again."
+        "The log goes to standard error and never blocks the server. Lines that cannot be written, for "
+        "example on a full disk, are dropped, and the log reports their number when writing works again."
     )
 
 

@@ -105,7 +105,7 @@ def test_a_line_has_the_request_its_account_its_names_and_its_outcome(text: LogR
 
 
 def test_a_line_has_the_message_of_a_refusal_and_no_secret(text: LogRecord, programs: LogRecord) -> None:
-    message, body = "active.com is registered already.", {"domain": {"domainName": "active.com"}}
+    message, body = "active.com is already registered.", {"domain": {"domainName": "active.com"}}
     assert f"v3.createDomain name_taken (main; active.com): {message}" in text.ask(CREATE, body)
     assert json.loads(programs.ask(CREATE, body))["message"] == message
     for target, sent, part in (

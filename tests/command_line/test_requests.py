@@ -164,7 +164,7 @@ def test_words_that_no_request_can_have_are_refused(ask: Ask) -> None:
         (("request", "GET", "/v3/\udcff"), r"'/v3/\udcff' is not UTF-8"),
         (("request", "POST", CHECK, "\udcff"), r"'\udcff' is not UTF-8"),
         (("sign", "POST", CHECK, "--data", "\udcff"), r"'\udcff' is not UTF-8"),
-        (("names", "list", "--world", "\udcff"), "world holds half a character"),
+        (("names", "list", "--world", "\udcff"), "world contains a lone surrogate"),
     ):
         done = ask(*words)
         assert done.status == 2

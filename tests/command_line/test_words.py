@@ -130,14 +130,14 @@ def test_unusable_words_are_refused_in_a_line(url: str, subtests: pytest.Subtest
         ("faults add hang --match operaton=v3.*", "match.operaton is not known here; the nearest is oper"),
         ("clock advance --until domian=x.com", "until.domian is not known here; the nearest is domain"),
         ("faults add --preset flakey", "the nearest is flaky"),
-        ("journal find --limit x", "limit must be a whole number"),
+        ("journal find --limit x", "limit must be an integer"),
         ("clock advance -- -P1D", "not '-P1D'"),
         ("ledger --account main find", "--account stands after find, whose option it is"),
         ("wait --timeout soon", "invalid value for '--timeout'"),
         ("sign GET https://a.test/_worlds/w1/v2.0/domain/zones", "v2.0 is not signed"),
         ("history load @/no/such", "/no/such cannot be read: No such file or directory; see"),
         ("health show --url localhost:8053", "must be a URL that begins with http:// or https://"),
-        ("health show --port x", "--port must be a whole number from 0 to 65535, not 'x'"),
+        ("health show --port x", "--port must be an integer from 0 to 65535, not 'x'"),
         ("health show --url https://127.0.0.1:1 --ca /no/ca.pem", "/no/ca.pem cannot be used: No such file"),
     ):
         with subtests.test(words):

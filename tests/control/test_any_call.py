@@ -144,7 +144,7 @@ def test_python_values_mean_the_same_locally_and_remotely(both: tuple[Sandbox, S
             now = world.clock.now
             assert world.clock.advance(relativedelta(hours=36)).now == now + timedelta(hours=36)
             for odd in (timedelta(milliseconds=1500), relativedelta(year=2030), relativedelta(weekday=1)):
-                with pytest.raises(Refused, match="by must be a length of time"):
+                with pytest.raises(Refused, match="by must be a duration"):
                     world.clock.advance(odd)
             world.client().get("/v3/balance")
             assert len(world.journal.find(operation=[Word.EVERY]).requests) == 1

@@ -41,11 +41,11 @@ def test_an_error_replaces_the_answer(sandbox: Sandbox, subtests) -> None:
 
 def test_v3_renders_any_error(sandbox: Sandbox, make: Make, subtests) -> None:
     for error, facts, status, message in (
-        ("name_taken", {}, 409, "new.com is registered already."),
-        ("name_taken", {"name": "else.com"}, 409, "else.com is registered already."),
+        ("name_taken", {}, 409, "new.com is already registered."),
+        ("name_taken", {"name": "else.com"}, 409, "else.com is already registered."),
         ("insufficient_funds", {"amount": "1.00", "currency": "USD"}, 402, "1.00 USD are needed and"),
         ("zone_out_of_service", {"zone": "com"}, 503, "The zone com is out of service."),
-        ("period_too_long", {}, 400, "years is …; new.com takes at most 10."),
+        ("period_too_long", {}, 400, "years is …; the maximum for new.com is 10."),
         ("System Error", {}, 500, ""),  # an error of v2.0 that v3 does not have
     ):
         with subtests.test(error, facts=facts):
@@ -83,7 +83,7 @@ def test_v2_renders_any_error(sandbox: Sandbox, subtests) -> None:
             assert answer.json == {"code": code, "msg": message, "status": False}
 
 
-def test_raw_statuses_and_bodies(sandbox: Sandbox, subtests) -> None:
+def test_raw_error_has_the_given_status_and_body(sandbox: Sandbox, subtests) -> None:
     html, json = "text/html; charset=utf-8", "application/json"
     for rule, content_type, raw in (
         ({"status": 502, "body": "<h1>Bad gateway</h1>"}, html, b"<h1>Bad gateway</h1>"),

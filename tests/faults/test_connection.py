@@ -34,7 +34,7 @@ def send_delayed(sandbox: Sandbox, dial: Dialler, phase: str = "before", seconds
     return connection
 
 
-def test_a_broken_connection_and_its_effect(
+def test_broken_connection_before_and_after_the_effect(
     dial: Dialler, secure_dial: Dialler, served: Sandbox, subtests
 ) -> None:
     """The registration takes effect in phase ``after`` alone, and the server goes on."""

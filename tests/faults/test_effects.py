@@ -80,7 +80,7 @@ def test_a_rate_limit_counts_in_the_time_of_the_world(sandbox: Sandbox, client: 
         assert (answer.status_code, answer.headers["Retry-After"]) == (429, "40")
         if target == BALANCE:
             assert answer.json["error"] == "rate_limited"
-            assert answer.json["message"] == "More than 2 requests in 60 seconds; come back in 40 seconds."
+            assert answer.json["message"] == "More than 2 requests in 60 seconds; try again in 40 seconds."
         else:
             assert answer.json["code"] == 429
         sandbox.clock.advance(40)
@@ -88,7 +88,7 @@ def test_a_rate_limit_counts_in_the_time_of_the_world(sandbox: Sandbox, client: 
         assert (placed.matched, placed.applied) == (7, 3)
 
 
-def test_a_rate_limit_in_real_time(sandbox: Sandbox, client: Any) -> None:
+def test_rate_limit_counts_in_real_time(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add("rate_limit", limit=1, window=0.2, time="real")
     assert client.get(BALANCE).status_code == 200
     sandbox.clock.advance("P1D")
@@ -106,7 +106,7 @@ def test_a_limit_is_per_account_or_per_rule(sandbox: Sandbox, client: Any) -> No
         assert [one.get(BALANCE).status_code for one in (client, other)] == [200, 429]
 
 
-def test_429_stays_429_where_errors_have_status_200(make: Make) -> None:
+def test_rate_limit_has_status_429_even_if_errors_have_status_200(make: Make) -> None:
     sandbox = make(assume={"v3.errors.http_status": "always_200", "v2.http_status": "always_200"})
     sandbox.faults.add("rate_limit", limit=0)
     for target in (BALANCE, "/V2.0/domain/active.com"):

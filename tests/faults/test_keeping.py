@@ -59,7 +59,7 @@ def test_another_kind_keeps_the_counts_and_not_the_window(sandbox: Sandbox, clie
     assert sandbox.faults.get("f").matched == 6
 
 
-def test_the_phase_that_a_rule_leaves_open_stays_open(sandbox: Sandbox) -> None:
+def test_rule_without_a_phase_keeps_the_default_phase(sandbox: Sandbox) -> None:
     sandbox.faults.add("latency", seconds=1, name="f")
     assert "phase" not in sandbox.export()
     assert sandbox.faults.get("f").when == {"phase": "before"}

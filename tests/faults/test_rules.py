@@ -113,7 +113,7 @@ def test_the_outcome_of_a_request_can_be_matched_after_the_request(
             assert " ".join(name for name, ask in requests.items() if ask().status_code == 599) == matched
 
 
-def test_the_requests_that_a_rule_applies_to(sandbox: Sandbox, subtests) -> None:
+def test_rule_applies_to_the_selected_matches(sandbox: Sandbox, subtests) -> None:
     """A rule that can apply no more is spent."""
     for when, expected, exhausted in (
         ({}, "xxxxxxxx", False),
@@ -222,32 +222,32 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
     "reset": [
         ({"name": "a b"}, "name must be up to 64 letters"),
         ({"when": {"chance": 1.5}}, "when.chance must be a number from 0 to 1"),
-        ({"when": {"nth": 0}}, "when.nth must be a whole number from 1 to"),
+        ({"when": {"nth": 0}}, "when.nth must be an integer from 1 to"),
         ({"when": {"nth": []}}, "when.nth is an empty list"),
         ({"when": {"tmies": 1}}, "when.tmies is not known here; the nearest is times"),
         ({"when": {"from": "tomorrow"}}, "when.from must be an instant from"),
         ({"when": BACKWARDS}, "when.until must be later than from"),
         ({"when": {"phase": "during"}}, "when.phase must be one of before, after"),
-        ({"match": {"changed": True}}, "match.changed goes with the phase after"),
+        ({"match": {"changed": True}}, "match.changed requires the phase after"),
         ({"match": CREATE}, "match.operation matches no operation; the nearest is v3.createDomain"),
         ({"match": {"body": {"a..b": 1}}}, "match.body must be a path"),
         ({"match": {"path": "*" * 1001}}, "match.path must have 1 to 1000 characters"),
-        ({"match": {"since": "r1"}}, "match.since is for requests of the past; use when.from"),
+        ({"match": {"since": "r1"}}, "match.since is only for past requests; use when.from"),
     ],
     "error": [
-        ({}, "the rule takes an error, or a status with a body"),
-        ({"error": "name_taken_"}, "error is the name of no documented error; the nearest is name_taken"),
-        (OF_V2, "error is no error of v3, whose operations the rule matches"),
-        ({"status": 500, "facts": {"a": 1}}, "facts does not go with a raw status"),
+        ({}, "the rule requires an error or a status"),
+        ({"error": "name_taken_"}, "error is not the name of a documented error; the nearest is name_taken"),
+        (OF_V2, "error is not an error of v3, whose operations the rule matches"),
+        ({"status": 500, "facts": {"a": 1}}, "facts is not allowed with a raw status"),
     ],
     "latency": [
-        ({}, "the rule takes seconds, or min and max, or median"),
+        ({}, "the rule requires seconds, or min and max, or median"),
         ({"min": 2, "max": 1}, "max must not be less than min"),
         ({"seconds": float("nan")}, "seconds must be a number from 0 to 86400"),
         *(({"seconds": text}, "seconds must be") for text in ("1.5.5", "nan", "1e3", ".", "86400.5")),
     ],
     "mutate": [
-        ({"path": "a", "drop": True, "value": 1}, "the rule takes one of value, drop and type"),
+        ({"path": "a", "drop": True, "value": 1}, "the rule requires exactly one of value, drop and type"),
         ({"path": "a[b]", "drop": True}, "path must be a path such as"),
     ],
     "truncate": [({"when": {"phase": "before"}}, "when.phase must be after for the kind truncate")],
@@ -265,7 +265,7 @@ def test_a_mistake_is_reported_with_its_place(sandbox: Sandbox, subtests) -> Non
     rules += [
         ({}, "kind is missing; it must be one of error, latency, drip,"),
         ({"preset": "flakey"}, "preset must be one of flaky, outage,"),
-        ({"preset": "slow", "limit": 3}, "limit is no parameter of the preset slow"),
+        ({"preset": "slow", "limit": 3}, "limit is not a parameter of the preset slow"),
     ]
     for rule, problem in rules:
         with subtests.test(rule=rule):
@@ -290,7 +290,7 @@ def test_a_bad_rule_changes_nothing_and_every_mistake_is_reported(sandbox: Sandb
     for problem in (
         "faults[1].name is the name of faults[0]",
         "faults[2].when.chance must be a number from 0 to 1, not 7",
-        "faults[2].when.every must be a whole number from 1 to 100000000000, not 0",
+        "faults[2].when.every must be an integer from 1 to 100000000000, not 0",
         "faults[3] must be an object",
     ):
         assert problem in caught.value.message

@@ -22,7 +22,7 @@ def test_an_error_has_the_headers_of_its_rule(sandbox: Sandbox) -> None:
             assert {name: answer.headers.get(name) for name in wanted} == wanted
 
 
-def test_headers_that_no_answer_can_carry_are_refused(sandbox: Sandbox, subtests) -> None:
+def test_headers_that_are_invalid_in_a_response_are_refused(sandbox: Sandbox, subtests) -> None:
     headers: list[Any] = [
         *({"X-A": value} for value in ("a\r\nX-Evil: 1", "a\nb", "\x00", "é", " a", 5, None, "a" * 5000)),
         *({name: "a"} for name in ("X A", "X-A:", "", "X-Sandbox-World", "Connection")),

@@ -27,7 +27,7 @@ def test_a_removed_name_can_be_restored_before_a_renewal(sandbox: Sandbox, steer
     message = renew(main, "redemption.com").message
     refusal = _refusal(steer)
     assert refusal["rule"] == "wrong_state"
-    assert message.endswith("possible there: only reading glue records until pending delete.")
+    assert message.endswith("Possible actions: only reading glue records until pending delete.")
     assert refusal["allowed"] == "ask for its restore in v2.0 first, which makes it active"
     met = _met(refusal)
     assert (met["domain"], met["holder"], met["stage"]) == ("redemption.com", "main", "redemption")
@@ -35,10 +35,10 @@ def test_a_removed_name_can_be_restored_before_a_renewal(sandbox: Sandbox, steer
     client = sandbox.client()
     body = {"period": 1, "current_expiry_date": "2027-01-01"}
     answer = client.put("/V2.0/domain/redemption.com/renew", json=body)
-    assert answer.headers["x-sandbox-refusal"].endswith("possible there: restore, reading glue records.")
+    assert answer.headers["x-sandbox-refusal"].endswith("Possible actions: restore, reading glue records.")
     assert _refusal(steer)["allowed"] == "ask for its restore first, which makes it active"
     client.put("/V2.0/domain/overdue.com", json={"client_hold": 1})
-    assert "domain edit is not possible; possible there: renewal, delete, " in _refusal(steer)["message"]
+    assert "domain edit is not possible. Possible actions: renewal, delete, " in _refusal(steer)["message"]
     client.put("/V2.0/domain/active.com/renew", json={**body, "current_expiry_date": "2001-01-01"})
     assert _refusal(steer)["facts"]["given"] == "2001-01-01"
     for name, more in {"active.com": "; it can be renewed", "arriving.com": ""}.items():
@@ -68,8 +68,8 @@ REFUSED: list[tuple[str, Any, str, str, str | None]] = [
     ("GET getDomain/elsewhere.com", None, "domain_not_found", "outside holds it: ask for a transfer", None),
     ("GET getDomain/nobodys.com", None, "domain_not_found", "nobody holds it: register it first", None),
     ("POST renewDomain/gold.com", {"purchaseCost": 1}, "price_mismatch", "send purchaseCost 300.00", None),
-    ("POST createDomain", "short.shop", "period_too_short", "ask for at least 2 years", None),
-    ("POST renewDomain/active.com", {"years": 11}, "period_too_long", "ask for at most ", None),
+    ("POST createDomain", "short.shop", "period_too_short", "send at least 2 years", None),
+    ("POST renewDomain/active.com", {"years": 11}, "period_too_long", "send at most ", None),
 ]  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_the_operation_that_removes_a_lock_is_named(steer: Control, main: Api) -
     body = {"nameservers": ["ns1.elsewhere.net"]}
     assert main.post("/v3/domains/setNameservers/active.com", body).error == "locked"
     refusal = _refusal(steer)
-    assert refusal["allowed"] == "take client_update_prohibited off with unlockUpdate first"
+    assert refusal["allowed"] == "clear client_update_prohibited with unlockUpdate first"
     assert _met(refusal)["flags"] == ["client_update_prohibited"]
     main.post("/v3/domains/unlockUpdate/active.com")
     assert main.post("/v3/domains/setNameservers/active.com", body).status == 200

@@ -39,7 +39,7 @@ def walk(sandbox: Sandbox, page: Page, stop: Callable[[str], object] = lambda na
     page.get_by_role("link").filter(has_text="insufficient_funds").click()
     entry = page.get_by_role("region", name="Request r1")
     expect(entry).to_contain_text("10.00 USD are needed and the balance is 1.00 USD")
-    expect(entry).to_contain_text("What to do: top up the balance by 9.00 USD or more")
+    expect(entry).to_contain_text("Remedy: top up the balance by 9.00 USD or more")
     stop("refused")
     press(page, "Go back and try again")
     body = page.get_by_label("Body", exact=True)

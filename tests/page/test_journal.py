@@ -34,7 +34,7 @@ def test_requests_appear_on_arrival(wire: Api, open_page: Open) -> None:
         wire.post("/v3/domains/createDomain", CREATE)
     expect(rows).to_have_count(4)
     expect(rows.first).to_contain_text("name_taken")
-    expect(rows.first).to_contain_text("is registered already")
+    expect(rows.first).to_contain_text("is already registered")
     expect(rows.nth(1)).to_contain_text("−10")
 
 

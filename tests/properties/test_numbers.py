@@ -56,7 +56,7 @@ def main() -> Client:
     return connect(Sandbox(REGISTRY, assume={"v2.request_format": "json_or_form"}))
 
 
-def test_huge_numbers_in_v2_bodies_are_refused_as_the_first_too_large(
+def test_huge_numbers_in_v2_bodies_are_refused_like_the_first_number_beyond_the_limit(
     main: Client, subtests: pytest.Subtests
 ) -> None:
     for operation, key, most, least in (
@@ -74,7 +74,7 @@ def test_huge_numbers_in_v2_bodies_are_refused_as_the_first_too_large(
                 assert refusal(ask.send(main))[1] == (most if number > 0 else least)
 
 
-def test_postal_codes_in_v2_bodies_have_a_longest_length(main: Client) -> None:
+def test_postal_codes_in_v2_bodies_have_a_maximum_length(main: Client) -> None:
     ask = WORKS["v2.customer.create"].with_(zip=2**63, mail="large@example.com")
     assert main.get(f"/customer/{done(ask.send(main))['data']['customer_id']}").json["data"]["zip"] == 2**63
     assert refusal(ask.with_(zip=10**400).send(main))[1] == "Invalid zip"

@@ -105,7 +105,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 
 @settings(max_examples=tries(4), phases=[Phase.generate])
 @given(st.lists(STEPS, min_size=8, max_size=30))
-def test_a_world_is_sound_after_any_past(steps: list[Step]) -> None:
+def test_world_is_sound_after_any_history(steps: list[Step]) -> None:
     sandbox = Sandbox(REGISTRY)
     sandbox.load(FIXTURE)
     for step in steps:

@@ -51,7 +51,7 @@ def _cases() -> Iterator[tuple[tuple[str, str], str, tuple[str, dict[str, Any]]]
                 yield (name, price), kind, (target + query, body)
 
 
-def test_v3_accepts_a_fact_stated_twice_only_if_both_are_alike(
+def test_v3_accepts_a_repeated_value_only_if_both_are_equal(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     """A name with a dot at its end and a number as a text are alike. A refusal changes nothing."""
@@ -128,7 +128,7 @@ def main() -> Client:
     return connect(Sandbox(REGISTRY, assume={"v2.request_format": "json_or_form"}))
 
 
-def test_v2_refuses_another_name_than_that_of_the_path(main: Client, subtests: pytest.Subtests) -> None:
+def test_v2_refuses_a_name_that_differs_from_the_path(main: Client, subtests: pytest.Subtests) -> None:
     expected = (400, "Not the correct domain name", "invalid_parameter")
     for operation in PAID:
         ask = WORKS[operation]

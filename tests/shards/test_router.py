@@ -142,7 +142,7 @@ def test_a_dead_shard_takes_only_its_own_worlds(tmp_path: Path) -> None:
         stack.enter_context(shard(2, first))
         gone = raw(url, f"/_worlds/{lost[0]}/v3/balance")
         assert gone.status == 404
-        assert "of this shard, s2, which has started anew since" in gone.message
+        assert "belongs to this shard, s2, which has since restarted" in gone.message
         for api, world in zip(apis, worlds, strict=True):
             assert world in lost or world_of(api.get("/v3/balance")) == world
         assert {default.fork().account().key[:2] for _ in range(4)} == {"s0", "s1", "s2", "s3"}

@@ -66,13 +66,15 @@ def test_default_worlds_are_equal_and_forks_of_shards_and_starts_differ() -> Non
     assert alone.fork().account().key == "main-key-w1-b0676a1c7ca4fbbd"
     assert names_of(alone) == ["w1"]
     old = shards[1].fork().account()
-    assert "of this shard, s3, which has started anew since" in message(shards[2], "/v3/balance", old.key)
+    assert "belongs to this shard, s3, which has since restarted" in message(
+        shards[2], "/v3/balance", old.key
+    )
 
 
 def test_a_request_for_another_shard_is_refused_with_both_names() -> None:
     zero, three = Sandbox(shard="s0"), Sandbox(shard="s3")
     elsewhere = three.fork(name="elsewhere").account()
-    both = "of the shard s3, and this is the shard s0"
+    both = "to the shard s3, and this is the shard s0"
     assert both in message(zero, "/v3/balance", elsewhere.key)
     assert both in message(zero, "/_worlds/s3-elsewhere/v3/balance", elsewhere.key)
     InProcess(zero.app)("GET", "/V2.0/domain/zones", [("X-Auth-Token", elsewhere.token)], b"")
@@ -80,7 +82,7 @@ def test_a_request_for_another_shard_is_refused_with_both_names() -> None:
     assert refusal is not None
     assert both in refusal.message
     gone = message(zero, "/_worlds/s0-w99/v3/balance", elsewhere.key)
-    assert "of this shard, s0, which has started anew since or has dropped its world" in gone
+    assert "belongs to this shard, s0, which has since restarted or deleted its world" in gone
     assert "shard" not in message(zero, "/_worlds/nothing/v3/balance", elsewhere.key)
     assert "shard" not in message(Sandbox(), "/v3/balance", elsewhere.key)
 

@@ -95,7 +95,7 @@ def test_a_refused_plan_has_an_event_and_a_note(player: Player, wire: Api) -> No
     player.act("register", domain="pending.com", at="P2D")
     assert create(wire, "wanted.com") == "ok"
     events = player.advance(by="P2D")["events"]
-    note = "name_taken: wanted.com is registered already."
+    note = "name_taken: wanted.com is already registered."
     notes = {(event["event"], event["subject"]): event["note"] for event in events}
     assert notes["register refused", "wanted.com"] == note
     assert ("register", "pending.com") in notes
@@ -138,7 +138,7 @@ def test_a_refused_request_sets_off_only_plans_for_refusals(player: Player, wire
     assert create(wire, "active.com") == "name_taken"
     assert is_selected(player) == [False, True, True]
     refusals = [scheduled["refused"] for scheduled in player.scheduled()]
-    assert refusals == ["", "", "name_taken: two.com is registered already."]
+    assert refusals == ["", "", "name_taken: two.com is already registered."]
     assert create(wire, "four.com") == "ok"
     assert is_selected(player) == [True] * 3
 

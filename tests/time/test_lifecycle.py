@@ -67,7 +67,7 @@ def test_both_interfaces_follow_a_fixture(sandbox: Sandbox, stage: str, subtests
                     sandbox.reset()
                     answer = connect(sandbox).call(*V3[action])
                     assert (answer.error == "wrong_state") is not is_permitted, answer.raw
-                    assert is_permitted or "possible there: " in answer.message
+                    assert is_permitted or "Possible actions: " in answer.message
                 if action in V2:
                     sandbox.reset()
                     header = connect_v2(sandbox).call(*V2[action]).headers.get("x-sandbox-refusal", "")
@@ -80,7 +80,7 @@ def test_the_journal_names_the_way_back_that_a_fixture_permits(sandbox: Sandbox)
     edit(sandbox, {"lifecycle": {"pending_delete": ["restore"]}})
     body = {"current_expiry_date": "2025-12-22", "period": 1}
     answer = connect_v2(sandbox).put("/domain/pending.com/renew", body)
-    assert answer.headers["x-sandbox-refusal"].endswith("possible there: restore.")
+    assert answer.headers["x-sandbox-refusal"].endswith("Possible actions: restore.")
     refusal = sandbox.journal.find(limit=1).requests[0].refusal
     assert refusal is not None
     assert refusal.allowed == "ask for its restore first, which makes it active"

@@ -12,7 +12,7 @@ from reseller_sandbox.values import clock
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def test_a_length_of_time_is_iso_8601_or_short_or_in_seconds(subtests) -> None:
+def test_duration_is_iso_8601_or_short_or_in_seconds(subtests) -> None:
     for text, length in {
         "P30D": relativedelta(days=30),
         "P1M": relativedelta(months=1),
@@ -31,7 +31,7 @@ def test_a_length_of_time_is_iso_8601_or_short_or_in_seconds(subtests) -> None:
     wrong = ",P,PT,T,-1d,1.5h,1x,d,P1D1D,P1H2Q,½d,P30,PT30,1d12,1h30,999999999999999999999999999999"
     for text in wrong.split(","):
         with subtests.test(text=text):
-            with pytest.raises(ValueError, match="is not a length of time such as P30D"):
+            with pytest.raises(ValueError, match="is not a duration such as P30D"):
                 clock.parse_duration(text)
 
 

@@ -83,9 +83,7 @@ def test_a_failed_write_leaves_the_file_and_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("system", ["posix", "nt"])
-def test_a_lock_goes_over_to_the_new_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
-) -> None:
+def test_lock_moves_to_the_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     monkeypatch.setattr(file, "os", SimpleNamespace(**{**vars(os), "name": system}))
     path, new = tmp_path / "kept", tmp_path / "new"
     lock = file.FileLock(path)

@@ -24,7 +24,7 @@ def refused(**parts: Any) -> str:
     return "; ".join(f"match.{text}" for text in problem.value.problems)
 
 
-def test_parts_have_bounds(subtests) -> None:
+def test_condition_refuses_values_out_of_bounds(subtests) -> None:
     for part in ["headers", "query", "body"]:
         with subtests.test(part=part):
             assert f"match.{part} must be an object" in refused(**{part: {}})

@@ -10,12 +10,12 @@ import click
 from reseller_sandbox.cli import main as command_line
 from reseller_sandbox.control import SUMMARIES
 from reseller_sandbox.control.catalogue import RESOURCES
-from reseller_sandbox.values.text_checks import complaint, there_are
+from reseller_sandbox.values.text_checks import complaint, names_phrase
 
 main: Any = command_line.main
 
 
-def test_each_power_has_its_first_sentence_as_summary() -> None:
+def test_summary_of_a_control_operation_is_its_first_sentence() -> None:
     first = {
         name: (inspect.getdoc(resource) or "").partition("\n\n")[0] for name, resource in RESOURCES.items()
     }
@@ -37,7 +37,7 @@ def test_many_names_and_problems_are_cut_with_the_count_of_the_rest() -> None:
     shown = complaint(names).split("; ")
     assert shown[-1] == f"and {40 - len(shown[:-1])} more"
     assert shown[:-1] == names[: len(shown) - 1]
-    assert there_are(names, "x") == f"there are {', '.join(shown[:-1])} {shown[-1]}"
+    assert names_phrase(names, "x") == f"there are {', '.join(shown[:-1])} {shown[-1]}"
     assert complaint(names[: len(shown) - 1]) == "; ".join(shown[:-1])
-    assert there_are(["a"], "x") == "there is a"
-    assert there_are([], "names") == "there are no names"
+    assert names_phrase(["a"], "x") == "there is a"
+    assert names_phrase([], "names") == "there are no names"

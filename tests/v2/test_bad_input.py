@@ -118,4 +118,4 @@ def test_a_broken_body_is_refused_by_every_operation(sandbox: Sandbox, subtests)
         operation = WITH_BODY[number % len(WITH_BODY)]
         with subtests.test(operation=operation, kind=kind):
             answer = send(sandbox, operation, WORKS[operation].having(raw))
-            assert (answer.status, answer.json["msg"][:22]) == (400, "The body is not usable")
+            assert (answer.status, answer.json["msg"][:19]) == (400, "The body is invalid")

@@ -78,9 +78,9 @@ class Climb:
     def transport(self) -> None:
         """Climb the rungs of every operation: host, size, world, version, token, and the form of a body."""
         before = contents(self.sandbox)
-        reason = "it has to name one host, and perhaps a port"
-        self.refused("invalid_host", f"400 The request has the Host header 'no host'; {reason}.", host="")
-        most = "1048576 bytes taken here (--max-body)"
+        reason = "It must name one host, optionally with a port"
+        self.refused("invalid_host", f"400 The request has the Host header 'no host'. {reason}.", host="")
+        most = "limit of 1048576 bytes (--max-body)"
         raw = b"[" if self.method != "GET" else None
         self.refused("body_too_large", f"413 The body is larger than the {most}.", raw=raw)
         self.refused("unknown_world", "404 There is no world 'nowhere'.", prefix="")
@@ -89,10 +89,10 @@ class Climb:
         self.refused("unknown_token", "403 Authorization failed", token="main-token")
         if self.takes_body:
             self.raw = b"a=1"
-            reason = "is not JSON; v2.request_format=json_or_form would take it"
+            reason = "is not JSON; v2.request_format=json_or_form would accept it"
             message = f"415 The content type {FORM[1]} {reason}."
             self.refused("unsupported_media_type", message, content_type=JSON, raw=b"[1]")
-            message = "400 The body is not usable: it must be a JSON object."
+            message = "400 The body is invalid: it must be a JSON object."
             self.refused("malformed_body", message, raw=None)
         assert contents(self.sandbox) == before
 

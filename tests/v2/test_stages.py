@@ -72,7 +72,7 @@ def test_an_edit_beside_the_update_lock_is_carried_out_or_refused_whole(
         for switch in ({"client_update_prohibited": 0}, {"client_update_prohibited": 1}, {"client_hold": 1}):
             answer = main.put(DOMAIN, {**switch, **beside})
             assert refusal(answer) == (400, UPDATE, "locked")
-            assert f"forbids {action};" in answer.headers["x-sandbox-refusal"]
+            assert f"forbids {action}." in answer.headers["x-sandbox-refusal"]
     assert contents(sandbox) == before
 
 

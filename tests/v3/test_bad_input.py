@@ -100,7 +100,7 @@ def test_a_broken_body_is_refused_by_every_operation(
         with subtests.test(operation=row.id, kind=kind):
             answer = api.call(row.method, target_of(row), raw)
             assert (answer.status, answer.error) == (400, "malformed_body"), answer.raw[:300]
-            assert answer.message.startswith("The body is not usable: ")
+            assert answer.message.startswith("The body is invalid: ")
     assert contents(sandbox) == before
 
 

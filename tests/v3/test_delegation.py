@@ -38,15 +38,15 @@ def test_bad_name_servers_and_addresses_are_refused_by_name(
 ) -> None:
     before = contents(sandbox)
     for error, sent, reason in [
-        ("invalid_nameserver", [], "at least one is needed"),
-        ("invalid_nameserver", ["a.net", "A.net."], "'A.net.' is there twice"),
-        ("invalid_nameserver", ["192.0.2.1"], "'192.0.2.1' is no host name"),
-        ("invalid_nameserver", MANY, "'ns13.a.net' is one more than 13"),
-        ("invalid_ip", [], "at least one is needed"),
+        ("invalid_nameserver", [], "at least one is required"),
+        ("invalid_nameserver", ["a.net", "A.net."], "'A.net.' is a duplicate"),
+        ("invalid_nameserver", ["192.0.2.1"], "'192.0.2.1' is not a host name"),
+        ("invalid_nameserver", MANY, "'ns13.a.net' exceeds the maximum of 13"),
+        ("invalid_ip", [], "at least one is required"),
         ("invalid_ip", ["192.0.2.01"], "'192.0.2.01' is not an IP address"),
         ("invalid_ip", ["fe80::1%eth0"], "'fe80::1%eth0' is not an IP address"),
-        ("invalid_ip", ["2001:db8::1", "2001:DB8::0001"], "'2001:DB8::0001' is there twice"),
-        ("invalid_ip", MANY_IPS, "'192.0.2.13' is one more than 13"),
+        ("invalid_ip", ["2001:db8::1", "2001:DB8::0001"], "'2001:DB8::0001' is a duplicate"),
+        ("invalid_ip", MANY_IPS, "'192.0.2.13' exceeds the maximum of 13"),
     ]:
         with subtests.test(error=error, sent=sent):
             if error == "invalid_ip":

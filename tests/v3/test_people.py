@@ -57,7 +57,7 @@ def test_contacts_of_a_wrong_type_or_role_or_without_a_field_are_refused_in_ever
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)
-    zipcode = "contacts.tech-contact.zipcode must be a string or a whole number"
+    zipcode = "contacts.tech-contact.zipcode must be a string or an integer"
     wrong: list[Any] = [12.5, 12.0, -1, True, [1001], {}]
     cases: list[tuple[Any, str]] = [({"tech-contact": person(zipcode=sent)}, zipcode) for sent in wrong]
     for role, nearest in {

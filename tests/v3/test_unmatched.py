@@ -43,7 +43,7 @@ def test_an_unknown_path_is_answered_with_the_nearest_of_its_interface(
     for method, target, nearest in NEAREST:
         with subtests.test(target=target):
             message = refusal(wire.call(method, target), 404, "unknown_path")
-            assert f"{method} {target} is no operation: " in message
+            assert f"{method} {target} is not an operation: " in message
             assert nearest in message
     for method, target, nearest in NEAREST_IN_V2:
         message = wire.call(method, target).headers["x-sandbox-refusal"]

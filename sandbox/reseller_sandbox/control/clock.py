@@ -26,7 +26,7 @@ from reseller_sandbox.registry import timers
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.model import OUTSIDE, Order, Stage
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.registry.third_parties import account_called
+from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.values.clock import later, real_now, wire
 from reseller_sandbox.values.kinds import Instant, Length, Switch, Text, by_key, choice, either, whole
@@ -293,7 +293,7 @@ def _order(state: State, name: str, account: str | None) -> Order:
     Without ``account``, return the order of the only account of this service that has one, or else another
     registrar's.
     """
-    numbers = sorted(state.accounts) if account is None else [account_called(state, account).client_id]
+    numbers = sorted(state.accounts) if account is None else [find_account(state, account).client_id]
     found = {owner: state.own_order[owner, name] for owner in numbers if (owner, name) in state.own_order}
     own = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
     if not own:

@@ -12,7 +12,7 @@ from reseller_sandbox.control.local_transport import LocalTransport, local_trans
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Key, Keyed, Result
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
-from reseller_sandbox.faults.reading import PRESETS, expanded
+from reseller_sandbox.faults.reading import PRESETS, preset_rules
 from reseller_sandbox.faults.rule import WHEN_APPLIED, When
 from reseller_sandbox.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.values.kinds import MAPPING, Kind
@@ -25,7 +25,7 @@ from reseller_sandbox.values.parameters import (
     without_arguments,
     written,
 )
-from reseller_sandbox.values.text_checks import decimals_to_floats, there_are
+from reseller_sandbox.values.text_checks import decimals_to_floats, names_phrase
 from reseller_sandbox.worlds import World
 
 
@@ -47,7 +47,7 @@ class FaultRecord(Result, frozen=True, kw_only=True):
     parameters: Mapping[str, Any]
 
     #: The field whose keys are flattened into the record in JSON, and its possible keys.
-    among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", choices.own_parts)
+    among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", choices.kind_parameters)
 
     def keys(self) -> list[str]:
         """Return the keys of the rule in JSON, so that ``replace`` accepts ``dict(rule)``."""
@@ -196,7 +196,7 @@ Rules = Annotated[
 ]
 Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, decimals_to_floats, MAPPING.says)]
 RuleName = Annotated[Key, "The rule's name."]
-Parts = Annotated[Any, Group(choices.rule_parts)]
+Parts = Annotated[Any, Group(choices.rule_parameters)]
 
 
 class Faults(Keyed[FaultRecord]):
@@ -313,7 +313,7 @@ class Faults(Keyed[FaultRecord]):
         """Return every preset with its rules."""
         return PresetsFound(
             presets=tuple(
-                PresetRecord(preset=one.name, about=one.about, rules=tuple(expanded(one, {})))
+                PresetRecord(preset=one.name, about=one.about, rules=tuple(preset_rules(one, {})))
                 for one in PRESETS.values()
             )
         )
@@ -356,7 +356,7 @@ def _called(world: World, name: str) -> FaultRule:
     """Return the rule of that name. Refuse with ``unknown_fault``."""
     by_name = {rule.name: rule for rule in world.snapshot.faults.rules}
     if name not in by_name:
-        raise Refused(UNKNOWN_FAULT, fault=name[:80], known=there_are(by_name, "faults"))
+        raise Refused(UNKNOWN_FAULT, fault=name[:80], known=names_phrase(by_name, "faults"))
     return by_name[name]
 
 
@@ -371,9 +371,9 @@ def _placed(
     taken = [one.name for one in there]
     read = reading.read_rules(given, transport.words, taken, place, world.now())
     world.limits.require_room_for_faults(len(there) + len(read))
-    names = [one.rule.name for one in read]
+    names = [rule.name for rule, _ in read]
     with world.acting("faults.add") as action:
-        _set(world, (*there, *(one.rule for one in read)))
+        _set(world, (*there, *(rule for rule, _ in read)))
         action.effect["faults"] = names
     return FaultsPlaced(faults=tuple(one for one in _found(world) if one.name in names))
 
@@ -383,7 +383,7 @@ def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -
     with world.lock:
         before, book = _called(world, name), world.snapshot.faults
         if changes.get("name", name) != name:
-            raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
+            raise BadFaults(["name cannot be changed, because the counts of a rule belong to its name"])
         changed = [reading.changed(before, changes)]
         ((after, _),) = reading.read_rules(changed, transport.words, (), "", world.now())
         count = book.count(name)

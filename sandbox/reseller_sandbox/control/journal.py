@@ -423,7 +423,7 @@ def _why(explanation: Explanation, secrets: list[str]) -> Why:
     """Return an explanation as a record, without the value of a secret field."""
     refused, allowed = explanation.refused, explanation.allowed
     account: Any = explanation.account
-    facts = redact.plain(refused.said)
+    facts = redact.plain(refused.worded_facts)
     if is_secret(str(facts.get("field", ""))):
         facts.pop("value", None)
     return Why(

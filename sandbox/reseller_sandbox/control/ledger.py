@@ -16,7 +16,7 @@ from reseller_sandbox.registry.ledger import request_of
 from reseller_sandbox.registry.model import LedgerEntry, Purpose
 from reseller_sandbox.registry.state import State, own_accounts
 from reseller_sandbox.registry.stepwise import keys_in_order
-from reseller_sandbox.registry.third_parties import account_called
+from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.values.kinds import TEXT, Instant, choice, whole
 from reseller_sandbox.values.money import NOTHING
 from reseller_sandbox.values.patterns import Glob
@@ -151,7 +151,7 @@ def _found(state: State, sought: MovementFilter) -> list[LedgerEntry]:
     """Return the matching movements, oldest first. Refuse with ``unknown_account``."""
     numbers: Iterable[int] = keys_in_order(state.ledger)
     if "account" in sought:
-        owner = account_called(state, sought["account"]).client_id
+        owner = find_account(state, sought["account"]).client_id
         numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
     name = as_kept(sought["domain"]) if "domain" in sought else None
     pattern = Glob(sought.get("operation", "*"))

@@ -23,7 +23,7 @@ from reseller_sandbox.registry import hosts, model, zones
 from reseller_sandbox.registry.model import OUTSIDE, Card, Flag, Order, Stage, TransferStatus
 from reseller_sandbox.registry.state import State, held_order, own_accounts, own_order
 from reseller_sandbox.registry.stepwise import in_order
-from reseller_sandbox.registry.third_parties import account_called
+from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.values.clock import LATEST
 from reseller_sandbox.values.kinds import TEXT, Text, choice
 from reseller_sandbox.values.names import to_unicode, well_formed
@@ -440,7 +440,7 @@ class Accounts(Registered[AccountRecord]):
             account: The account's name, or its client id.
         """
         snapshot = local_transport(self).world.present()
-        return account_record(snapshot, account_called(snapshot.state, account))
+        return account_record(snapshot, find_account(snapshot.state, account))
 
     @write(INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
@@ -527,7 +527,7 @@ class Contacts(Registered[ContactRecord]):
 
 def client_of(state: State, account: str | None) -> int | None:
     """Return the client id of the account of that name, or None for None."""
-    return account_called(state, account).client_id if account is not None else None
+    return find_account(state, account).client_id if account is not None else None
 
 
 def as_kept(name: str) -> str:

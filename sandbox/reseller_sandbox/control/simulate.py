@@ -89,7 +89,9 @@ def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
     """Return a scheduled action as a result."""
     values = dict(scheduled.given)
     parameters = (
-        parameter for parameter in third_parties.parameters(scheduled.action) if parameter.name in values
+        parameter
+        for parameter in declared(third_parties.ACTIONS[scheduled.action])
+        if parameter.name in values
     )
     return ScheduledRecord(
         id=scheduled.id,
@@ -143,7 +145,7 @@ class SimulatedAction(Operation):
 
         def work(draft: Draft) -> RegistryEvent | ScheduledAction:
             if at is None and after is None:
-                return third_parties.carry_out(draft, self.name, values)
+                return third_parties.ACTIONS[self.name](draft, **values)
             match: Any = {"operation": after} if isinstance(after, str) else after
             wait = match_of(resource, match, "after") if after is not None else None
             return scheduled_actions.make(draft, self.name, values, at=at, after=wait)

@@ -143,7 +143,7 @@ def _how_to_be_refused(operation: ApiOperation, rules: Sequence[Rule]) -> str:
     """Return the message and the remedy of each rule that causes an error."""
 
     def plain(template: str) -> str:
-        return _PLACE.sub(r"<\1>", _APPENDED.sub("", operation.wording.spelt(template))).rstrip(".")
+        return _PLACE.sub(r"<\1>", _APPENDED.sub("", operation.wording.with_words(template))).rstrip(".")
 
     ways = [f"“{plain(rule.sentence)}”; to avoid it, {plain(rule.remedy)}" for rule in rules]
     return f"It says {'. Or: '.join(ways)}."

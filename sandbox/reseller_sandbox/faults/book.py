@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet
 
-from reseller_sandbox.faults.kind import Asked, Chance, Effects, FaultContext, Phase
+from reseller_sandbox.faults.kind import Chance, Effects, FaultContext, FaultRequest, Phase
 from reseller_sandbox.faults.rule import Count, FaultRule
 
 _NONE = Count()
@@ -48,7 +48,7 @@ class FaultBook(Struct, frozen=True):
         return self.counts.get(name, _NONE)
 
     def apply(
-        self, phase: Phase, asked: Asked, now: datetime, seed: str, effects: Effects
+        self, phase: Phase, request: FaultRequest, now: datetime, seed: str, effects: Effects
     ) -> tuple[FaultBook, Strike]:
         """Apply the rules of a phase to a request, in order.
 
@@ -57,15 +57,15 @@ class FaultBook(Struct, frozen=True):
         counts, applied = self.counts, []
         counted: dict[str, tuple[Count, Count]] = {}
         for rule in self.rules:
-            if rule.paused or rule.phase != phase or not rule.matches(asked):
+            if rule.paused or rule.phase != phase or not rule.matches(request):
                 continue
             count = counts.get(rule.name, _NONE)
             if not rule.when.in_force(count, now):
                 continue
             matched = count.matched + 1
-            turn = FaultContext(asked, now, Chance(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
-            after = rule.kind.apply(effects, turn) if rule.when.selects(matched, turn.luck) else None
-            later = Count(matched, count.applied + (after is not None), turn.memory)
+            context = FaultContext(request, now, Chance(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
+            after = rule.kind.apply(effects, context) if rule.when.selects(matched, context.chance) else None
+            later = Count(matched, count.applied + (after is not None), context.memory)
             counts, counted[rule.name] = counts.insert(rule.name, later), (count, later)
             if after is not None:
                 effects = after
@@ -80,10 +80,10 @@ class FaultBook(Struct, frozen=True):
 
         Unchanged rules keep their counts. New rules begin with those in ``counts``.
         """
-        kept = {rule.name: rule for rule in self.rules}
+        earlier = {rule.name: rule for rule in self.rules}
         new: HashTrieMap[str, Count] = HashTrieMap()
         for rule in rules:
-            count = self.count(rule.name) if kept.get(rule.name) is rule else counts.get(rule.name, _NONE)
+            count = self.count(rule.name) if earlier.get(rule.name) is rule else counts.get(rule.name, _NONE)
             new = new.insert(rule.name, count)
         return replace(self, rules=rules, counts=new)
 
@@ -98,13 +98,13 @@ class FaultBook(Struct, frozen=True):
         """
         return replace(self, waiting=self.waiting.remove(request))
 
-    def without(self, apply: Strike) -> FaultBook:
-        """Return the book as if the request of ``apply`` had not arrived.
+    def without(self, strike: Strike) -> FaultBook:
+        """Return the book as if the request of ``strike`` had not arrived.
 
         All other requests still count.
         """
         counts = self.counts
-        for name, (earlier, later) in apply.counted.items():
+        for name, (earlier, later) in strike.counted.items():
             count = self.count(name)
             if count.matched < later.matched:  # a new rule with that name, which did not count the request
                 continue

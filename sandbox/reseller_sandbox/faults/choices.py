@@ -31,16 +31,16 @@ def rule_schema() -> dict[str, Any]:
     return {"oneOf": [*kinds, {**preset, "title": "preset", "additionalProperties": True}]}
 
 
-def rule_parts() -> tuple[Parameter, ...]:
+def rule_parameters() -> tuple[Parameter, ...]:
     """Return all possible parameters of a rule.
 
     They are read without validation, because a rule is validated as a whole, with all of its mistakes.
     """
     preset = replace(_named("preset", *PRESETS), words="The preset whose rules to add, in place of a kind.")
-    return (_unread(preset), *map(_unread, declared(Parts)), *own_parts())
+    return (_unread(preset), *map(_unread, declared(Parts)), *kind_parameters())
 
 
-def own_parts() -> tuple[Parameter, ...]:
+def kind_parameters() -> tuple[Parameter, ...]:
     """Return the parameters of all kinds. Those with the same name become one."""
     own: dict[str, Parameter] = {}
     for name, kind in KINDS.items():
@@ -55,27 +55,27 @@ def _named(key: str, *names: str) -> Parameter:
     return Parameter(key, choice(*names), required=True)
 
 
-def as_json(given: Any) -> Any:
+def as_json(raw: Any) -> Any:
     """Return the value for one or more rules as JSON, so that interfaces agree.
 
     Raise ValueError for a value that JSON cannot represent.
     """
-    value = _timeless(given)
+    timeless = _timeless(raw)
     # A float stays as it is, because its parameter reports infinity and NaN with its own words.
-    return value if isinstance(value, float) else json_value(value)
+    return timeless if isinstance(timeless, float) else json_value(timeless)
 
 
-def _timeless(given: Any) -> Any:
-    """Return ``given`` with instants and durations as texts and numbers."""
-    if isinstance(given, Mapping):
-        return {key: _timeless(value) for key, value in given.items()}
-    if isinstance(given, list | tuple):
-        return [_timeless(item) for item in given]
-    if isinstance(given, datetime):
-        return given.isoformat()
-    if isinstance(given, timedelta):
-        return given.total_seconds()
-    return DURATION.write(DURATION.read(given)) if isinstance(given, relativedelta) else given
+def _timeless(raw: Any) -> Any:
+    """Return ``raw`` with instants and durations as texts and numbers."""
+    if isinstance(raw, Mapping):
+        return {key: _timeless(part) for key, part in raw.items()}
+    if isinstance(raw, list | tuple):
+        return [_timeless(item) for item in raw]
+    if isinstance(raw, datetime):
+        return raw.isoformat()
+    if isinstance(raw, timedelta):
+        return raw.total_seconds()
+    return DURATION.write(DURATION.read(raw)) if isinstance(raw, relativedelta) else raw
 
 
 def _unread(parameter: Parameter) -> Parameter:

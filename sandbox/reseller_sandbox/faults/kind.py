@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from reseller_sandbox.server.delivery import Cut, Delivery, Drops
+from reseller_sandbox.values.kinds import Mistake
 from reseller_sandbox.values.matching import Request
 
 
@@ -74,7 +75,7 @@ class Effects(Struct, frozen=True, kw_only=True):
 Phase = Literal["before", "after"]
 
 
-class Asked(Request, Protocol):
+class FaultRequest(Request, Protocol):
     """A request as rules and kinds see it."""
 
     @property
@@ -104,9 +105,9 @@ class FaultContext(Struct):
     time with the world.
     """
 
-    asked: Asked
+    request: FaultRequest
     now: datetime
-    luck: Chance
+    chance: Chance
     memory: Any = None
 
 
@@ -124,14 +125,14 @@ class FaultKind(Struct, frozen=True):
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<=.)([A-Z])", r"_\1", cls.__name__).lower()
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield each invalid combination of parameters: a parameter or "", and why."""
+    def mistakes(self) -> Iterator[Mistake]:
+        """Yield each invalid combination of parameters."""
         yield from ()
 
-    def applies(self, asked: Asked) -> bool:  # noqa: ARG002
+    def applies(self, request: FaultRequest) -> bool:  # noqa: ARG002
         """Whether the kind can apply to such a request."""
         return True
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:
         """Return ``so_far`` with the effects of this kind, or None without an effect."""
         raise NotImplementedError

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, count
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.rule import MANY, WHEN_APPLIED, Count, FaultRule, When
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry.contract import Vocabulary, unknown
-from reseller_sandbox.values.kinds import SWITCH, WHEN, Kind, instant, whole
+from reseller_sandbox.values.kinds import SWITCH, WHEN, Kind, Mistake, choice, instant, mistakes, whole
 from reseller_sandbox.values.matching import MATCH, Match, Matching
 from reseller_sandbox.values.parameters import by_attribute, declared, object_shape, read, written
 from reseller_sandbox.values.text_checks import complaint, nearest
@@ -42,7 +42,7 @@ PRESETS: Mapping[str, Preset] = {
     for preset in (
         Preset(
             "flaky",
-            "About one request in five fails, each time in another way, and one in ten is slow.",
+            "About one request in five fails, in different ways, and one in ten is slow.",
             (
                 _sometimes("error", 0.05, error=refusals.INTERNAL_ERROR.code),
                 _sometimes("error", 0.05, name="unavailable", error=_UNAVAILABLE, retry_after=1),
@@ -53,50 +53,50 @@ PRESETS: Mapping[str, Preset] = {
         ),
         Preset(
             "outage",
-            "Nothing gets through: each connection is closed without an answer, and nothing takes effect.",
+            "Each connection is closed without a response, and no request takes effect.",
             ({"kind": "close", "when": {"phase": "before"}},),
         ),
         Preset(
             "lost-responses",
-            "What changes something takes effect, is paid for, and its answer is lost in a reset.",
+            "Requests that change something take effect and are charged, but a reset loses their responses.",
             ({"kind": "reset", "match": {"changed": True}, "when": {"phase": "after"}},),
         ),
         Preset(
             "slow",
-            "Everything takes two seconds as a rule, and now and then ten.",
+            "Responses take two seconds as a rule, and sometimes ten.",
             ({"kind": "latency", "median": 2, "sigma": 0.6, "max": 30},),
         ),
         Preset(
             "rate-limited",
-            "Each account has ten requests a minute of the world's time; the others are answered 429.",
+            "Each account may send ten requests per minute of the world's time. Further requests get 429.",
             ({"kind": "rate_limit", "limit": 10, "window": 60},),
         ),
         Preset(
             "maintenance",
-            "Everything is answered 503, with the word to come back in half an hour.",
+            "Each request gets 503, with a Retry-After header of half an hour.",
             ({"kind": "error", "error": refusals.MAINTENANCE.code, "retry_after": 1800},),
         ),
     )
 }
 
 
-def expanded(preset: Preset, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rules of a preset with the changes in ``given``.
+def preset_rules(preset: Preset, changes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rules of a preset with the changes in ``changes``.
 
     ``name`` names all rules, and ``match`` and ``when`` are added to those of each rule. ``read_rules`` adds
     each other parameter to the rules whose kinds have this parameter.
     """
-    name = given.get("name", preset.name)
+    name = changes.get("name", preset.name)
     rules = []
     for rule in preset.rules:
         sections = {
-            section: {**rule.get(section, {}), **given[section]}
-            if isinstance(given.get(section), Mapping)
-            else given.get(section, rule.get(section))
+            section: {**rule.get(section, {}), **changes[section]}
+            if isinstance(changes.get(section), Mapping)
+            else changes.get(section, rule.get(section))
             for section in ("match", "when")
         }
-        own = name if len(preset.rules) == 1 or not isinstance(name, str) else f"{name}.{rule['name']}"
-        rules.append({**rule, **sections, "name": own})
+        rule_name = name if len(preset.rules) == 1 or not isinstance(name, str) else f"{name}.{rule['name']}"
+        rules.append({**rule, **sections, "name": rule_name})
     return rules
 
 
@@ -109,20 +109,18 @@ _ANSWERED = ("outcome", "carried_out", "changed", "fault")
 #: The conditions for past requests only.
 PAST = ("since",)
 
-#: A key of a rule (or an empty text for the whole rule), and the problem.
-Mistake = tuple[str, str]
-
+_KIND, _PRESET = choice(*KINDS), choice(*PRESETS)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def _name(given: Any) -> str:
-    if not isinstance(given, str) or not _NAME.fullmatch(given):
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise ValueError(
             "must be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
         )
-    if given in RESERVED:
-        raise ValueError(f"cannot be {given}: the {given} to choose from stand under that name")
-    return given
+    if value in RESERVED:
+        raise ValueError(f"cannot be {value}, which is the path of the list of {value}")
+    return value
 
 
 NAME = Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)
@@ -134,6 +132,12 @@ class BadFaults(Refused):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__(INVALID_PARAMETER, problems=complaint(problems))
         self.problems = tuple(problems)
+
+
+#: A match of future requests.
+_TO_COME = replace(
+    MATCH, schema=lambda: object_shape([one for one in declared(Matching) if one.name not in PAST])
+)
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -152,12 +156,6 @@ class Kept(Struct, frozen=True, kw_only=True):
     exhausted: Annotated[bool, SWITCH] = False
 
 
-#: A match of future requests.
-_TO_COME = replace(
-    MATCH, schema=lambda: object_shape([one for one in declared(Matching) if one.name not in PAST])
-)
-
-
 class Parts(Kept, frozen=True, kw_only=True):
     """The keys of a rule beside its kind and the kind's parameters.
 
@@ -172,37 +170,32 @@ class Parts(Kept, frozen=True, kw_only=True):
     when: Annotated[When, WHEN_APPLIED] = When()
 
 
-class Read(NamedTuple):
-    """A rule with its counts so far."""
-
-    rule: FaultRule
-    counted: Count
-
-
 def read_rules(
     given: Sequence[Any],
     vocabulary: Vocabulary | None,
     taken: Iterable[str] = (),
     place: str = "faults[{}]",
     now: datetime | None = None,
-) -> tuple[Read, ...]:
-    """Read the rules in ``given``, including presets. Names in ``taken`` are refused.
+) -> tuple[tuple[FaultRule, Count], ...]:
+    """Return the rules in ``given``, including presets, with their counts so far.
 
-    ``place`` is the path of each rule in messages. ``now`` is the start of relative durations. The result of
-    the function ``given`` can be read again. Without a vocabulary, every operation and error counts as known.
-    Raise ``BadFaults``.
+    Names in ``taken`` are refused. ``place`` is the path of each rule in messages. ``now`` is the start of
+    relative durations. The result of the function ``given`` can be read again. Without a vocabulary, every
+    operation and error counts as known. Raise ``BadFaults``.
     """
-    named = dict.fromkeys(taken, "a rule that is there already")
-    rules: list[Read] = []
+    named = dict.fromkeys(taken, "an existing rule")
+    rules: list[tuple[FaultRule, Count]] = []
     problems: list[str] = []
     for number, item in enumerate(given):
         at = place.format(number)
-        items, wrong = _expanded(item)
+        items, wrong = _rules_of(item)
         for rule_item in items:
-            rule, mistakes = _rule(rule_item, vocabulary, named, at, now)
+            rule, rule_mistakes = _rule(rule_item, vocabulary, named, at, now)
             rules += [rule] if rule is not None else []
-            wrong += mistakes
-        problems += [f"{'.'.join(filter(None, (at, key))) or 'the rule'} {words}" for key, words in wrong]
+            wrong += rule_mistakes
+        for mistake in wrong:
+            path = ".".join(filter(None, (at, *map(str, mistake.path))))
+            problems.append(f"{path or 'the rule'} {mistake.message}")
     if problems:
         raise BadFaults(list(dict.fromkeys(problems)))
     return tuple(rules)
@@ -236,23 +229,24 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     return after
 
 
-def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
+def _rules_of(item: Any) -> tuple[list[Any], list[Mistake]]:
     """Return the rules of one item, which may be a preset, and its mistakes."""
     if not isinstance(item, Mapping):
         return [item], []
     if item.get("preset") is None:
         return [{key: value for key, value in item.items() if key != "preset"}], []
-    preset = PRESETS.get(item["preset"]) if isinstance(item["preset"], str) else None
-    if preset is None:
-        return [], [("preset", _one_of(PRESETS, item["preset"]))]
+    try:
+        preset = PRESETS[_PRESET.read(item["preset"])]
+    except ValueError as problem:
+        return [], mistakes("preset", item["preset"], problem)
     wrong: list[Mistake] = []
-    rules = expanded(preset, {key: value for key, value in item.items() if value is not None})
+    rules = preset_rules(preset, {key: value for key, value in item.items() if value is not None})
     for key, value in item.items():
         if key in ("preset", "name", "match", "when"):
             continue
         having = [rule for rule in rules if key == "paused" or key in names_of(KINDS[rule["kind"]])]
         if not having:
-            wrong.append((str(key), f"is no parameter of the preset {preset.name}"))
+            wrong.append(Mistake((key,), f"is not a parameter of the preset {preset.name}", True))
         for rule in having if value is not None else ():
             rule[key] = value
     return rules, wrong
@@ -265,13 +259,13 @@ def names_of(of: type) -> set[str]:
 
 def _rule(
     given: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, now: datetime | None
-) -> tuple[Read | None, list[Mistake]]:
+) -> tuple[tuple[FaultRule, Count] | None, list[Mistake]]:
     """Return the rule at ``at``, or None, and all mistakes in it.
 
     Add the rule's name to ``named``.
     """
     if not isinstance(given, Mapping):
-        return None, [("", "must be an object")]
+        return None, [Mistake((), "must be an object")]
     values = {str(key): value for key, value in given.items()}
     word = values.pop("kind", None)
     common = names_of(Parts)
@@ -279,31 +273,24 @@ def _rule(
     read_parts, wrong = read(declared(Parts), {**values, "when": _at_instants(values.get("when"), now)})
     parts = Parts(**by_attribute(declared(Parts), read_parts))
     name = parts.name or _free(word if isinstance(word, str) else "rule", named)
-    mistakes = [_split(problem) for problem in wrong]
     if name in named:
-        mistakes.append(("name", f"is the name of {named[name]}"))
-    named.setdefault(name, at or "another")
-    kind, more = _kind(word, own)
-    mistakes += [*more, *((f"match.{key}", problem) for key, problem in unknown(parts.match, vocabulary))]
-    mistakes += [(f"when.{key}", problem) for key, problem in parts.when.mistakes()]
+        wrong.append(Mistake(("name",), f"is the name of {named[name]}"))
+    named.setdefault(name, at or "another rule")
+    kind, of_kind = _kind(word, own)
+    wrong += [*of_kind, *(mistake.under("match") for mistake in unknown(parts.match, vocabulary))]
+    wrong += [mistake.under("when") for mistake in parts.when.mistakes()]
     if kind is None:
-        return None, mistakes
-    rule = FaultRule(
-        name, kind, parts.match, replace(parts.when, phase=parts.when.phase or kind.phases[0]), parts.paused
-    )
-    mistakes += [*_of_error(rule, vocabulary), *_of_phase(rule)]
-    return Read(rule, Count(parts.matched, parts.applied)), mistakes
+        return None, wrong
+    when = replace(parts.when, phase=parts.when.phase or kind.phases[0])
+    rule = FaultRule(name, kind, parts.match, when, parts.paused)
+    wrong += [*_of_error(rule, vocabulary), *_of_phase(rule)]
+    return (rule, Count(parts.matched, parts.applied)), wrong
 
 
-def _split(problem: str) -> Mistake:
-    key, _, words = problem.partition(" ")
-    return key, words
-
-
-def _free(wanted: str, named: Mapping[str, str]) -> str:
-    """Return ``wanted``, with a number added if the name is taken."""
-    numbered = (f"{wanted}-{number}" for number in count(2))
-    return next(name for name in chain([wanted], numbered) if name not in named)
+def _free(name: str, named: Mapping[str, str]) -> str:
+    """Return ``name``, with a number added if the name is taken."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(free for free in chain([name], numbered) if free not in named)
 
 
 def _at_instants(when: Any, now: datetime | None) -> Any:
@@ -313,41 +300,38 @@ def _at_instants(when: Any, now: datetime | None) -> Any:
     return {key: _ahead(value, now) if key in ("from", "until") else value for key, value in when.items()}
 
 
-def _ahead(given: Any, now: datetime) -> Any:
+def _ahead(value: Any, now: datetime) -> Any:
     """Return the instant that a duration means, or any other value unchanged."""
     try:
-        return instant(WHEN.read(given), now)
+        return instant(WHEN.read(value), now)
     except (ValueError, OverflowError):
-        return given
+        return value
 
 
-def _kind(word: Any, given: Mapping[str, Any]) -> tuple[FaultKind | None, list[Mistake]]:
-    """Return the kind ``word`` with parameters ``given``, or None, and the mistakes."""
-    kind = KINDS.get(word) if isinstance(word, str) else None
-    if kind is None:
-        known = _one_of(KINDS, word)
-        return None, [("kind", known if word is not None else f"is missing; it {known}")]
-    values, wrong = read((*declared(kind), *declared(Parts)), given)
+def _kind(word: Any, parameters: Mapping[str, Any]) -> tuple[FaultKind | None, list[Mistake]]:
+    """Return the kind ``word`` with parameters ``parameters``, or None, and the mistakes."""
+    try:
+        kind = KINDS[_KIND.read(word)]
+    except ValueError as problem:
+        if word is None:
+            return None, [Mistake(("kind",), f"is missing; it {problem}")]
+        return None, mistakes("kind", word, problem)
+    values, wrong = read((*declared(kind), *declared(Parts)), parameters)
     if wrong:
-        return None, [_split(problem) for problem in wrong]
-    made = kind(**by_attribute(declared(kind), values))
-    return made, list(made.mistakes())
-
-
-def _one_of(names: Iterable[str], given: Any) -> str:
-    near = nearest(given, names) if isinstance(given, str) else ""
-    return f"must be one of {', '.join(names)}{near}"
+        return None, wrong
+    fault = kind(**by_attribute(declared(kind), values))
+    return fault, list(fault.mistakes())
 
 
 def _of_phase(rule: FaultRule) -> Iterator[Mistake]:
     if rule.phase not in rule.kind.phases:
-        yield "when.phase", f"must be {rule.kind.phases[0]} for the kind {rule.kind.name}"
+        yield Mistake(("when", "phase"), f"must be {rule.kind.phases[0]} for the kind {rule.kind.name}")
     for part in _ANSWERED:
         if part in rule.match.parts and rule.phase != "after":
-            yield f"match.{part}", "goes with the phase after"
+            yield Mistake(("match", part), "requires the phase after")
     for part in PAST:
         if part in rule.match.parts:
-            yield f"match.{part}", "is for requests of the past; use when.from"
+            yield Mistake(("match", part), "is only for past requests; use when.from")
 
 
 def _of_error(rule: FaultRule, vocabulary: Vocabulary | None) -> Iterator[Mistake]:
@@ -356,8 +340,9 @@ def _of_error(rule: FaultRule, vocabulary: Vocabulary | None) -> Iterator[Mistak
     error = rule.kind.error
     known = frozenset().union(*vocabulary.errors.values())
     if error not in known:
-        yield "error", f"is the name of no documented error{nearest(error, sorted(known))}"
+        yield Mistake(("error",), f"is not the name of a documented error{nearest(error, sorted(known))}")
         return
     matched = vocabulary.interfaces(rule.match.operation or ())
     if matched and not any(error in vocabulary.errors[interface] for interface in matched):
-        yield "error", f"is no error of {' or '.join(matched)}, whose operations the rule matches"
+        of_matched = f"is not an error of {' or '.join(matched)}, whose operations the rule matches"
+        yield Mistake(("error",), of_matched)

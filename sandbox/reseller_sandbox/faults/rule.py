@@ -9,14 +9,14 @@ from typing import Annotated, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Asked, Chance, FaultKind, Phase
-from reseller_sandbox.values.kinds import INSTANT, Kind, choice, number, several, whole
+from reseller_sandbox.faults.kind import Chance, FaultKind, FaultRequest, Phase
+from reseller_sandbox.values.kinds import INSTANT, Kind, Mistake, choice, number, several, whole
 from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.parameters import record
 
 #: An instant. Durations from now are already converted.
 MOMENT = replace(
-    INSTANT, says="an instant of the world's clock as ISO 8601, or a length of time ahead such as P1D"
+    INSTANT, says="an instant of the world's clock as ISO 8601, or a duration from now such as P1D"
 )
 
 #: A thousand matches a second for a year.
@@ -55,10 +55,10 @@ class When(Struct, frozen=True, kw_only=True):
     from_: Annotated[datetime | None, MOMENT] = None
     until: Annotated[datetime | None, MOMENT] = None
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Yield each invalid combination of parts: a part's key, and why."""
+    def mistakes(self) -> Iterator[Mistake]:
+        """Yield each invalid combination of parts."""
         if self.from_ is not None and self.until is not None and self.until <= self.from_:
-            yield "until", "must be later than from"
+            yield Mistake(("until",), "must be later than from")
 
     def in_force(self, count: Count, now: datetime) -> bool:
         """Whether the rule is in force at ``now`` with this count."""
@@ -98,14 +98,14 @@ class FaultRule(Struct, frozen=True):
         """The phase in which the rule applies."""
         return self.when.phase or self.kind.phases[0]
 
-    def matches(self, asked: Asked) -> bool:
+    def matches(self, request: FaultRequest) -> bool:
         """Whether the rule matches the request.
 
         A request without an operation or without valid credentials can only match by method, path, headers
         and query.
         """
         return (
-            self.match(asked)
-            and (asked.admitted or self.match.parts <= _ON_THE_WIRE)
-            and self.kind.applies(asked)
+            self.match(request)
+            and (request.admitted or self.match.parts <= _ON_THE_WIRE)
+            and self.kind.applies(request)
         )

@@ -11,7 +11,7 @@ from marshmallow import fields, validate
 
 from reseller_sandbox.control_http.rows import ControlCall, Nothing, about, extra_row
 from reseller_sandbox.refusals import UNKNOWN_ACCOUNT
-from reseller_sandbox.registry.third_parties import account_called
+from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.web.fields import Shape, Text
 
@@ -51,7 +51,7 @@ def sign(call: ControlCall) -> dict[str, Any]:
     The sandbox sends nothing, and the answer does not contain the secret.
     """
     given, world = call.arguments, call.transport.world
-    assumed, account = world.assumptions, account_called(world.present().state, given["account"])
+    assumed, account = world.assumptions, find_account(world.present().state, given["account"])
     if given["interface"] == "v2":
         return {"headers": {assumed.token_headers[0]: account.token}, "signed": []}
     base = f"{call.incoming.scheme}://{call.incoming.headers.get('Host', '')}"

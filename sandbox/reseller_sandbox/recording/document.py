@@ -188,7 +188,7 @@ def _value(kind: type, written: Any) -> Any:
             return Raw(written.encode("utf-8", "surrogatepass"))
         case {"base64": str() as encoded} if len(written) == 1:
             return Raw(b64decode(encoded, validate=True))
-    raise ValueError("must be text, or an object with base64")
+    raise ValueError("must be a string, or an object with base64")
 
 
 def _require_sense(steps: Sequence[Step]) -> None:

@@ -112,7 +112,7 @@ class Masking:
     def _rule(self, rule: FaultRule, state: State) -> FaultRule:
         values = reading.given(rule)
         clean = self.call(values, lambda: state)
-        return rule if clean == values else reading.read_rules([{"name": rule.name, **clean}], None)[0].rule
+        return rule if clean == values else reading.read_rules([{"name": rule.name, **clean}], None)[0][0]
 
     def request(self, entry: Entry) -> Redacted:
         """Return a request and its response without the secrets of other services."""

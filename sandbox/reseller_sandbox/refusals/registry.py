@@ -10,52 +10,46 @@ INVALID_NAMESERVER = invalid(
 INVALID_IP = invalid("{ADDRESSES}: {ip!r} {problem}.", "send another address: {ip!r} {problem}")
 UNKNOWN_IP_TYPE = invalid("{ADDRESSES}: the type {type!r} is neither v4 nor v6.", "use v4 or v6")
 HOSTS_NOT_SUPPORTED = conflict(
-    "The zone {zone} keeps no glue records.", "use name servers outside the zone {zone}"
+    "The zone {zone} does not support glue records.", "use name servers outside the zone {zone}"
 )
 INVALID_HOSTNAME = invalid("{HOST}: {host!r} {problem}.", "use another host name: {host!r} {problem}")
 HOST_EXISTS = conflict("The glue record {host} exists already.", "edit {host}, or delete it first")
 HOST_NOT_FOUND = not_found("There is no glue record {host}.", "create {host} first")
 HOST_IN_USE = conflict(
-    "{host} is a name server of {users}.", "take {host} out of the name servers of {users} first"
+    "{host} is a name server of {users}.", "remove {host} from the name servers of {users} first"
 )
 
 
-INVALID_NAME = invalid(
-    "{name!r} is not a name that can be registered: {problem}.", "use another name: {problem}"
-)
+INVALID_NAME = invalid("{name!r} cannot be registered: {problem}.", "use another name: {problem}")
 ZONE_NOT_SUPPORTED = invalid(
-    "No zone of this service holds {name}.", "use a name in a zone that the service has"
+    "{name} is not in a zone of this service.", "use a name in a zone of this service"
 )
 ZONE_OUT_OF_SERVICE = unavailable(
     "The zone {zone} is out of service.", "use another zone, or wait until {zone} is in service again"
 )
-DOMAIN_NOT_FOUND = not_found(
-    "{name} is not in this account.", "use a name that this account holds", elsewhere=False
-)
-NAME_TAKEN = conflict("{name} is registered already.", "use another name")
-NAME_RESERVED = conflict("{name} is kept back by its registry.", "use another name")
+DOMAIN_NOT_FOUND = not_found("{name} is not in this account.", "use a name of this account", elsewhere=False)
+NAME_TAKEN = conflict("{name} is already registered.", "use another name")
+NAME_RESERVED = conflict("{name} is reserved by its registry.", "use another name")
 
 # Order state.
 WRONG_STATE = conflict(
-    "{name} is at the stage {state}, where {action} is not possible; possible there: {possible}.",
-    "do what is possible there: {possible}",
+    "{name} is at the stage {state}, where {action} is not possible. Possible actions: {possible}.",
+    "use a possible action: {possible}",
 )
-SWITCHED_ALREADY = conflict(
-    "{action} changes nothing for {name}: it is so already.", "nothing needs to be done"
-)
+SWITCHED_ALREADY = conflict("{name} is already in the state that {action} sets.", "no action is necessary")
 TRANSFER_PENDING = conflict(
-    "{name} is being transferred, so {action} has to wait.", "wait until the transfer is over"
+    "{name} has a pending transfer, which forbids {action}.", "wait for the end of the transfer"
 )
 NO_TRANSFER = conflict(
-    "{name} has no pending transfer that this account could {action}.", "ask for a transfer of {name} first"
+    "{name} has no pending transfer that this account could {action}.", "request a transfer of {name} first"
 )
 LOCKED = conflict(
-    "{name} has {flag} set, which forbids {action}; take it off first ({key}).",
-    "take {flag} off with {key} first",
+    "{name} has the flag {flag}, which forbids {action}. Clear the flag first ({key}).",
+    "clear {flag} with {key} first",
 )
 HELD_BY_REGISTRY = conflict(
-    "{name} stays suspended: its registry holds it (server_hold), and only the registry can end that.",
-    "let the registry end its hold of {name}, here with the control operation simulate.release_hold",
+    "{name} stays suspended: only its registry can clear the flag server_hold.",
+    "clear server_hold of {name} with the control operation simulate.release_hold",
 )
 
 # Money and terms.
@@ -64,40 +58,41 @@ INSUFFICIENT_FUNDS = payment(
     "top up the balance to {amount} {currency} or more",
 )
 PREMIUM_COST_REQUIRED = invalid(
-    "{name} is a premium name: {AGREED_PRICE} must be sent and be {price}.", "send {AGREED_PRICE} {price}"
+    "{name} is a premium name: {AGREED_PRICE} is required and must be {price}.", "send {AGREED_PRICE} {price}"
 )
 PREMIUM_NOT_TAKEN = conflict(
-    "{name} is a premium name, and nothing here agrees to its price of {price} (v2.premium_names).",
+    "{name} is a premium name, and a v2.0 request cannot agree to its price {price} (v2.premium_names).",
     "order {name} in v3, with {price} as {AGREED_PRICE}",
 )
-PRIVACY_NOT_OFFERED = conflict("The zone {zone} offers no whois protection.", "leave whois protection out")
+PRIVACY_NOT_OFFERED = conflict("The zone {zone} offers no whois protection.", "omit whois protection")
 PRICE_MISMATCH = conflict(
     "{AGREED_PRICE} is {given}, but the price of {name} is {price}.", "send {AGREED_PRICE} {price}"
 )
 PERIOD_TOO_LONG = invalid(
-    "{YEARS} is {years}; {name} takes at most {limit}{reason}.", "ask for at most {limit} years", reason=""
+    "{YEARS} is {years}; the maximum for {name} is {limit}{reason}.", "send at most {limit} years", reason=""
 )
 PERIOD_TOO_SHORT = invalid(
-    "{YEARS} is {years}; {name} takes at least {limit}.", "ask for at least {limit} years"
+    "{YEARS} is {years}; the minimum for {name} is {limit}.", "send at least {limit} years"
 )
 END_MISMATCH = conflict(
-    "{YEARS} {years} takes {name} to {end}, not to {given}.", "send the date {end}, or none"
+    "With {YEARS} {years}, {name} expires on {end}, not on {given}.", "send the date {end}, or no date"
 )
 EXPIRY_MISMATCH = conflict("{name} expires on {expires}, not on {given}.", "send the date {expires}")
 
 # Transfers.
 TRANSFERS_NOT_SUPPORTED = conflict(
-    "The zone {zone} takes no transfers.", "register a name in {zone}; it cannot be transferred"
+    "The zone {zone} does not support transfers.", "register a name in {zone} instead"
 )
 NOT_REGISTERED = not_found(
-    "{name} is not registered, so there is nothing to transfer.", "nobody holds it: register it instead"
+    "{name} is not registered, so there is nothing to transfer.", "register {name} instead"
 )
-ALREADY_YOURS = conflict("{name} is in this account already.", "nothing needs to be transferred")
+ALREADY_YOURS = conflict("{name} is already in this account.", "no transfer is necessary")
 TOO_YOUNG = conflict(
-    "{name} {came} on {since}; it can be transferred from {ready} on.", "ask again at {ready} or later"
+    "{name} {came} on {since} and cannot be transferred before {ready}.",
+    "repeat the request at {ready} or later",
 )
 WRONG_AUTH_CODE = forbidden(
-    "{AUTH_CODE} is not the code of {name}.", "get the code from the name's present holder"
+    "{AUTH_CODE} is not the code of {name}.", "get the code from the losing registrar"
 )
 INVALID_AUTH_CODE = invalid(
     "{AUTH_CODE} must have {shortest} to {longest} printable ASCII characters.",
@@ -105,17 +100,17 @@ INVALID_AUTH_CODE = invalid(
 )
 
 
-CONTACTS_REQUIRED = invalid("{missing} must be given.", "send {missing} as well")
+CONTACTS_REQUIRED = invalid("Missing contacts: {missing}.", "send {missing}")
 INVALID_CONTACT = invalid("{field}: {value!r} {problem}.", "send another {field}: it {problem}")
 CONTACT_NOT_FOUND = not_found(
     "{field}: there is no contact {handle!r} in this account.", "create the contact {handle} first"
 )
-INVALID_HANDLE = invalid("{handle!r} cannot name a contact: {problem}.", "use another handle: {problem}")
-HANDLE_TAKEN = conflict("The handle {handle} is in use already.", "use another handle")
+INVALID_HANDLE = invalid("{handle!r} is not a valid handle: {problem}.", "use another handle: {problem}")
+HANDLE_TAKEN = conflict("The handle {handle} is already in use.", "use another handle")
 CONTACT_LINKED = conflict(
-    "The contact {handle} is linked: it is {link}.", "let nothing use {handle} first: it is {link}"
+    "The contact {handle} is in use: it is {link}.", "end the use of {handle} first: it is {link}"
 )
-UNKNOWN_EXTRA = invalid("A contact has no parameter {field!r}; {known}.", "leave {field} out; {known}")
+UNKNOWN_EXTRA = invalid("A contact has no parameter {field!r}; {known}.", "omit {field}; {known}")
 INVALID_EXTRA = invalid(
     "{field}: the value does not match the pattern {pattern}.",
     "send a value for {field} that matches {pattern}",
@@ -123,15 +118,13 @@ INVALID_EXTRA = invalid(
 CUSTOMER_NOT_FOUND = not_found(
     "There is no customer {customer} in this account.", "create the customer first"
 )
-INVALID_CUSTOMER_ID = invalid("{given!r} is no customer id: it is a whole number.", "send a whole number")
+INVALID_CUSTOMER_ID = invalid("{given!r} is not a customer id, which is an integer.", "send an integer")
 MAIL_TAKEN = conflict(
-    "The customer {customer} has the mail {mail} already.",
+    "The customer {customer} already has the mail {mail}.",
     "use another mail, or edit the customer {customer}",
 )
-CUSTOMER_HAS_ORDERS = conflict(
-    "The customer {customer} has active orders: {names}.", "let the orders of {names} end first"
-)
-LICENSE_REQUIRED = invalid("{zone} asks for a licence number: send {field}.", "send {field}")
+CUSTOMER_HAS_ORDERS = conflict("The customer {customer} has active orders: {names}.", "delete {names} first")
+LICENSE_REQUIRED = invalid("{zone} requires a licence number. Send {field}.", "send {field}")
 INVALID_LICENSE = invalid(
     "{field}: {given!r} does not match the pattern {pattern}.",
     "send a value for {field} that matches {pattern}",

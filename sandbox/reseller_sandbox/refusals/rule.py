@@ -46,11 +46,11 @@ class Wording(Struct, frozen=True):
         """Return the interface's word for ``term``."""
         return self.words.get(term, term.value)
 
-    def spelt(self, sentence: str) -> str:
+    def with_words(self, sentence: str) -> str:
         """Return ``sentence`` with a word for each ``{TERM}``. Fact placeholders stay."""
         return _TERM.sub(lambda found: self.word(Term[found[1]]), sentence)
 
-    def said(self, fact: object) -> object:
+    def worded(self, fact: object) -> object:
         """Return ``fact`` in the words of the interface."""
         if isinstance(fact, Possible):
             possible = self.possible(fact.actions)
@@ -155,12 +155,12 @@ class Refusal(Struct, frozen=True):
         return self._filled(self.rule.remedy)
 
     @property
-    def said(self) -> dict[str, object]:
+    def worded_facts(self) -> dict[str, object]:
         """The facts in the words of the interface that answers."""
-        return {name: self.wording.said(fact) for name, fact in self.facts.items()}
+        return {name: self.wording.worded(fact) for name, fact in self.facts.items()}
 
     def _filled(self, sentence: str) -> str:
-        return self.wording.spelt(sentence).format_map(_Places(self.said))
+        return self.wording.with_words(sentence).format_map(_Places(self.worded_facts))
 
 
 #: Stands for an unknown fact, for example in an injected error.
@@ -186,7 +186,7 @@ class Refused(Exception):
     def __str__(self) -> str:
         return f"{self.rule.code}: {self.message}"
 
-    def spoken_in(self, wording: Wording) -> Refusal:
+    def in_wording(self, wording: Wording) -> Refusal:
         """Apply the wording of an interface, and return the refusal as a value."""
         self.refusal = replace(self.refusal, wording=wording)
         return self.refusal

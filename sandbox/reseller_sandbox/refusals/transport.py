@@ -14,31 +14,31 @@ from reseller_sandbox.refusals.rule import (
     wrong_method,
 )
 
-_UNREAD = "The server could not take the request up: {problem}"
+_UNREAD = "The server could not read the request: {problem}"
 
 # The server refuses these without the application, because it cannot read a request.
 MALFORMED_REQUEST = invalid(_UNREAD, "send a well-formed request")
-INCOMPLETE_REQUEST = invalid(_UNREAD, "send a whole request")
+INCOMPLETE_REQUEST = invalid(_UNREAD, "send a complete request")
 URI_TOO_LONG = too_large(_UNREAD, "send a shorter path and query")
 HEADERS_TOO_LARGE = too_large(_UNREAD, "send fewer or shorter headers")
 TOO_MANY_CONNECTIONS = unavailable(_UNREAD, "close connections that are not used")
 INVALID_HOST = invalid(
-    "The request {problem}; it has to name one host, and perhaps a port.",
-    "name the host of the service, once",
+    "The request {problem}. It must name one host, optionally with a port.",
+    "name the host of the service once",
 )
-MALFORMED_BODY = invalid("The body is not usable: {problem}.", "send one JSON object in UTF-8")
+MALFORMED_BODY = invalid("The body is invalid: {problem}.", "send one JSON object in UTF-8")
 BODY_TOO_LARGE = too_large(
-    "The body is larger than the {limit} bytes taken here ({setting}).",
+    "The body is larger than the limit of {limit} bytes ({setting}).",
     "send at most {limit} bytes, or raise {setting}",
 )
 UNSUPPORTED_MEDIA_TYPE = wrong_format(
-    "The content type {given} is not JSON; {setting} would take it.", "send JSON, and say so: {wanted}"
+    "The content type {given} is not JSON; {setting} would accept it.", "send JSON with {wanted}"
 )
-UNKNOWN_PATH = not_found("{method} {path} is no operation: {nearest}.", "use another path: {nearest}")
-METHOD_NOT_ALLOWED = wrong_method("{method} does not go with {path}; use {allowed}.", "use {allowed}")
+UNKNOWN_PATH = not_found("{method} {path} is not an operation: {nearest}.", "use another path: {nearest}")
+METHOD_NOT_ALLOWED = wrong_method("{method} is not allowed for {path}; use {allowed}.", "use {allowed}")
 UNKNOWN_WORLD = not_found(
     "There is no world {world!r}{elsewhere}.",
-    "use the name of a world that is there, or create {world!r} first",
+    "use the name of an existing world, or create {world!r} first",
     elsewhere="",
 )
 VERSION_NOT_SERVED = not_implemented("The version {version} is not served; {served} is.", "use {served}")
@@ -48,18 +48,16 @@ INTERNAL_ERROR = internal(
 
 # Faults: errors of a service that is out of order. A contract need not document them.
 RATE_LIMITED = limit(
-    "More than {limit} requests in {window} seconds; come back in {left} seconds.",
-    "come back in {left} seconds",
+    "More than {limit} requests in {window} seconds; try again in {left} seconds.",
+    "try again in {left} seconds",
 )
 SERVICE_UNAVAILABLE = unavailable("The service is not available; try again later.", "try again later")
 MAINTENANCE = unavailable("The service is down for maintenance; try again later.", "try again later")
 
 # Shape of the request.
 MISSING_PARAMETER = invalid("{field} is missing.", "send {field}")
-INVALID_PARAMETER = invalid("{problems}.", "mend the request: {problems}", field="", value="")
-UNKNOWN_KEYS = invalid(
-    "The request has keys that nothing reads: {keys}.", "leave out, or spell otherwise: {keys}"
-)
+INVALID_PARAMETER = invalid("{problems}.", "correct the request: {problems}", field="", value="")
+UNKNOWN_KEYS = invalid("The request has unknown keys: {keys}.", "remove or respell these keys: {keys}")
 TOO_MANY_NAMES = invalid(
-    "{field} holds {count} names; at most {limit} are taken.", "ask for at most {limit} names at a time"
+    "{field} holds {count} names; the maximum is {limit}.", "send at most {limit} names per request"
 )

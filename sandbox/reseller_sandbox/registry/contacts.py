@@ -11,27 +11,27 @@ from reseller_sandbox import refusals
 from reseller_sandbox.refusals import Refused, Term
 from reseller_sandbox.registry import customers
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.customers import problem_with, require_good, tidy
+from reseller_sandbox.registry.customers import contact_problem, require_valid_card, tidy
 from reseller_sandbox.registry.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.values import patterns
 from reseller_sandbox.values.names import to_unicode
-from reseller_sandbox.values.text_checks import there_are
+from reseller_sandbox.values.text_checks import names_phrase
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 #: The fields of a new contact, or the handle of an existing one.
-Wanted = Mapping[str, str] | str
+ContactInput = Mapping[str, str] | str
 
 
-def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
+def check(by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]) -> None:
     """Refuse with ``invalid_contact`` for the first invalid field.
 
     The refusal uses the field names of the request.
     """
     for role in ROLES:
-        given = wanted.get(role)
-        problem = None if given is None or isinstance(given, str) else problem_with(Card(**given))
+        contact = by_role.get(role)
+        problem = None if contact is None or isinstance(contact, str) else contact_problem(Card(**contact))
         if problem is not None:
             field, value, complaint = problem
             path = f"{wire_names[role]}.{wire_names[field]}"
@@ -43,43 +43,43 @@ def roles_required(assumed: Assumptions) -> tuple[str, ...]:
     return {"none": (), "registrant": ROLES[:1], "all": ROLES}[assumed.contacts_required]
 
 
-def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
+def require_roles(draft: Draft, by_role: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
     """Refuse with ``contacts_required`` if a required contact is missing."""
-    missing = [wire_names[role] for role in roles_required(draft.assumed) if role not in given]
+    missing = [wire_names[role] for role in roles_required(draft.assumed) if role not in by_role]
     if missing:
         raise Refused(refusals.CONTACTS_REQUIRED, missing=", ".join(missing))
 
 
 def assign(
-    draft: Draft, account: Account, wanted: Mapping[str, Wanted], current: RoleHandles | None = None
+    draft: Draft, account: Account, by_role: Mapping[str, ContactInput], current: RoleHandles | None = None
 ) -> RoleHandles:
     """Return the four handles of a domain.
 
-    For each role, this is the contact in ``wanted``, or else in ``current``, or else the account's own. Equal
-    new contacts become one. Refuse with ``contact_not_found`` for a handle that is not in this account.
+    For each role, this is the contact in ``by_role``, or else in ``current``, or else the account's own.
+    Equal new contacts become one. Refuse with ``contact_not_found`` for a handle that is not in this account.
     """
-    made: dict[Card, str] = {}
+    new_handles: dict[Card, str] = {}
     handles: dict[str, str] = {}
     for role in ROLES:
-        given, held = wanted.get(role), getattr(current, role) if current is not None else None
-        if isinstance(given, str):
-            handles[role] = own(draft, account, given, Term[role.upper()]).handle
-        elif given is not None:
-            card = completed(draft, given, held)
-            handles[role] = made[card] = made.get(card) or create(draft, account, card).handle
+        contact, handle = by_role.get(role), getattr(current, role) if current is not None else None
+        if isinstance(contact, str):
+            handles[role] = own(draft, account, contact, Term[role.upper()]).handle
+        elif contact is not None:
+            card = completed(draft, contact, handle)
+            handles[role] = new_handles[card] = new_handles.get(card) or create(draft, account, card).handle
         else:
-            handles[role] = held or account.contact
+            handles[role] = handle or account.contact
     return RoleHandles(**handles)
 
 
-def completed(draft: Draft, fields: Mapping[str, str], held: str | None) -> Card:
+def completed(draft: Draft, fields: Mapping[str, str], handle: str | None) -> Card:
     """Return contact details made from ``fields``.
 
-    Depending on the assumptions, omitted fields keep their values from the contact ``held``.
+    Depending on the assumptions, omitted fields keep their values from the contact ``handle``.
     """
     card = Card()
-    if held is not None and len(fields) < len(CARD_FIELDS) and draft.assumed.contacts_left_out == "kept":
-        card = draft.state.contacts[held].card
+    if handle is not None and len(fields) < len(CARD_FIELDS) and draft.assumed.contacts_left_out == "kept":
+        card = draft.state.contacts[handle].card
     return tidy(replace(card, **fields))
 
 
@@ -124,15 +124,15 @@ def add(
     Refuse, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``, ``customer_not_found``,
     ``handle_taken``.
     """
-    kept = _extra(draft, extra, strict=True)
-    require_good(draft, card)
+    pairs = _extra(draft, extra, strict=True)
+    require_valid_card(draft, card)
     if customer_id is not None:
         customers.own(draft.state, account, customer_id)
     if not is_free(draft, handle):
         raise Refused(refusals.HANDLE_TAKEN, handle=handle)
     return draft.put(
         Contact(
-            handle=handle, account=account.client_id, card=tidy(card), customer_id=customer_id, extra=kept
+            handle=handle, account=account.client_id, card=tidy(card), customer_id=customer_id, extra=pairs
         )
     )
 
@@ -144,7 +144,7 @@ def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapp
     """
     kept = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
     card = replace(contact.card, **changes)
-    require_good(draft, card)
+    require_valid_card(draft, card)
     return draft.put(replace(contact, card=tidy(card), extra=tuple(sorted(kept.items()))))
 
 
@@ -163,21 +163,21 @@ def remove(draft: Draft, contact: Contact) -> None:
     draft.remove(contact)
 
 
-def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[tuple[str, str], ...]:
+def _extra(draft: Draft, parameters: Mapping[str, object], *, strict: bool) -> tuple[tuple[str, str], ...]:
     """Return the extra parameters that the registry knows, as sorted pairs."""
-    if not given:
+    if not parameters:
         return ()
     _ = draft.assumed.extra_contact_params  # read it, so that the response names this assumption
     known = dict(draft.state.contact_params)
     if strict:
-        for name in sorted(given):
+        for name in sorted(parameters):
             if name not in known:
-                listed = there_are(sorted(known), "parameters")
+                listed = names_phrase(sorted(known), "parameters")
                 raise Refused(refusals.UNKNOWN_EXTRA, field=name[:60], known=listed)
-    kept = []
-    for name in sorted(set(given) & set(known)):
-        value = given[name]
+    pairs = []
+    for name in sorted(set(parameters) & set(known)):
+        value = parameters[name]
         if not isinstance(value, str) or not patterns.matches(known[name], value):
             raise Refused(refusals.INVALID_EXTRA, field=name, pattern=known[name])
-        kept.append((name, str(value)))
-    return tuple(kept)
+        pairs.append((name, str(value)))
+    return tuple(pairs)

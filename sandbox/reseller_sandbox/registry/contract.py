@@ -77,8 +77,8 @@ class Vocabulary:
         return sorted(matched)
 
 
-def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]:
-    """Yield operations and errors in ``match`` that do not exist, with a message.
+def unknown(match: Match, words: Vocabulary | None) -> Iterator[Mistake]:
+    """Yield the operations and errors in ``match`` that do not exist.
 
     Without a vocabulary, every word counts as known.
     """
@@ -86,21 +86,18 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]
         return
     for glob in match.operation or ():
         if not any(map(glob.matches, (NO_OPERATION, *words.operations))):
-            yield "operation", f"matches no operation{nearest(glob.text, words.operations)}"
+            yield Mistake(("operation",), f"matches no operation{nearest(glob.text, words.operations)}")
     for outcome in match.outcome or ():
         known = {*OUTCOMES, *RULES, *(error for errors in words.errors.values() for error in errors)}
         if outcome not in known and not is_status(outcome):
             hint = nearest(outcome, sorted(known))
-            yield (
-                "outcome",
-                f"takes ok, refused, fault, an error's name or a status, not {outcome[:60]!r}{hint}",
-            )
+            words_of_outcome = "ok, refused, fault, the name of an error, or a status"
+            yield Mistake(("outcome",), f"must be {words_of_outcome}, not {outcome[:60]!r}{hint}")
 
 
-def read_match(given: Any, words: Vocabulary | None) -> Match:
-    """Return ``given`` as a match. Raise ``Within``, which names every mistake."""
-    match = MATCH.read(given)
-    wrong = [Mistake((part,), problem) for part, problem in unknown(match, words)]
-    if wrong:
+def read_match(value: Any, words: Vocabulary | None) -> Match:
+    """Return ``value`` as a match. Raise ``Within``, which names every mistake."""
+    match = MATCH.read(value)
+    if wrong := [*unknown(match, words)]:
         raise Within(wrong)
     return match

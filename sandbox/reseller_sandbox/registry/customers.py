@@ -44,7 +44,7 @@ def pattern_of(field: str, *, any_phone: bool = False) -> str:
     return "" if pattern is None else f"^({pattern.pattern})?$"
 
 
-def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
+def contact_problem(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
     """Return the first invalid field of ``card`` as (field, value, problem), or None."""
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
     for field in CARD_FIELDS:
@@ -58,13 +58,13 @@ def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str]
     return None
 
 
-def require_good(draft: Draft, card: Card) -> None:
+def require_valid_card(draft: Draft, card: Card) -> None:
     """Refuse with ``invalid_contact`` for the first invalid field.
 
     The assumption ``v2.phone`` decides the form of telephone numbers.
     """
     phones = bool(card.phone or card.fax)
-    problem = problem_with(card, any_phone=phones and draft.assumed.phone_form == "any")
+    problem = contact_problem(card, any_phone=phones and draft.assumed.phone_form == "any")
     if problem is not None:
         field, value, complaint = problem
         raise Refused(INVALID_CONTACT, field=field, value=value, problem=complaint)
@@ -81,11 +81,11 @@ OWN_FIELDS = tuple(defaults(Customer))
 _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
-def parse_id(given: str) -> int:
+def parse_id(digits: str) -> int:
     """Read a customer id from digits. Refuse with ``invalid_customer_id``."""
-    if not given.isascii() or not given.isdigit():
-        raise Refused(refusals.INVALID_CUSTOMER_ID, given=given[:40], field=Term.CUSTOMER)
-    return whole(given)
+    if not digits.isascii() or not digits.isdigit():
+        raise Refused(refusals.INVALID_CUSTOMER_ID, given=digits[:40], field=Term.CUSTOMER)
+    return whole(digits)
 
 
 def own(state: State, account: Account, number: int) -> Customer:
@@ -104,28 +104,28 @@ def by_mail(state: State, account: Account, mail: str) -> Customer:
     return state.customers[number]
 
 
-def create(draft: Draft, account: Account, given: Mapping[str, str]) -> Customer:
+def create(draft: Draft, account: Account, fields: Mapping[str, str]) -> Customer:
     """Create a customer of ``account``.
 
-    ``given`` holds contact details and ``OWN_FIELDS``. Refuse with ``invalid_contact`` and ``mail_taken``.
+    ``fields`` holds contact details and ``OWN_FIELDS``. Refuse with ``invalid_contact`` and ``mail_taken``.
     """
     blank = Customer(customer_id=0, account=account.client_id, card=Card())
-    customer = _changed(draft, account, blank, given)
+    customer = _changed(draft, account, blank, fields)
     while (number := draft.next("customer")) in draft.state.customers:
         pass
     return draft.put(replace(customer, customer_id=number))
 
 
-def edit(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
+def edit(draft: Draft, account: Account, customer: Customer, fields: Mapping[str, str]) -> Customer:
     """Change fields of a customer. Refuse as ``create`` does."""
-    return draft.put(_changed(draft, account, customer, given))
+    return draft.put(_changed(draft, account, customer, fields))
 
 
-def _changed(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
-    person = {field: given[field] for field in CARD_FIELDS if field in given}
-    more: dict[str, Any] = {field: given[field] for field in OWN_FIELDS if field in given}
-    card = tidy(replace(customer.card, **person))
-    require_good(draft, card)
+def _changed(draft: Draft, account: Account, customer: Customer, fields: Mapping[str, str]) -> Customer:
+    details = {field: fields[field] for field in CARD_FIELDS if field in fields}
+    more: dict[str, Any] = {field: fields[field] for field in OWN_FIELDS if field in fields}
+    card = tidy(replace(customer.card, **details))
+    require_valid_card(draft, card)
     holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
     if holder not in (None, customer.customer_id):
         raise Refused(refusals.MAIL_TAKEN, customer=holder, mail=card.mail)

@@ -34,28 +34,28 @@ class TypedAddress(NamedTuple):
 def parse_addresses(draft: Draft, texts: Sequence[str]) -> tuple[str, ...]:
     """Return IPv4 and IPv6 addresses in canonical form. Refuse with ``invalid_ip``."""
     if not texts:
-        raise Refused(INVALID_IP, ip=[], problem="is empty: at least one is needed", version=4)
+        raise Refused(INVALID_IP, ip=[], problem="is empty; at least one is required", version=4)
     if len(texts) > MOST_ADDRESSES:
-        raise bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}")
+        raise bad_address(texts[MOST_ADDRESSES], f"exceeds the maximum of {MOST_ADDRESSES} addresses")
     addresses: list[str] = []
     for text in texts:
         address = parse_address(text)
         if address in addresses:
-            raise bad_address(text, "is there twice")
+            raise bad_address(text, "is a duplicate")
         require_allowed(draft, address)
         addresses.append(address)
     return tuple(addresses)
 
 
-def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
+def parse_typed(addresses: Sequence[TypedAddress]) -> tuple[str, ...]:
     """Return typed addresses in canonical form.
 
     Refuse with ``unknown_ip_type``, then ``invalid_ip``.
     """
-    for address in given:
+    for address in addresses:
         if address.type not in _VERSIONS:
             raise Refused(UNKNOWN_IP_TYPE, type=address.type[:60])
-    return tuple(parse_address(address.ip, _VERSIONS[address.type]) for address in given)
+    return tuple(parse_address(address.ip, _VERSIONS[address.type]) for address in addresses)
 
 
 def parse_address(text: str, version: int | None = None) -> str:
@@ -73,7 +73,7 @@ def parse_address(text: str, version: int | None = None) -> str:
         raise bad_address(text, f"is not an IPv{version} address", version)
     kind = _unreachable(_meant(address))
     if kind is not None:
-        problem = f"is {kind} address, under which nobody can reach a name server"
+        problem = f"is {kind} address, which no name server can have"
         raise bad_address(text, problem, version)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return f"::ffff:{address.ipv4_mapped}"  # because versions of Python write it differently
@@ -84,7 +84,7 @@ def require_allowed(draft: Draft, address: str) -> None:
     """Refuse private addresses with ``invalid_ip`` if the assumptions say so."""
     private = _meant(ipaddress.ip_address(address)).is_private
     if private and draft.assumed.private_glue == "refused":
-        raise bad_address(address, "is for private networks or documentation alone")
+        raise bad_address(address, "is only for private networks or documentation")
 
 
 def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
@@ -127,13 +127,13 @@ def parse_nameservers(
         raise Refused(
             refusals.INVALID_NAMESERVER,
             server=servers[MOST_NAMESERVERS],
-            problem=f"is one more than {MOST_NAMESERVERS}",
+            problem=f"exceeds the maximum of {MOST_NAMESERVERS} name servers",
         )
     parsed: list[str] = []
     for server in servers:
         name = parse_nameserver(server)
         if name in parsed:
-            raise Refused(refusals.INVALID_NAMESERVER, server=server, problem="is there twice")
+            raise Refused(refusals.INVALID_NAMESERVER, server=server, problem="is a duplicate")
         parent = None if name in present else _glueless_below(draft.state, account, name, domain)
         if parent and draft.assumed.own_glue == "required":
             problem = f"lies below {names.to_unicode(parent)} and needs a glue record first"
@@ -153,8 +153,8 @@ def _glueless_below(state: State, account: int, server: str, domain: str) -> str
     parent = next((name for name, end in pairwise(ends) if end in state.zones), None)
     if parent is None or parent == domain:
         return parent
-    held = held_order(state, parent)
-    return parent if held is None or held.account == account else None
+    order = held_order(state, parent)
+    return parent if order is None or order.account == account else None
 
 
 def parse_nameserver(text: str) -> str:
@@ -166,7 +166,7 @@ def parse_nameserver(text: str) -> str:
         return names.normalise(text)
     except names.BadName as problem:
         raise Refused(
-            refusals.INVALID_NAMESERVER, server=text[:80], problem=f"is no host name: {problem}"
+            refusals.INVALID_NAMESERVER, server=text[:80], problem=f"is not a host name: {problem}"
         ) from None
 
 
@@ -179,7 +179,7 @@ def parse_host(domain: str, text: str) -> str:
         whole = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
     except names.BadName as problem:
         raise Refused(
-            refusals.INVALID_HOSTNAME, host=text[:80], problem=f"is no host name: {problem}"
+            refusals.INVALID_HOSTNAME, host=text[:80], problem=f"is not a host name: {problem}"
         ) from None
     if not names.below(whole, domain):
         elsewhere = f"does not lie below {names.to_unicode(domain)}"
@@ -238,17 +238,17 @@ def change(
     ips = list(host.ips)
     for ip in parse_typed(remove):
         if ip not in ips:
-            raise bad_address(ip, "is no address of the host")
+            raise bad_address(ip, "is not an address of the host")
         ips.remove(ip)
     for ip in parse_typed(add):
         if ip in ips:
-            raise bad_address(ip, "is an address of the host already")
+            raise bad_address(ip, "is already an address of the host")
         require_allowed(draft, ip)
         ips.append(ip)
     if not ips:
-        raise bad_address(host.ips[-1], "is the last address: one must stay")
+        raise bad_address(host.ips[-1], "is the last address; at least one is required")
     if len(ips) > MOST_ADDRESSES:
-        raise bad_address(ips[-1], f"is one more than {MOST_ADDRESSES}")
+        raise bad_address(ips[-1], f"exceeds the maximum of {MOST_ADDRESSES} addresses")
     return draft.put(replace(host, ips=tuple(ips)))
 
 

@@ -43,16 +43,24 @@ class Table(NamedTuple):
 
     ``due`` returns the calendar entries of a record, ``listed`` its entries in other sorted indexes, and
     ``looked_up`` its entries in maps. Each is a function of the record alone, so an index always agrees with
-    its table. ``listed`` and ``looked_up`` depend only on the result of ``found_by``. While this result stays
-    the same, so do they.
+    its table.
     """
 
     name: str
     key: Callable[[Any], Any]
-    found_by: Callable[[Any], Any] = nothing
     due: Callable[[Any], Dues] = nothing
     listed: Callable[[Any], Keys] = nothing
     looked_up: Callable[[Any], Values] = nothing
+
+    def entries(self, record: Any) -> Keys:
+        """Return the entries of ``record`` in all sorted indexes, or none for None."""
+        if record is None:
+            return ()
+        return (*[("calendar", due) for due in self.due(record)], *self.listed(record))
+
+    def values(self, record: Any) -> Values:
+        """Return the entries of ``record`` in maps, or none for None."""
+        return () if record is None else self.looked_up(record)
 
 
 def _account_looked_up(account: Account) -> Values:
@@ -83,11 +91,6 @@ def _contact_listed(contact: Contact) -> Keys:
 def _zone_due(zone: Zone) -> Dues:
     promotions = ((event, getattr(zone, event)) for event in PROMOTIONS)
     return tuple((promo.until, event, zone.name) for event, promo in promotions if promo is not None)
-
-
-def _order_found_by(order: Order) -> tuple[Any, ...]:
-    arriving = order.stage is Stage.ARRIVING
-    return order.account, order.name, arriving, order.contacts, order.nameservers, order.customer_id
 
 
 def _order_due(order: Order) -> Dues:
@@ -127,38 +130,21 @@ def _scheduled_listed(scheduled: ScheduledAction) -> Keys:
 
 #: The table of each kind of record.
 TABLES: Mapping[type, Table] = {
-    Account: Table(
-        "accounts",
-        attrgetter("client_id"),
-        attrgetter("key", "token", "revoked"),
-        looked_up=_account_looked_up,
-    ),
+    Account: Table("accounts", attrgetter("client_id"), looked_up=_account_looked_up),
     Customer: Table(
-        "customers",
-        attrgetter("customer_id"),
-        attrgetter("account", "card.mail"),
-        listed=_customer_listed,
-        looked_up=_customer_looked_up,
+        "customers", attrgetter("customer_id"), listed=_customer_listed, looked_up=_customer_looked_up
     ),
-    Contact: Table("contacts", attrgetter("handle"), attrgetter("customer_id"), listed=_contact_listed),
+    Contact: Table("contacts", attrgetter("handle"), listed=_contact_listed),
     Zone: Table("zones", attrgetter("name"), due=_zone_due),
-    Order: Table("orders", attrgetter("id"), _order_found_by, _order_due, _order_listed, _order_looked_up),
+    Order: Table("orders", attrgetter("id"), _order_due, _order_listed, _order_looked_up),
     Host: Table(
-        "hosts",
-        attrgetter("name"),
-        attrgetter("domain"),
-        listed=lambda host: (("hosts_of_domain", (host.domain, host.name)),),
+        "hosts", attrgetter("name"), listed=lambda host: (("hosts_of_domain", (host.domain, host.name)),)
     ),
     Transfer: Table("transfers", attrgetter("name"), due=_transfer_due),
     LedgerEntry: Table(
-        "ledger",
-        attrgetter("id"),
-        attrgetter("account"),
-        listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),),
+        "ledger", attrgetter("id"), listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),)
     ),
-    ScheduledAction: Table(
-        "scheduled", attrgetter("id"), attrgetter("at", "applied"), _scheduled_due, _scheduled_listed
-    ),
+    ScheduledAction: Table("scheduled", attrgetter("id"), _scheduled_due, _scheduled_listed),
 }
 
 #: The kind of record that each kind of calendar entry refers to.

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.model import LOOKS, Flag, Order, Policy, Stage, Zone
+from reseller_sandbox.registry.model import READ_ACTIONS, Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.registry.model import Action as Action
 from reseller_sandbox.registry.state import Draft, State, pending_transfer
 from reseller_sandbox.values.clock import days
@@ -218,8 +218,8 @@ def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
         stage = Stage.OVERDUE
     zone: Zone = draft.state.zones[order.zone]
     since = order.since if order.stage is stage else draft.now
-    snapshot = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
-    moved = replace(order, stage=stage, since=since, due=snapshot, **more)
+    end = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
+    moved = replace(order, stage=stage, since=since, due=end, **more)
     again = retry(moved, draft.assumed, draft.now)
     return draft.put(moved if again == moved.retry else replace(moved, retry=again))
 
@@ -317,4 +317,4 @@ SWITCHES: Mapping[Flag, tuple[Action, Action]] = {
 def _possible(state: State, stage: Stage) -> Possible:
     actions = tuple(move.action for move in MOVES if permits(state, stage, move.action))
     awaited = next(iter(timed_transitions(stage)), None)
-    return Possible(actions, LOOKS, f" until {awaited.event}" if awaited is not None else "")
+    return Possible(actions, READ_ACTIONS, f" until {awaited.event}" if awaited is not None else "")

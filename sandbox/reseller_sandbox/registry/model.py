@@ -50,7 +50,7 @@ class Action(StrEnum):
 
 
 #: The actions that only read.
-LOOKS = frozenset({Action.CHECK_HOST, Action.READ_HOSTS, Action.READ_AUTH_CODE})
+READ_ACTIONS = frozenset({Action.CHECK_HOST, Action.READ_HOSTS, Action.READ_AUTH_CODE})
 
 
 #: The name of the world that every server has.

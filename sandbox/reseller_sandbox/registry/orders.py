@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
@@ -12,10 +13,10 @@ from msgspec.structs import replace
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_NAMESERVER, Refused
 from reseller_sandbox.registry import contacts, hosts, ledger, zones
-from reseller_sandbox.registry.contacts import Wanted
+from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.lifecycle import SWITCHES, Action, enter, require, require_unlocked, retry
 from reseller_sandbox.registry.model import Account, Flag, Order, Premium, Purpose, Zone
-from reseller_sandbox.registry.state import Draft, State, drawn_code, own_order
+from reseller_sandbox.registry.state import Draft, State, own_order
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import days, years_later
 from reseller_sandbox.values.names import to_unicode
@@ -26,7 +27,7 @@ CODE_LENGTH = 12
 CODE_LENGTHS = (4, 64)
 
 #: Stands for an agreed price: the client accepts any price.
-WHATEVER: Final = "whatever it costs"
+ANY_PRICE: Final = "whatever it costs"
 Agreed = Decimal | Literal["whatever it costs"] | None
 
 
@@ -41,7 +42,7 @@ class Purchase(Struct, frozen=True, kw_only=True):
     name: str
     years: int = 1
     cost: Agreed = None
-    contacts: Mapping[str, Wanted] = field(default_factory=dict)
+    contacts: Mapping[str, ContactInput] = field(default_factory=dict)
     wire_names: Mapping[str, str] = field(default_factory=dict)
     nameservers: Sequence[str] | None = None
     customer_id: int | None = None
@@ -79,51 +80,59 @@ class Placed(NamedTuple):
 
 def new_code(draft: Draft) -> str:
     """Return a fresh authorization code."""
-    return draft.next_code("auth_code", _CODE_LETTERS, CODE_LENGTH)
+    return auth_code_at(draft.base.seed, draft.next("auth_code"))
 
 
-def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> Order:
-    """Return a new order for ``wanted``, not written yet.
+def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -> Order:
+    """Return a new order for ``purchase``, not written yet.
 
     ``more`` are additional fields of the order.
     """
     return Order(
         id=draft.next("order"),
         account=account.client_id,
-        name=wanted.name,
+        name=purchase.name,
         since=draft.now,
-        customer_id=wanted.customer_id,
-        privacy=wanted.privacy,
-        autorenew=wanted.autorenew,
-        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wanted.transfer_lock else ()),
+        customer_id=purchase.customer_id,
+        privacy=purchase.privacy,
+        autorenew=purchase.autorenew,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if purchase.transfer_lock else ()),
         **more,
     )
 
 
-def drawn_at(seed: str, number: int) -> str:
+def auth_code_at(seed: str, number: int) -> str:
     """Return authorization code number ``number`` (from 1) of a state with ``seed``."""
-    return drawn_code(f"{seed}/auth_code/{number}", _CODE_LETTERS, CODE_LENGTH)
+    digest = hashlib.sha256(f"{seed}/auth_code/{number}".encode()).digest()
+    rest, letters = int.from_bytes(digest) % len(_CODE_LETTERS) ** CODE_LENGTH, ""
+    for _ in range(CODE_LENGTH):
+        rest, at = divmod(rest, len(_CODE_LETTERS))
+        letters += _CODE_LETTERS[at]
+    return letters
 
 
 def require_cost(
-    draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal, *, always: bool = False
+    draft: Draft, name: str, premium: bool, agreed: Agreed, price: Decimal, *, always: bool = False
 ) -> None:
     """Refuse if the client agreed to a price other than that of all years.
 
     For a premium name, the client must agree to a price if ``always`` or the assumptions say so. For an
     ordinary name, an agreed price counts only if the assumptions say so.
     """
-    if isinstance(given, str):  # WHATEVER
+    if isinstance(agreed, str):  # ANY_PRICE
         if premium and draft.assumed.premium_names == "refused":
             raise Refused(refusals.PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
         return
-    if given is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
+    if agreed is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
         raise Refused(refusals.PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
-    if given is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
+    if agreed is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
         return
-    if given != price:
+    if agreed != price:
         raise Refused(
-            refusals.PRICE_MISMATCH, given=money.write(given), name=to_unicode(name), price=money.write(price)
+            refusals.PRICE_MISMATCH,
+            given=money.write(agreed),
+            name=to_unicode(name),
+            price=money.write(price),
         )
 
 
@@ -205,22 +214,22 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
     """Replace the name servers of a domain with one or more others."""
     require(draft, order, Action.SET_NAMESERVERS)
     if not servers:
-        raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
+        raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty; at least one is required")
     parsed = hosts.parse_nameservers(draft, order.account, servers, order.name, order.nameservers)
     return draft.put(replace(order, nameservers=parsed))
 
 
 def set_contacts(
-    draft: Draft, order: Order, wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]
+    draft: Draft, order: Order, by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]
 ) -> Order:
-    """Change the contacts of a domain. Roles that are not in ``wanted`` stay.
+    """Change the contacts of a domain. Roles that are not in ``by_role`` stay.
 
     A new registrant costs the zone's owner-change price. Refuse with ``locked``, ``invalid_contact``,
     ``contact_not_found`` and ``insufficient_funds``.
     """
     account = draft.state.accounts[order.account]
-    changed = changeable_contacts(draft, order, wanted)
-    contacts.check(wanted, wire_names)
+    changed = changeable_contacts(draft, order, by_role)
+    contacts.check(by_role, wire_names)
     handles = contacts.assign(draft, account, changed, order.contacts)
     if "registrant" in changed:
         price = draft.state.zones[order.zone].prices.owner_change
@@ -228,22 +237,24 @@ def set_contacts(
     return draft.put(replace(order, contacts=handles))
 
 
-def changeable_contacts(draft: Draft, order: Order, wanted: Mapping[str, Wanted]) -> dict[str, Wanted]:
-    """Return the contacts in ``wanted`` that differ from the order's contacts.
+def changeable_contacts(
+    draft: Draft, order: Order, by_role: Mapping[str, ContactInput]
+) -> dict[str, ContactInput]:
+    """Return the contacts in ``by_role`` that differ from the order's contacts.
 
     Refuse if the order cannot get these contacts.
     """
     require(draft, order, Action.SET_CONTACTS, locks=False)
-    changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
+    changed = {role: contact for role, contact in by_role.items() if not _same(draft, order, role, contact)}
     require_unlocked(draft, order, Action.SET_CONTACTS, registrant="registrant" in changed)
     return changed
 
 
-def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
+def _same(draft: Draft, order: Order, role: str, contact: ContactInput) -> bool:
     handle: str = getattr(order.contacts, role)
-    if isinstance(given, str):
-        return given == handle
-    return contacts.completed(draft, given, handle) == draft.state.contacts[handle].card
+    if isinstance(contact, str):
+        return contact == handle
+    return contacts.completed(draft, contact, handle) == draft.state.contacts[handle].card
 
 
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
@@ -307,45 +318,49 @@ class Edit(Struct, frozen=True, kw_only=True):
     remove: Sequence[str] = ()
 
 
-def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
-    """Apply ``wanted``. A new registrant costs the zone's owner-change price.
+def edit(draft: Draft, order: Order, changes: Edit) -> Order:
+    """Apply ``changes``. A new registrant costs the zone's owner-change price.
 
     Refuse, in this order: ``wrong_state``, ``locked``, ``held_by_registry``, ``transfer_pending``,
     ``invalid_nameserver``, ``contact_not_found``, ``insufficient_funds``.
     """
     require(draft, order, Action.SET_FLAGS)
-    if wanted.add or wanted.remove:
+    if changes.add or changes.remove:
         require(draft, order, Action.SET_NAMESERVERS)
-    if wanted.contacts:
-        changeable_contacts(draft, order, wanted.contacts)
-    if wanted.flags.get(Flag.HOLD) is False:
+    if changes.contacts:
+        changeable_contacts(draft, order, changes.contacts)
+    if changes.flags.get(Flag.HOLD) is False:
         require_releasable(draft, order)
-    for flag, wish in wanted.flags.items():
-        if (flag in order.flags) is not wish:
-            require(draft, order, SWITCHES[flag][wish])
-    if wanted.add or wanted.remove:
-        order = set_nameservers(draft, order, _servers(draft, order, wanted))
-    if wanted.contacts:
-        order = set_contacts(draft, order, wanted.contacts, {})
-    on = {flag for flag, wish in wanted.flags.items() if wish}
-    return draft.put(replace(order, flags=(order.flags - set(wanted.flags)) | on))
+    for flag, value in changes.flags.items():
+        if (flag in order.flags) is not value:
+            require(draft, order, SWITCHES[flag][value])
+    if changes.add or changes.remove:
+        order = set_nameservers(draft, order, _servers(draft, order, changes))
+    if changes.contacts:
+        order = set_contacts(draft, order, changes.contacts, {})
+    on = {flag for flag, value in changes.flags.items() if value}
+    return draft.put(replace(order, flags=(order.flags - set(changes.flags)) | on))
 
 
-def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:
+def _servers(draft: Draft, order: Order, changes: Edit) -> list[str]:
     """Return the order's name servers without the removed ones, then the added ones."""
     servers = list(order.nameservers)
-    for text in wanted.remove:
+    for text in changes.remove:
         server = hosts.parse_nameserver(text)
         if server in servers:
             servers.remove(server)
         elif draft.assumed.repeated_nameservers == "refused":
-            raise Refused(INVALID_NAMESERVER, server=text, problem="is no name server of the name")
-    for text in wanted.add:
+            raise Refused(INVALID_NAMESERVER, server=text, problem="is not a name server of the domain")
+    for text in changes.add:
         server = hosts.parse_nameserver(text)
         if server not in servers:
             servers.append(server)
         elif draft.assumed.repeated_nameservers == "refused":
-            raise Refused(INVALID_NAMESERVER, server=text, problem="is a name server of the name already")
+            raise Refused(INVALID_NAMESERVER, server=text, problem="is already a name server of the domain")
     if not servers:
-        raise Refused(INVALID_NAMESERVER, server=wanted.remove[-1], problem="is the last one: one must stay")
+        raise Refused(
+            INVALID_NAMESERVER,
+            server=changes.remove[-1],
+            problem="is the last name server; at least one is required",
+        )
     return servers

@@ -63,7 +63,7 @@ def _is_reserved(draft: Draft, zone: Zone, name: str) -> bool:
     return zones.label_of(name, zone) in zone.reserved or name in draft.state.zones
 
 
-def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
+def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
     """Register a domain.
 
     Refuse, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
@@ -72,51 +72,51 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     ``invalid_license``, ``name_taken``, ``name_reserved``, ``premium_cost_required``, ``premium_not_taken``,
     ``price_mismatch``, ``insufficient_funds``.
     """
-    zone = zones.zone_of(draft.state, wanted.name)
-    premium = zones.premium_prices(zone, wanted.name)
+    zone = zones.zone_of(draft.state, purchase.name)
+    premium = zones.premium_prices(zone, purchase.name)
     zones.require_in_service(zone)
-    zones.require_period(wanted.name, wanted.years, zone.min_years, zone.max_years)
-    if wanted.privacy and not zones.offers_privacy(zone, draft.assumed):
-        wanted = replace(wanted, privacy=False)
-    handles = _contacts(draft, account, wanted)
-    if wanted.customer_id is not None:
-        customers.own(draft.state, account, wanted.customer_id)
-    asked = account.nameservers if wanted.nameservers is None else wanted.nameservers
-    servers = hosts.parse_nameservers(draft, account.client_id, asked, wanted.name)
-    license_number = _license(draft, zone, wanted)
-    held = wanted.name in draft.state.holding_order
-    if held or (account.client_id, wanted.name) in draft.state.own_order:
-        raise Refused(refusals.NAME_TAKEN, name=to_unicode(wanted.name))
-    if _is_reserved(draft, zone, wanted.name):
-        raise Refused(refusals.NAME_RESERVED, name=to_unicode(wanted.name))
-    price = zones.registration_price(zone, premium, wanted.years, draft.now)
-    require_cost(draft, wanted.name, premium is not None, wanted.cost, price, always=True)
-    cost = Cost(price, zones.privacy_price(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
+    zones.require_period(purchase.name, purchase.years, zone.min_years, zone.max_years)
+    if purchase.privacy and not zones.offers_privacy(zone, draft.assumed):
+        purchase = replace(purchase, privacy=False)
+    handles = _contacts(draft, account, purchase)
+    if purchase.customer_id is not None:
+        customers.own(draft.state, account, purchase.customer_id)
+    nameservers = account.nameservers if purchase.nameservers is None else purchase.nameservers
+    servers = hosts.parse_nameservers(draft, account.client_id, nameservers, purchase.name)
+    license_number = _license(draft, zone, purchase)
+    taken = purchase.name in draft.state.holding_order
+    if taken or (account.client_id, purchase.name) in draft.state.own_order:
+        raise Refused(refusals.NAME_TAKEN, name=to_unicode(purchase.name))
+    if _is_reserved(draft, zone, purchase.name):
+        raise Refused(refusals.NAME_RESERVED, name=to_unicode(purchase.name))
+    price = zones.registration_price(zone, premium, purchase.years, draft.now)
+    require_cost(draft, purchase.name, premium is not None, purchase.cost, price, always=True)
+    cost = Cost(price, zones.privacy_price(zone, purchase.years, draft.assumed, wanted=purchase.privacy))
     ledger.require_funds(account, cost.total)
     order = new_order(
-        draft, account, zone, wanted, contacts=handles, nameservers=servers, license=license_number
+        draft, account, zone, purchase, contacts=handles, nameservers=servers, license=license_number
     )
-    paid = cost.charge(draft, order, Purpose.REGISTRATION, wanted.years)
+    paid = cost.charge(draft, order, Purpose.REGISTRATION, purchase.years)
     return Placed(enter(draft, order, order.stage, registration=paid), cost.total)
 
 
-def _contacts(draft: Draft, account: Account, wanted: Registration) -> RoleHandles:
-    if wanted.wire_names:
-        contacts.require_roles(draft, wanted.contacts, wanted.wire_names)
-        contacts.check(wanted.contacts, wanted.wire_names)
-    return contacts.assign(draft, account, wanted.contacts)
+def _contacts(draft: Draft, account: Account, purchase: Registration) -> RoleHandles:
+    if purchase.wire_names:
+        contacts.require_roles(draft, purchase.contacts, purchase.wire_names)
+        contacts.check(purchase.contacts, purchase.wire_names)
+    return contacts.assign(draft, account, purchase.contacts)
 
 
 def new_order(
     draft: Draft,
     account: Account,
     zone: Zone,
-    wanted: Registration,
+    purchase: Registration,
     *,
     contacts: RoleHandles | None = None,
     **more: Any,
 ) -> Order:
-    """Return a new order for ``wanted``, not written yet.
+    """Return a new order for ``purchase``, not written yet.
 
     Without ``contacts``, it has the account's contact in all roles. ``more`` are additional fields of the
     order.
@@ -124,26 +124,26 @@ def new_order(
     return orders.new_order(
         draft,
         account,
-        wanted,
+        purchase,
         zone=zone.name,
         stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
         created=draft.now,
-        expires=years_later(draft.now, wanted.years),
+        expires=years_later(draft.now, purchase.years),
         contacts=contacts or RoleHandles(**dict.fromkeys(ROLES, account.contact)),
         auth_code=orders.new_code(draft),
-        years=wanted.years,
+        years=purchase.years,
         **more,
     )
 
 
-def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
+def _license(draft: Draft, zone: Zone, purchase: Registration) -> str:
     """Return the licence number, or an empty text if the zone requires none."""
     if not zone.license:
         return ""
-    field = wanted.requirements_path + draft.assumed.license
-    given = wanted.requirements.get(draft.assumed.license, "")
-    if not given:
+    field = purchase.requirements_path + draft.assumed.license
+    number = purchase.requirements.get(draft.assumed.license, "")
+    if not number:
         raise Refused(refusals.LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
-    if not patterns.matches(zone.license, given):
-        raise Refused(refusals.INVALID_LICENSE, field=field, given=given[:80], pattern=zone.license)
-    return given
+    if not patterns.matches(zone.license, number):
+        raise Refused(refusals.INVALID_LICENSE, field=field, given=number[:80], pattern=zone.license)
+    return number

@@ -17,7 +17,7 @@ from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import days, years_later
 from reseller_sandbox.values.names import to_unicode
 
-_TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
+_TOO_FAR_AHEAD = f", because a term ends at most {LONGEST_TERM} years from now"
 
 
 def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
@@ -53,11 +53,11 @@ def renew(
     later = years_later(order.expires, years).date()
     if end not in (None, later):
         raise Refused(refusals.END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
-    asked = cost(draft, order, years)
-    require_cost(draft, order.name, special is not None, agreed, asked.price)
-    ledger.require_funds(draft.state.accounts[order.account], asked.total)
+    price = cost(draft, order, years)
+    require_cost(draft, order.name, special is not None, agreed, price.price)
+    ledger.require_funds(draft.state.accounts[order.account], price.total)
     assert move.target is not None
-    return _carried_out(draft, order, years, asked, move.target)
+    return _carried_out(draft, order, years, price, move.target)
 
 
 def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed:
@@ -68,11 +68,11 @@ def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed
     return _carried_out(draft, order, years, cost(draft, order, years), stage)
 
 
-def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Stage) -> Placed:
-    paid = asked.charge(draft, order, Purpose.RENEWAL, years)
+def _carried_out(draft: Draft, order: Order, years: int, price: Cost, stage: Stage) -> Placed:
+    paid = price.charge(draft, order, Purpose.RENEWAL, years)
     grace = days(draft.state.zones[order.zone].policy.add_grace)
-    kept = order.renewals + paid if draft.now < order.created + grace else ()
-    renewed = replace(order, expires=years_later(order.expires, years), renewals=kept)
+    renewals = order.renewals + paid if draft.now < order.created + grace else ()
+    renewed = replace(order, expires=years_later(order.expires, years), renewals=renewals)
     return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 

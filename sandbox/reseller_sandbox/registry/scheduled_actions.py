@@ -13,7 +13,7 @@ from reseller_sandbox.registry import third_parties
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.model import ScheduledAction
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.registry.third_parties import HOPELESS, instant_ahead
+from reseller_sandbox.registry.third_parties import PERMANENT, instant_ahead
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.matching import Match, Request
 
@@ -22,32 +22,37 @@ _SUBJECTS = ("domain", "zone", "account")
 
 
 def make(
-    draft: Draft, action: str, given: Mapping[str, Any], *, at: str | None = None, after: Match | None = None
+    draft: Draft,
+    action: str,
+    arguments: Mapping[str, Any],
+    *,
+    at: str | None = None,
+    after: Match | None = None,
 ) -> ScheduledAction:
     """Schedule an action ``at`` an instant or ``after`` a request.
 
-    ``at`` can be a duration from now. ``given`` holds the arguments that ``third_parties.parameters`` read.
-    Refuse with ``invalid_parameter`` if the instant is past. Also raise the action's refusals that waiting
-    cannot resolve.
+    ``at`` can be a duration from now. ``arguments`` are values of the action's parameters. Refuse with
+    ``invalid_parameter`` if the instant is past. Also raise those refusals of the action that waiting cannot
+    resolve.
     """
     if (at is None) is (after is None):
-        raise Refused(INVALID_PARAMETER, problems="a scheduled action has either at or after")
-    _require_hope(draft, action, given)
+        raise Refused(INVALID_PARAMETER, problems="a scheduled action requires either at or after")
+    _require_hope(draft, action, arguments)
     after = None if after is None else awaited(after)
     scheduled = ScheduledAction(
-        id=draft.next("scheduled"), action=action, given=tuple(sorted(given.items())), after=after
+        id=draft.next("scheduled"), action=action, given=tuple(sorted(arguments.items())), after=after
     )
     if at is not None:
         scheduled = replace(scheduled, at=_ahead(draft, at))
     return draft.put(scheduled)
 
 
-def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
+def _require_hope(draft: Draft, action: str, arguments: Mapping[str, Any]) -> None:
     trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
     try:
-        third_parties.carry_out(trial, action, given)
+        third_parties.ACTIONS[action](trial, **arguments)
     except Refused as refused:
-        if refused.rule in HOPELESS:
+        if refused.rule in PERMANENT:
             raise
 
 
@@ -55,7 +60,7 @@ def _ahead(draft: Draft, at: str) -> datetime:
     instant = instant_ahead(draft.now, "at", at)
     if instant < draft.now:
         raise Refused(
-            INVALID_PARAMETER, problems=f"at is {at}, and the clock shows {wire(draft.now)} already"
+            INVALID_PARAMETER, problems=f"at is {at}, but the clock already shows {wire(draft.now)}"
         )
     return instant
 
@@ -65,7 +70,7 @@ def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
     refused = ""
     try:
         events = draft.attempt(
-            lambda inner: third_parties.carry_out(inner, scheduled.action, dict(scheduled.given))
+            lambda inner: third_parties.ACTIONS[scheduled.action](inner, **dict(scheduled.given))
         )
     except Refused as problem:
         refused = str(problem)
@@ -93,7 +98,7 @@ def awaited(match: Match) -> Match:
     ``invalid_parameter`` if ``match`` is only for past requests.
     """
     if match.since is not None:
-        raise Refused(INVALID_PARAMETER, problems="after.since is for requests of the past")
+        raise Refused(INVALID_PARAMETER, problems="after.since is only for past requests")
     return match if match.parts & _RESULTS else replace(match, carried_out=True)
 
 

@@ -26,33 +26,33 @@ class Shard(Struct, frozen=True):
     name: str = ""
     instance: str = ""
 
-    def named(self, what: str) -> str:
+    def named(self, name: str) -> str:
         """Return a name that the user chose, prefixed with the shard's name."""
-        return what if not self.name or self.owns(what) else f"{self.name}-{what}"
+        return name if not self.name or self.owns(name) else f"{self.name}-{name}"
 
-    def unique(self, what: str) -> str:
+    def unique(self, name: str) -> str:
         """Return a name or credential that only this start of the shard creates."""
-        return f"{self.name}-{self.instance}-{what}" if self.name else what
+        return f"{self.name}-{self.instance}-{name}" if self.name else name
 
     def bare(self, named: str) -> str:
         """Return a name without the prefix of this shard."""
         return named.removeprefix(f"{self.name}-") if self.name else named
 
-    def owns(self, made: str) -> bool:
-        """Whether ``made`` begins with this shard's name."""
-        return bool(self.name) and made.startswith(f"{self.name}-")
+    def owns(self, name: str) -> bool:
+        """Whether ``name`` begins with this shard's name."""
+        return bool(self.name) and name.startswith(f"{self.name}-")
 
-    def elsewhere(self, made: str) -> str:
-        """Return a phrase about the shard that created ``made``, or an empty text.
+    def elsewhere(self, name: str) -> str:
+        """Return a phrase about the shard that created ``name``, or an empty text.
 
         If this shard created it, the phrase says why it no longer has it.
         """
-        match = _MADE.match(made) if self.name else None
+        match = _MADE.match(name) if self.name else None
         if match is None or match[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
             return ""
         if match[1] == self.name:
-            return f"it is of this shard, {self.name}, which has started anew since or has dropped its world"
-        return f"it is of the shard {match[1]}, and this is the shard {self.name}"
+            return f"it belongs to this shard, {self.name}, which has since restarted or deleted its world"
+        return f"it belongs to the shard {match[1]}, and this is the shard {self.name}"
 
 
 #: A single server, without shards.

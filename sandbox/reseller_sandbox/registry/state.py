@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -14,7 +13,7 @@ from rpds import HashTrieMap
 
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Table, nothing
+from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Table
 from reseller_sandbox.registry.model import (
     OUTSIDE,
     Account,
@@ -137,40 +136,25 @@ class _Making:
         self._reindex(table, record, None)
 
     def _reindex(self, table: Table, before: Any, after: Any) -> None:
-        old: list[tuple[str, Any]] = []
-        new: list[tuple[str, Any]] = []
-        if table.due is not nothing:
-            due = _of(table.due, after)
-            self.due += due  # may repeat an entry, if a stage ends at the instant at which it begins
-            old += [("calendar", entry) for entry in _of(table.due, before)]
-            new += [("calendar", entry) for entry in due]
-        if before is None or after is None or table.found_by(before) != table.found_by(after):
-            if table.listed is not nothing:
-                old += _of(table.listed, before)
-                new += _of(table.listed, after)
-            if table.looked_up is not nothing:
-                self._look_up(_of(table.looked_up, before), _of(table.looked_up, after))
-        for index, key in old:
-            if (index, key) not in new:
-                self.write(index, getattr(self.state, index).remove(key))
-        for index, key in new:
-            if (index, key) not in old:
-                self.write(index, getattr(self.state, index).add(key))
-
-    def _look_up(self, old: Iterable[Any], new: Iterable[Any]) -> None:
-        for entry in old:
+        if after is not None:
+            self.due += table.due(after)  # may repeat an entry, if a stage ends when it begins
+        old, new = table.entries(before), table.entries(after)
+        for name, key in old:
+            if (name, key) not in new:
+                self.write(name, getattr(self.state, name).remove(key))
+        for name, key in new:
+            if (name, key) not in old:
+                self.write(name, getattr(self.state, name).add(key))
+        old_values, new_values = table.values(before), table.values(after)
+        for entry in old_values:
             name, key, value = entry
             index = getattr(self.state, name)
-            if entry not in new and index.get(key) == value:
+            if entry not in new_values and index.get(key) == value:
                 self.write(name, index.remove(key))
-        for entry in new:
-            if entry not in old:
+        for entry in new_values:
+            if entry not in old_values:
                 name, key, value = entry
                 self.write(name, getattr(self.state, name).insert(key, value))
-
-
-def _of(entries: Callable[[Any], tuple[T, ...]], record: Any) -> tuple[T, ...]:
-    return entries(record) if record is not None else ()
 
 
 class Change(NamedTuple):
@@ -214,7 +198,7 @@ class Draft:
         """Return the current state of the transaction. Later writes do not change it."""
         return self._making.made()
 
-    def go_on(self, now: datetime, cause: str) -> None:
+    def restart(self, now: datetime, cause: str) -> None:
         """Begin another transaction on the result of this one."""
         self.now, self.cause = now, cause
         self._changes = {}
@@ -253,12 +237,8 @@ class Draft:
         self._making.write("counters", counters.insert(counter, number))
         return number
 
-    def next_code(self, counter: str, alphabet: str, length: int) -> str:
-        """Return a random-looking code derived from the state's seed and the counter."""
-        return drawn_code(f"{self.base.seed}/{counter}/{self.next(counter)}", alphabet, length)
-
     @property
-    def made_due(self) -> list[Due]:
+    def written_due(self) -> list[Due]:
         """The calendar entries of all written records.
 
         Later writes may have removed some of these entries from the calendar.
@@ -268,16 +248,6 @@ class Draft:
     def changes(self) -> list[Change]:
         """Return the changes of the draft, in the order of the first write."""
         return [change for change in self._changes.values() if change.before != change.after]
-
-
-def drawn_code(source: str, alphabet: str, length: int) -> str:
-    """Return a random-looking code derived from ``source`` alone."""
-    number = int.from_bytes(hashlib.sha256(source.encode()).digest()) % len(alphabet) ** length
-    letters = []
-    for _ in range(length):
-        number, at = divmod(number, len(alphabet))
-        letters.append(alphabet[at])
-    return "".join(letters)
 
 
 def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> State:
@@ -300,12 +270,12 @@ def replaced(state: State, accounts: Sequence[Account]) -> State:
     """
     if 2 * len(accounts) < len(state.accounts):
         return filled(state, accounts)
-    every = state.accounts.update({account.client_id: account for account in accounts})
+    table = state.accounts.update({account.client_id: account for account in accounts})
     maps: dict[str, dict[Any, Any]] = {"account_by_key": {}, "account_by_token": {}}
-    for account in every.values():
+    for account in table.values():
         for name, key, value in TABLES[Account].looked_up(account):
             maps[name][key] = value
-    return replace(state, accounts=every, **{name: HashTrieMap(entries) for name, entries in maps.items()})
+    return replace(state, accounts=table, **{name: HashTrieMap(entries) for name, entries in maps.items()})
 
 
 #: Below this count, add records one by one: adding many at once rebuilds every index.
@@ -322,8 +292,7 @@ def filled(state: State, records: Iterable[Record]) -> State:
     for record in every:
         table = TABLES[type(record)]
         maps[table.name][table.key(record)] = record
-        sets["calendar"] += table.due(record)
-        for index, key in table.listed(record):
+        for index, key in table.entries(record):
             sets[index].append(key)
         for index, key, value in table.looked_up(record):
             maps[index][key] = value
@@ -358,7 +327,7 @@ def own_order(state: State, client_id: int, name: str) -> Order | None:
     return state.orders[number] if number is not None else None
 
 
-def order_met(state: State, account: Account | None, name: str) -> Order | None:
+def relevant_order(state: State, account: Account | None, name: str) -> Order | None:
     """Return the account's own order for ``name``, or the order that holds it."""
     own = own_order(state, account.client_id, name) if account is not None else None
     return own or held_order(state, name)

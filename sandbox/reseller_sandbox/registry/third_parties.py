@@ -48,8 +48,7 @@ from reseller_sandbox.values.kinds import (
     whole,
 )
 from reseller_sandbox.values.names import to_unicode
-from reseller_sandbox.values.parameters import Parameter, declared
-from reseller_sandbox.values.text_checks import there_are
+from reseller_sandbox.values.text_checks import names_phrase
 
 # Zones
 
@@ -75,7 +74,7 @@ def set_prices(
         privacy: The price of privacy per year.
         owner_change: The price of a change of owner.
     """
-    given = {
+    prices = {
         "registration": registration,
         "renewal": renewal,
         "transfer": transfer,
@@ -83,9 +82,9 @@ def set_prices(
         "privacy": privacy,
         "owner_change": owner_change,
     }
-    changed = {name: AMOUNT(price) for name, price in given.items() if price is not None}
+    changed = {name: AMOUNT(price) for name, price in prices.items() if price is not None}
     if not changed:
-        raise Refused(INVALID_PARAMETER, problems=f"set_prices takes at least one of {', '.join(given)}")
+        raise Refused(INVALID_PARAMETER, problems=f"set_prices requires at least one of {', '.join(prices)}")
     zone_record = _zone(draft.state, zone)
     return _changed(draft, "set_prices", replace(zone_record, prices=replace(zone_record.prices, **changed)))
 
@@ -103,7 +102,7 @@ def set_promotion(
         until: When the promotion ends: an instant, or a duration from its start.
     """
     if (price is None) is not (until is None):
-        raise Refused(INVALID_PARAMETER, problems="price and until go together")
+        raise Refused(INVALID_PARAMETER, problems="price and until are only allowed together")
     zone_record = _zone(draft.state, zone)
     promotion: Any = None
     if price is not None and until is not None:
@@ -128,16 +127,16 @@ def set_premium(
     """
     zone = zones.zone_of(draft.state, domain)
     label = zones.label_of(domain, zone)
-    kept = {name: own for name, own in zone.premium if name != label}
+    premium = {name: prices for name, prices in zone.premium if name != label}
     if registration is not None:
-        kept[label] = Premium(
+        premium[label] = Premium(
             registration=AMOUNT(registration),
             renewal=AMOUNT(registration if renewal is None else renewal),
             transfer=AMOUNT(registration if transfer is None else transfer),
         )
     elif renewal is not None or transfer is not None:
-        raise Refused(INVALID_PARAMETER, problems="registration is missing beside renewal and transfer")
-    draft.put(replace(zone, premium=tuple(sorted(kept.items(), key=lambda pair: pair[0]))))
+        raise Refused(INVALID_PARAMETER, problems="registration is required with renewal or transfer")
+    draft.put(replace(zone, premium=tuple(sorted(premium.items(), key=lambda pair: pair[0]))))
     return RegistryEvent(at=draft.now, event="set_premium", subject=domain)
 
 
@@ -163,8 +162,8 @@ def adjust_balance(
         to: The new balance.
     """
     if (by is None) is (to is None):
-        raise Refused(INVALID_PARAMETER, problems="adjust_balance takes either by or to")
-    account_record = account_called(draft.state, account)
+        raise Refused(INVALID_PARAMETER, problems="adjust_balance requires either by or to")
+    account_record = find_account(draft.state, account)
     amount = CHANGE(by) if by is not None else CHANGE(to) - account_record.balance
     if amount:
         ledger.adjust(draft, account_record, amount)
@@ -189,7 +188,7 @@ def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "bo
     return _revoked(draft, "restore_credentials", account, lambda revoked: revoked - _credentials(which))
 
 
-def account_called(state: State, word: str) -> Account:
+def find_account(state: State, word: str) -> Account:
     """Return the account with that name or client id.
 
     Refuse with ``unknown_account``.
@@ -198,7 +197,7 @@ def account_called(state: State, word: str) -> Account:
     for account in accounts:
         if word in (account.name, str(account.client_id)):
             return account
-    known = there_are((account.name for account in accounts), "accounts")
+    known = names_phrase((account.name for account in accounts), "accounts")
     raise Refused(UNKNOWN_ACCOUNT, account=word[:80], known=known)
 
 
@@ -207,7 +206,7 @@ def _credentials(which: str) -> set[str]:
 
 
 def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], set[str]]) -> RegistryEvent:
-    account = account_called(draft.state, word)
+    account = find_account(draft.state, word)
     draft.put(replace(account, revoked=tuple(sorted(change(set(account.revoked))))))
     return concerning(draft, event, account)
 
@@ -215,18 +214,18 @@ def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], s
 def _zone(state: State, name: str) -> ZoneRecord:
     zone = state.zones.get(name)
     if zone is None:
-        known = there_are(map(to_unicode, sorted(state.zones)), "zones")
+        known = names_phrase(map(to_unicode, sorted(state.zones)), "zones")
         raise Refused(UNKNOWN_ZONE, zone=to_unicode(name), known=known)
     return zone
 
 
-def instant_ahead(now: datetime, name: str, given: Any) -> datetime:
+def instant_ahead(now: datetime, name: str, value: Any) -> datetime:
     """Return the instant that a ``When`` parameter means.
 
     Refuse with ``invalid_parameter``.
     """
     try:
-        return instant(WHEN(given), now)
+        return instant(WHEN(value), now)
     except ValueError as problem:
         raise Refused(INVALID_PARAMETER, problems=f"{name}: {problem}") from None
 
@@ -234,7 +233,7 @@ def instant_ahead(now: datetime, name: str, given: Any) -> datetime:
 def _ahead(draft: Draft, until: Any) -> datetime:
     end = instant_ahead(draft.now, "until", until)
     if end <= draft.now:
-        raise Refused(INVALID_PARAMETER, problems=f"until is {until}, which is past already")
+        raise Refused(INVALID_PARAMETER, problems=f"until is {until}, which is in the past")
     return end
 
 
@@ -246,7 +245,7 @@ def _changed(draft: Draft, event: str, zone: ZoneRecord) -> RegistryEvent:
 Action = Callable[..., RegistryEvent]
 
 #: Refusals that waiting does not resolve. An action that raises one cannot be scheduled.
-HOPELESS = frozenset(
+PERMANENT = frozenset(
     {rule for rule in refusals.RULES.values() if rule.category is Category.INVALID}
     | {UNKNOWN_ACCOUNT, UNKNOWN_ZONE}
 )
@@ -281,8 +280,8 @@ def register(
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
     if available.reserved:
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
-    wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
-    order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
+    purchase = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
+    order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, purchase)
     order = enter(draft, order, Stage.ACTIVE, auth_code=auth_code or order.auth_code)
     return concerning(draft, "register", order)
 
@@ -339,13 +338,13 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Re
         force: Whether to ignore the transfer lock and the domain's age.
     """
     zone = zones.zone_of(draft.state, domain)
-    held = _held(draft.state, domain)
-    if held.account == OUTSIDE:
+    order = _held(draft.state, domain)
+    if order.account == OUTSIDE:
         raise Refused(refusals.HELD_OUTSIDE, name=to_unicode(domain))
     price = zones.transfer_price(zone, zones.premium_prices(zone, domain), 1)
-    wish = transfers.Wish(name=domain, code=held.auth_code, cost=price, forced=force)
-    transfers.request(draft, draft.state.accounts[OUTSIDE], wish)
-    return concerning(draft, "request_transfer", held)
+    purchase = transfers.TransferRequest(name=domain, code=order.auth_code, cost=price, forced=force)
+    transfers.request(draft, draft.state.accounts[OUTSIDE], purchase)
+    return concerning(draft, "request_transfer", order)
 
 
 def approve_transfer(draft: Draft, domain: Name) -> RegistryEvent:
@@ -385,7 +384,7 @@ def complete_transfer(draft: Draft, domain: Name) -> RegistryEvent:
     transfer = pending_transfer(draft.state, domain)
     if transfer is None:
         raise Refused(refusals.NO_TRANSFER_PENDING, name=to_unicode(domain))
-    order = transfers.party_here(draft.state, transfer)
+    order = transfers.local_order(draft.state, transfer)
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
     return concerning(draft, "complete_transfer", order)
 
@@ -414,25 +413,12 @@ ACTIONS: Mapping[str, Action] = {
 }
 
 
-def parameters(action: str) -> tuple[Parameter, ...]:
-    """Return the parameters of ``action``."""
-    return declared(ACTIONS[action])
-
-
-def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> RegistryEvent:
-    """Carry out an action now, with arguments that its ``parameters`` read.
-
-    Raise the refusals of the action.
-    """
-    return ACTIONS[action](draft, **given)
-
-
 def _held(state: State, name: str) -> Order:
     zones.zone_of(state, name)
-    held = held_order(state, name)
-    if held is None:
+    order = held_order(state, name)
+    if order is None:
         raise Refused(refusals.NOT_HELD, name=to_unicode(name))
-    return held
+    return order
 
 
 def _coming_in(state: State, name: str) -> Transfer:

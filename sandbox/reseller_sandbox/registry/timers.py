@@ -92,11 +92,11 @@ def _pass(draft: Draft, order: Order, row: TimedTransition, note: str = "") -> l
 
 def _end_transfer(draft: Draft, order: Order) -> list[RegistryEvent]:
     transfer = draft.state.transfers.get(order.name)
-    wanting = draft.state.orders.get(transfer.gaining_order) if transfer is not None else None
+    gaining = draft.state.orders.get(transfer.gaining_order) if transfer is not None else None
     failed = transfers.fail_pending(draft, order.name)
-    if failed is None or wanting is None:
+    if failed is None or gaining is None:
         return []
-    return [concerning(draft, TRANSFER_CANCELLED, wanting, -ledger.total(draft, failed.charges))]
+    return [concerning(draft, TRANSFER_CANCELLED, gaining, -ledger.total(draft, failed.charges))]
 
 
 def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
@@ -112,10 +112,10 @@ def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
 
 def _transfer(draft: Draft, name: str) -> list[RegistryEvent]:
     transfer = draft.state.transfers[name]
-    local_transport = transfers.party_here(draft.state, transfer)
+    order = transfers.local_order(draft.state, transfer)
     row = lifecycle.timed_transitions(Stage.ARRIVING)[0]
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED, row.target)
-    return [concerning(draft, row.event, local_transport)]
+    return [concerning(draft, row.event, order)]
 
 
 def _promotion(term: str) -> Callable[[Draft, str], list[RegistryEvent]]:

@@ -34,7 +34,7 @@ from reseller_sandbox.values.clock import days, wire, years_later
 from reseller_sandbox.values.names import to_unicode
 
 
-class Wish(orders.Purchase, frozen=True, kw_only=True):
+class TransferRequest(orders.Purchase, frozen=True, kw_only=True):
     """The request of a registrar for a domain that another registrar holds.
 
     If ``forced`` is true, the transfer lock and the domain's age are ignored.
@@ -44,7 +44,7 @@ class Wish(orders.Purchase, frozen=True, kw_only=True):
     forced: bool = False
 
 
-def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
+def request(draft: Draft, account: Account, purchase: TransferRequest) -> orders.Placed:
     """Request a transfer from another registrar. The order is pending, paid at once.
 
     Refuse, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
@@ -53,33 +53,33 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     ``wrong_auth_code``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
     ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
-    zone = zones.zone_of(draft.state, wish.name)
+    zone = zones.zone_of(draft.state, purchase.name)
     if not zone.transfers:
         raise Refused(refusals.TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     zones.require_in_service(zone)
-    if wish.privacy and not zones.offers_privacy(zone, draft.assumed):
-        wish = replace(wish, privacy=False)
-    check(wish.contacts, wish.wire_names)
-    servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers or (), wish.name)
-    if wish.customer_id is not None:
-        customers.own(draft.state, account, wish.customer_id)
-    held = _require_transferable(draft, account, zone, wish)
-    if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
-        raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(wish.name))
-    years = _years(draft, held, wish)
-    special = zones.premium_prices(zone, wish.name)
+    if purchase.privacy and not zones.offers_privacy(zone, draft.assumed):
+        purchase = replace(purchase, privacy=False)
+    check(purchase.contacts, purchase.wire_names)
+    servers = hosts.parse_nameservers(draft, account.client_id, purchase.nameservers or (), purchase.name)
+    if purchase.customer_id is not None:
+        customers.own(draft.state, account, purchase.customer_id)
+    losing = _require_transferable(draft, account, zone, purchase)
+    if not hmac.compare_digest(losing.auth_code.encode(), purchase.code.encode("utf-8", "surrogatepass")):
+        raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(purchase.name))
+    years = _years(draft, losing, purchase)
+    special = zones.premium_prices(zone, purchase.name)
     price = zones.transfer_price(zone, special, years)
-    orders.require_cost(draft, wish.name, special is not None, wish.cost, price)
-    cost = orders.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=wish.privacy))
+    orders.require_cost(draft, purchase.name, special is not None, purchase.cost, price)
+    cost = orders.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=purchase.privacy))
     ledger.require_funds(account, cost.total)
-    order = _arriving(draft, account, replace(wish, years=years, nameservers=servers), held)
+    order = _arriving(draft, account, replace(purchase, years=years, nameservers=servers), losing)
     transfer = Transfer(
-        name=wish.name,
+        name=purchase.name,
         status=TransferStatus.PENDING,
         gaining=account.client_id,
-        losing=held.account,
+        losing=losing.account,
         gaining_order=order.id,
-        losing_order=held.id,
+        losing_order=losing.id,
         requested=draft.now,
         completes=completion(draft.now, zone.policy),
         charges=cost.charge(draft, order, Purpose.TRANSFER, years),
@@ -88,51 +88,51 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     return orders.Placed(order, cost.total)
 
 
-def _arriving(draft: Draft, account: Account, wish: Wish, held: Order) -> Order:
+def _arriving(draft: Draft, account: Account, purchase: TransferRequest, losing: Order) -> Order:
     order = orders.new_order(
         draft,
         account,
-        wish,
-        zone=held.zone,
+        purchase,
+        zone=losing.zone,
         stage=Stage.ARRIVING,
-        created=held.created,
-        expires=held.expires,
-        contacts=assign(draft, account, wish.contacts),
-        nameservers=tuple(wish.nameservers or ()),
-        years=wish.years,
+        created=losing.created,
+        expires=losing.expires,
+        contacts=assign(draft, account, purchase.contacts),
+        nameservers=tuple(purchase.nameservers or ()),
+        years=purchase.years,
     )
     return enter(draft, order, Stage.ARRIVING)
 
 
-def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
-    name = wish.name
-    held = held_order(draft.state, name)
-    if held is None:
+def _require_transferable(draft: Draft, account: Account, zone: Zone, purchase: TransferRequest) -> Order:
+    name = purchase.name
+    losing = held_order(draft.state, name)
+    if losing is None:
         raise Refused(refusals.NOT_REGISTERED, name=to_unicode(name))
-    if held.account == account.client_id:
+    if losing.account == account.client_id:
         raise Refused(refusals.ALREADY_YOURS, name=to_unicode(name))
-    require(draft, held, Action.TRANSFER_OUT, locks=not wish.forced)
-    since = settled_since(held, draft.assumed)
+    require(draft, losing, Action.TRANSFER_OUT, locks=not purchase.forced)
+    since = transfer_lock_start(losing, draft.assumed)
     ready = since + days(zone.policy.transfer_lock)
-    if draft.now < ready and not wish.forced:
-        came = "was registered" if since == held.created else "came by a transfer"
+    if draft.now < ready and not purchase.forced:
+        came = "was registered" if since == losing.created else "came by a transfer"
         raise Refused(
             refusals.TOO_YOUNG, name=to_unicode(name), came=came, since=wire(since), ready=wire(ready)
         )
-    return held
+    return losing
 
 
-def settled_since(order: Order, assumed: Assumptions) -> datetime:
+def transfer_lock_start(order: Order, assumed: Assumptions) -> datetime:
     """Return the start of the days during which a domain cannot be transferred."""
     if order.arrived is None or assumed.transfer_lock_from == "creation":
         return order.created
     return order.arrived
 
 
-def _years(draft: Draft, held: Order, wish: Wish) -> int:
+def _years(draft: Draft, losing: Order, purchase: TransferRequest) -> int:
     """Return the years that the transfer adds and charges: at least one."""
-    renewals.require_period(draft, held, wish.years, always=1)
-    return 1 if draft.assumed.transfer_years == "one" else wish.years
+    renewals.require_period(draft, losing, purchase.years, always=1)
+    return 1 if draft.assumed.transfer_years == "one" else purchase.years
 
 
 def latest(draft: Draft, account: Account, name: str) -> Transfer:
@@ -222,7 +222,7 @@ def fail_pending(draft: Draft, name: str) -> Transfer | None:
     return transfer and fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
 
 
-def party_here(state: State, transfer: Transfer) -> Order:
+def local_order(state: State, transfer: Transfer) -> Order:
     """Return the gaining order, or the losing one if another registrar gains."""
     gained = transfer.gaining != OUTSIDE
     return state.orders[transfer.gaining_order if gained else transfer.losing_order]

@@ -28,7 +28,7 @@ from reseller_sandbox.registry.model import (
     RoleHandles,
     Transfer,
 )
-from reseller_sandbox.registry.orders import drawn_at
+from reseller_sandbox.registry.orders import auth_code_at
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
@@ -165,7 +165,7 @@ class _ChangeText:
         self._begin = begin
         self._end = end
         first, last = begin.counters.get("auth_code", 0), end.counters.get("auth_code", 0)
-        self._drawn = {drawn_at(end.seed, number) for number in range(first + 1, last + 1)}
+        self._drawn = {auth_code_at(end.seed, number) for number in range(first + 1, last + 1)}
 
     def lines(self, before: Any, after: Any) -> Iterator[str]:
         """Yield the changes of a record, one line for each field."""

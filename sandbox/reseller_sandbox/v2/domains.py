@@ -140,7 +140,7 @@ def register(call: Call) -> dict[str, Any]:
             nameservers=call.arguments["ns"],
             customer_id=reseller_customer(call),
             requirements=call.arguments["requirements"],
-            cost=orders.WHATEVER,
+            cost=orders.ANY_PRICE,
         ),
     )
     return done()

@@ -78,7 +78,7 @@ class Said(Struct, frozen=True):
 
     def message(self, refused: Refused) -> str:
         """Return the message with its placeholder filled."""
-        told = refused.refusal.said
+        told = refused.refusal.worded_facts
         filling = (self.word or str(told.get(self.fact, told.get(self.stand_in, r.UNKNOWN))))[:_LONGEST]
         return self.error.message.format(info=filling, param_name=filling)
 
@@ -372,7 +372,7 @@ def injected(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
     rule = RULES.get(error, r.INTERNAL_ERROR)
     unknown = {name: r.UNKNOWN for name, value in rule.default.items() if value == ""}
     refused = Refused(rule, **{**unknown, **facts})
-    refused.spoken_in(WORDING)
+    refused.in_wording(WORDING)
     if documented is None:
         if refused.rule in TRANSPORT or words_for(operation, refused) is not None:
             return answer(operation, refused)

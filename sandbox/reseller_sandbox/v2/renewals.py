@@ -79,7 +79,7 @@ def renew(call: Call) -> dict[str, Any]:
             call.draft,
             order,
             call.arguments["period"],
-            orders.WHATEVER,
+            orders.ANY_PRICE,
             expected=call.arguments["current_expiry_date"],
             end=end,
         )

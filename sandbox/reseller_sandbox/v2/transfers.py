@@ -90,10 +90,10 @@ class Standing(Done):
 @route("v2.transfer.request", "POST", _ONE, body=TransferWanted(), answer=Done())
 def request(call: Call) -> dict[str, Any]:
     """Request a domain from another registrar. The price is charged immediately."""
-    wish = transfers.Wish(
+    wish = transfers.TransferRequest(
         name=_name(call),
         code=call.arguments["transfer_code"],
-        cost=orders.WHATEVER,
+        cost=orders.ANY_PRICE,
         customer_id=reseller_customer(call),
     )
     transfers.request(call.draft, call.account, wish)

@@ -82,7 +82,7 @@ class V3(Interface):
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
         """Return the answer of ``refuse``, even for an error that the operation lacks."""
         refused = Refused(self.rules.get(error, refusals.INTERNAL_ERROR), **facts)
-        refused.spoken_in(self.wording)
+        refused.in_wording(self.wording)
         return self._error(request, refused)
 
     def _error(self, request: RequestContext, refused: Refused) -> Answer:

@@ -12,7 +12,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load, validate
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import renewals, zones
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.contacts import Wanted
+from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
 from reseller_sandbox.values.names import written
 from reseller_sandbox.values.text_checks import nearest
@@ -227,8 +227,8 @@ class SpeltTwice(Shape):
 
 
 def contacts_asked(
-    call: Call, given: Mapping[str, Wanted] | None, names: Mapping[str, str]
-) -> Mapping[str, Wanted]:
+    call: Call, given: Mapping[str, ContactInput] | None, names: Mapping[str, str]
+) -> Mapping[str, ContactInput]:
     """Return the contacts of a request by role. Raise for a missing required field."""
     if not given:
         return {}

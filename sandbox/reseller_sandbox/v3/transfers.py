@@ -88,7 +88,7 @@ def request_transfer(call: Call) -> dict[str, Any]:
     placed = transfers.request(
         call.draft,
         call.account,
-        transfers.Wish(
+        transfers.TransferRequest(
             name=parse_name(asked["domainName"]),
             code=call.arguments["authCode"],
             years=call.arguments.get("years", 1),

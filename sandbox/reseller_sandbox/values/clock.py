@@ -38,11 +38,11 @@ def real_now() -> datetime:
     return _plain(datetime.now(UTC))
 
 
-def _plain(found: datetime) -> datetime:
-    """Return ``found`` in UTC as a plain ``datetime``, even if a test patched it."""
-    if found.tzinfo is UTC and type(found) is _OWN:
-        return found
-    return EARLIEST + (found - EARLIEST)
+def _plain(instant: datetime) -> datetime:
+    """Return ``instant`` in UTC as a plain ``datetime``, even if a test patched it."""
+    if instant.tzinfo is UTC and type(instant) is _OWN:
+        return instant
+    return EARLIEST + (instant - EARLIEST)
 
 
 #: Returns seconds on a monotonic counter. Tools that freeze time for a test replace the functions of
@@ -176,7 +176,7 @@ def parse_duration(text: str) -> relativedelta:
     match = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
     amounts = {unit: int(count) for unit, count in match.groupdict().items() if count} if match else {}
     if not amounts or any(count > 10**11 for count in amounts.values()):
-        raise ValueError(f"{text[:80]!r} is not a length of time such as P30D, 90m or 3600")
+        raise ValueError(f"{text[:80]!r} is not a duration such as P30D, 90m or 3600")
     return relativedelta(**amounts)  # type: ignore[arg-type]
 
 

@@ -30,13 +30,13 @@ from reseller_sandbox.values.text_checks import (
     nearest,
     plain,
     require_whole_letters,
-    says_what_must_be,
     shortened,
+    states_expected_value,
 )
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11
-_FEW = 12
+_FEW = 16
 _UNBOUNDED = 10**15
 _DEEPEST = 50
 _MOST_DIGITS = 100
@@ -66,18 +66,18 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
     returns the value as JSON. ``says`` describes the accepted values in words.
     """
 
-    schema: Mapping[str, object] | Callable[[], Mapping[str, object]]
+    schema: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
     read: Callable[[Any], T]
     write: Callable[[Any], Any] = _itself
     says: str = ""
 
     @property
-    def shape(self) -> Mapping[str, object]:
+    def shape(self) -> Mapping[str, Any]:
         """Return the JSON Schema."""
         return self.schema() if callable(self.schema) else self.schema
 
-    def __call__(self, given: Any) -> T:
-        return self.read(given)
+    def __call__(self, value: Any) -> T:
+        return self.read(value)
 
 
 class Mistake(str):
@@ -88,9 +88,9 @@ class Mistake(str):
 
     def __new__(cls, path: tuple[object, ...], message: str, about_key: bool = False) -> Mistake:
         """Return the mistake ``message`` at ``path``."""
-        made = super().__new__(cls, f"{'.'.join(map(str, path))} {message}")
-        made.path, made.message, made.about_key = path, message, about_key
-        return made
+        mistake = super().__new__(cls, f"{'.'.join(map(str, path))} {message}")
+        mistake.path, mistake.message, mistake.about_key = path, message, about_key
+        return mistake
 
     path: tuple[object, ...]
     message: str
@@ -120,56 +120,56 @@ def mistakes(name: object, value: Any, problem: ValueError) -> list[Mistake]:
     """
     if isinstance(problem, Within):
         return [mistake.under(name) for mistake in problem.problems]
-    given_as = f", not {shortened(value)}" if says_what_must_be(problem) else ""
+    given_as = f", not {shortened(value)}" if states_expected_value(problem) else ""
     return [Mistake((name,), f"{problem}{given_as}")]
 
 
-def _text(given: Any) -> str:
-    if isinstance(given, str) and 0 < len(given) <= _LONGEST and given.isprintable():
-        return plain(given)
-    raise ValueError(f"must be a text of 1 to {_LONGEST} printable characters")
+def _text(value: Any) -> str:
+    if isinstance(value, str) and 0 < len(value) <= _LONGEST and value.isprintable():
+        return plain(value)
+    raise ValueError(f"must be a string of 1 to {_LONGEST} printable characters")
 
 
-def _name(given: Any) -> str:
+def _name(value: Any) -> str:
     try:
-        return names.normalise(_text(given))
+        return names.normalise(_text(value))
     except names.BadName as problem:
         raise ValueError(f"is not a name: {problem}") from None
 
 
-def _zone(given: Any) -> str:
-    return _name(f"x.{_text(given)}").removeprefix("x.")
+def _zone(value: Any) -> str:
+    return _name(f"x.{_text(value)}").removeprefix("x.")
 
 
-def _switch(given: Any) -> bool:
-    if isinstance(given, bool):
-        return given
+def _switch(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
     raise ValueError("must be true or false")
 
 
-def _when(given: Any) -> str:
+def _when(value: Any) -> str:
     """Read an instant or a duration. Return a text that ``instant`` understands."""
-    if isinstance(given, datetime):
-        given = given.isoformat()
+    if isinstance(value, datetime):
+        value = value.isoformat()
     try:
-        text = _text(_in_seconds(given))
+        text = _text(_in_seconds(value))
         return wire(parse_instant(text)) if _is_instant(text) else _length(text)
     except (ValueError, ArithmeticError):
-        raise ValueError("must be an instant, or a length of time such as P30D, 90m or 3600") from None
+        raise ValueError("must be an instant, or a duration such as P30D, 90m or 3600") from None
 
 
-def _in_seconds(given: Any) -> Any:
+def _in_seconds(value: Any) -> Any:
     """Return a number of seconds as a text, and any other value unchanged.
 
     Raise ValueError or ArithmeticError for a number that is negative, fractional or too large.
     """
-    if isinstance(given, timedelta):
-        given = given.total_seconds()
-    if isinstance(given, bool) or not isinstance(given, int | float | Decimal):
-        return given
-    if not 0 <= given < _LONGEST_WAIT or given != int(given):
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return value
+    if not 0 <= value < _LONGEST_WAIT or value != int(value):
         raise ValueError
-    return str(int(given))
+    return str(int(value))
 
 
 def _is_instant(text: str) -> bool:
@@ -189,77 +189,77 @@ def instant(when: str, now: datetime) -> datetime:
     return parse_instant(when) if _is_instant(when) else later(now, parse_duration(when))
 
 
-def _instant(given: Any) -> datetime:
+def _instant(value: Any) -> datetime:
     try:
-        return instant_given(given if isinstance(given, str) else given.isoformat())
+        return instant_given(value if isinstance(value, str) else value.isoformat())
     except (AttributeError, ValueError):
         years = f"from {EARLIEST.year} to {LATEST.year}"
         raise ValueError(f"must be an instant {years}, such as 2026-01-31T12:00:00Z, or real") from None
 
 
-def _duration(given: Any) -> relativedelta:
+def _duration(value: Any) -> relativedelta:
     try:
-        if isinstance(given, relativedelta):
-            length = parse_duration(duration_text(given))
-            if length != given.normalized():
+        if isinstance(value, relativedelta):
+            length = parse_duration(duration_text(value))
+            if length != value.normalized():
                 raise ValueError
-            return given
-        return parse_duration(_text(_in_seconds(given)))
+            return value
+        return parse_duration(_text(_in_seconds(value)))
     except (ValueError, ArithmeticError):
-        raise ValueError("must be a length of time such as P30D, 90m or 3600") from None
+        raise ValueError("must be a duration such as P30D, 90m or 3600") from None
 
 
-def mapping(given: Any) -> dict[str, Any]:
-    """Return ``given`` as a dict. Raise ValueError unless it has only string keys."""
-    if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
-        return dict(given)
+def mapping(value: Any) -> dict[str, Any]:
+    """Return ``value`` as a dict. Raise ValueError unless it has only string keys."""
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return dict(value)
     raise ValueError("must be an object")
 
 
-def json_value(given: Any, depth: int = 0) -> Any:
-    """Return ``given`` as a JSON value, with floats as ``Decimal``.
+def json_value(raw: Any, depth: int = 0) -> Any:
+    """Return ``raw`` as a JSON value, with floats as ``Decimal``.
 
     Raise ValueError if JSON cannot represent the value.
     """
     if depth > _DEEPEST:
-        raise ValueError(f"goes deeper than {_DEEPEST} levels")
-    if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
-        return {json_value(key): json_value(value, depth + 1) for key, value in given.items()}
-    if isinstance(given, list | tuple):
-        return [json_value(item, depth + 1) for item in given]
-    if isinstance(given, float):
-        given = Decimal(str(given))
-    if isinstance(given, Decimal) and not given.is_finite():
+        raise ValueError(f"has more than {_DEEPEST} levels")
+    if isinstance(raw, Mapping) and all(isinstance(key, str) for key in raw):
+        return {json_value(key): json_value(value, depth + 1) for key, value in raw.items()}
+    if isinstance(raw, list | tuple):
+        return [json_value(item, depth + 1) for item in raw]
+    if isinstance(raw, float):
+        raw = Decimal(str(raw))
+    if isinstance(raw, Decimal) and not raw.is_finite():
         raise ValueError("has a number that is not finite")
-    if isinstance(given, int | Decimal) and abs(given) >= 10**_MOST_DIGITS:
+    if isinstance(raw, int | Decimal) and abs(raw) >= 10**_MOST_DIGITS:
         raise ValueError(f"has a number of more than {_MOST_DIGITS} digits")
-    if isinstance(given, str):
-        require_whole_letters(given)
-    if given is None or isinstance(given, str | int | Decimal):
-        return plain(given)
-    raise ValueError(f"must be made of what JSON has, not of {type(given).__name__}")
+    if isinstance(raw, str):
+        require_whole_letters(raw)
+    if raw is None or isinstance(raw, str | int | Decimal):
+        return plain(raw)
+    raise ValueError(f"must consist of JSON values, not of {type(raw).__name__}")
 
 
 def choice(*words: str) -> Kind[str]:
     """Return a kind that accepts one of ``words``."""
 
-    def read(given: Any) -> str:
-        if isinstance(given, str) and given in words:
-            return plain(given)
-        near = nearest(given, words) if isinstance(given, str) else ""
+    def read(value: Any) -> str:
+        if isinstance(value, str) and value in words:
+            return plain(value)
+        near = nearest(value, words) if isinstance(value, str) else ""
         listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
-        raise ValueError(f"must be one of {listed}{near}")
+        raise ValueError(f"must be one of {listed}, not {shortened(value)}{near}")
 
     return Kind({"type": "string", "enum": list(words)}, read, says=" or ".join(words))
 
 
 def whole(low: int, high: int) -> Kind[int]:
     """Return a kind that accepts integers from ``low`` to ``high``."""
-    says = f"a whole number {f'from {low} to {high}' if high < _UNBOUNDED else f'of {low} or more'}"
+    says = f"an integer {f'from {low} to {high}' if high < _UNBOUNDED else f'of {low} or more'}"
 
-    def read(given: Any) -> int:
-        if isinstance(given, int) and not isinstance(given, bool) and low <= given <= high:
-            return given
+    def read(value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
         raise ValueError(f"must be {says}")
 
     return Kind({"type": "integer", "minimum": low, "maximum": high}, read, says=says)
@@ -269,10 +269,10 @@ def number(low: float, high: float) -> Kind[float]:
     """Return a kind that accepts numbers from ``low`` to ``high``."""
     says = f"a number from {low:.15g} to {high:.15g}"
 
-    def read(given: Any) -> float:
-        value = float(given) if isinstance(given, Decimal) else given
-        if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
-            return value
+    def read(raw: Any) -> float:
+        number = float(raw) if isinstance(raw, Decimal) else raw
+        if isinstance(number, int | float) and not isinstance(number, bool) and low <= number <= high:
+            return number
         raise ValueError(f"must be {says}")
 
     return Kind({"type": "number", "minimum": low, "maximum": high}, read, says=says)
@@ -286,24 +286,24 @@ def span(least: float = 0) -> Kind[float]:
     within = number(least, DAY)
     from_ = f", from {least:.15g} seconds" if least else ""
 
-    def read(given: Any) -> float:
-        given = given.total_seconds() if isinstance(given, timedelta) else given
-        if isinstance(given, str) and given.removesuffix("s").replace(".", "", 1).isdecimal():
-            given = float(given.removesuffix("s"))  # DURATION does not accept fractions
-        if isinstance(given, str | relativedelta):
+    def read(value: Any) -> float:
+        value = value.total_seconds() if isinstance(value, timedelta) else value
+        if isinstance(value, str) and value.removesuffix("s").replace(".", "", 1).isdecimal():
+            value = float(value.removesuffix("s"))  # DURATION does not accept fractions
+        if isinstance(value, str | relativedelta):
             with suppress(OverflowError):
-                given = ((EARLIEST + DURATION.read(given)) - EARLIEST).total_seconds()
-        return within.read(given)
+                value = ((EARLIEST + DURATION.read(value)) - EARLIEST).total_seconds()
+        return within.read(value)
 
-    says = f"seconds, or a length of time such as 90s, 5m or PT1H{from_} up to a day"
+    says = f"seconds, or a duration such as 90s, 5m or PT1H{from_} up to a day"
     return Kind({"oneOf": [dict(within.shape), {"type": "string"}]}, read, says=says)
 
 
 def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
     """Return a kind that accepts one value of ``kind``, or a list of up to ``most``."""
 
-    def read(given: Any) -> tuple[T, ...]:
-        items = given if isinstance(given, list | tuple) else [given]
+    def read(raw: Any) -> tuple[T, ...]:
+        items = raw if isinstance(raw, list | tuple) else [raw]
         if not 0 < len(items) <= most:
             raise ValueError("is an empty list" if not items else f"has more than {most} items")
         return tuple(kind.read(item) for item in items)
@@ -313,19 +313,19 @@ def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
         return shown[0] if len(shown) == 1 else shown
 
     shape = {"oneOf": [dict(kind.shape), {"type": "array", "items": dict(kind.shape)}]}
-    return Kind(shape, read, write, f"{kind.says}, or a list of such")
+    return Kind(shape, read, write, f"{kind.says}, or a list of these")
 
 
 def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
-    """Return a kind that accepts any text of 1 to ``most`` characters."""
+    """Return a kind that accepts any string of 1 to ``most`` characters."""
 
-    def read(given: Any) -> str:
-        if not isinstance(given, str):
-            raise ValueError("must be text")
-        if not 0 < len(given) <= most:
-            raise ValueError("is empty" if not given else "is too long")
-        require_whole_letters(given)
-        return plain(given)
+    def read(value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError("must be a string")
+        if not 0 < len(value) <= most:
+            raise ValueError("is empty" if not value else "is too long")
+        require_whole_letters(value)
+        return plain(value)
 
     return Kind({"type": "string"}, read, says=says)
 
@@ -333,16 +333,16 @@ def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
 def listed(kind: Kind[T]) -> Kind[list[T]]:
     """Return a kind that accepts lists of ``kind``. A single value becomes a list."""
 
-    def read(given: Any) -> list[T]:
-        if isinstance(given, str | Mapping):
-            given = [given]
-        if isinstance(given, set | frozenset):
-            given = sorted(given, key=str)
-        if not isinstance(given, Sequence):
+    def read(raw: Any) -> list[T]:
+        if isinstance(raw, str | Mapping):
+            raw = [raw]
+        if isinstance(raw, set | frozenset):
+            raw = sorted(raw, key=str)
+        if not isinstance(raw, Sequence):
             raise ValueError("must be an array")
         values: list[T] = []
         wrong: list[Mistake] = []
-        for at, item in enumerate(given):
+        for at, item in enumerate(raw):
             if len(wrong) > MOST_MISTAKES:
                 break
             try:
@@ -359,22 +359,22 @@ def listed(kind: Kind[T]) -> Kind[list[T]]:
     return Kind({"type": "array", "items": dict(kind.shape)}, read, write)
 
 
-def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
-    """Return a kind that reads objects with ``other`` and other values with ``one``."""
+def either(otherwise: Kind[Any], for_object: Kind[Any]) -> Kind[Any]:
+    """Return a kind that reads objects with ``for_object`` and other values with ``otherwise``."""
 
-    def read(given: Any) -> Any:
-        if isinstance(given, Mapping):
-            return other.read(given)
+    def read(raw: Any) -> Any:
+        if isinstance(raw, Mapping):
+            return for_object.read(raw)
         try:
-            return one.read(given)
+            return otherwise.read(raw)
         except ValueError as problem:
-            alternative = ", or an object" if says_what_must_be(problem) else ""
+            alternative = ", or an object" if states_expected_value(problem) else ""
             raise ValueError(f"{problem}{alternative}") from None
 
     def write(value: Any) -> Any:
-        return one.write(value) if isinstance(value, str) else other.write(value)
+        return otherwise.write(value) if isinstance(value, str) else for_object.write(value)
 
-    return Kind(_either(one, other), read, write)
+    return Kind(_either(otherwise, for_object), read, write)
 
 
 def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
@@ -383,21 +383,21 @@ def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
     It reads all other values with ``without``.
     """
 
-    def matching(given: Any) -> Kind[Any]:
-        return with_it if isinstance(given, Mapping) and key in given else without
+    def matching(raw: Any) -> Kind[Any]:
+        return with_it if isinstance(raw, Mapping) and key in raw else without
 
     return Kind(
         _either(with_it, without),
-        lambda given: matching(given).read(given),
+        lambda raw: matching(raw).read(raw),
         lambda value: matching(value).write(value),
     )
 
 
-def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, object]]:
+def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, Any]]:
     return lambda: {"oneOf": [dict(kind.shape) for kind in kinds]}
 
 
-_NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
+_NUMBER_OR_TEXT: Mapping[str, Any] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
 
 TEXT = Kind({"type": "string"}, _text)
 SWITCH = Kind({"type": "boolean"}, _switch, says="true or false")

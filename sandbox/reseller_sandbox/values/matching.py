@@ -30,12 +30,12 @@ _DIGITS = 18
 def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, ...]]:
     """Return a kind that accepts globs, each normalised by ``spelt``."""
 
-    def read(given: Any) -> Glob:
-        if isinstance(given, Glob):
-            return given
-        if not isinstance(given, str):
-            raise ValueError("must be text")
-        return Glob(spelt(Glob(as_letters(given)).text))
+    def read(value: Any) -> Glob:
+        if isinstance(value, Glob):
+            return value
+        if not isinstance(value, str):
+            raise ValueError("must be a string")
+        return Glob(spelt(Glob(as_letters(value)).text))
 
     return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
 
@@ -46,18 +46,18 @@ def name_spelt(glob: str) -> str:
     return glob.lower() if name is None else to_unicode(name)
 
 
-def _outcome(given: Any) -> str:
+def _outcome(value: Any) -> str:
     """Return the outcome word unchecked: ``contract.unknown`` checks that it exists."""
-    if isinstance(given, str) and 0 < len(given) <= _LONGEST_WORD:
-        require_whole_letters(given)
-        return given
+    if isinstance(value, str) and 0 < len(value) <= _LONGEST_WORD:
+        require_whole_letters(value)
+        return value
     raise ValueError(f"must be {_OUTCOMES}")
 
 
-def _since(given: Any) -> datetime | int:
-    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < 10**_DIGITS:
-        return given
-    text = given.isoformat() if isinstance(given, datetime) else given
+def _since(value: Any) -> datetime | int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**_DIGITS:
+        return value
+    text = value.isoformat() if isinstance(value, datetime) else value
     digits = text[1:] if isinstance(text, str) and text.startswith("r") else ""
     if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS:
         return int(digits)
@@ -75,53 +75,53 @@ def _is_read(given: Any, key: type, value: Any = object) -> bool:
     )
 
 
-def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
-    if _is_read(given, str, Glob | None):
-        return tuple(given)
+def _by_name(globs: Any) -> tuple[tuple[str, Glob | None], ...]:
+    if _is_read(globs, str, Glob | None):
+        return tuple(globs)
     if (
-        isinstance(given, Mapping)
-        and 0 < len(given) <= _KEYS
-        and all(isinstance(name, str) and isinstance(value, str | None) for name, value in given.items())
+        isinstance(globs, Mapping)
+        and 0 < len(globs) <= _KEYS
+        and all(isinstance(name, str) and isinstance(value, str | None) for name, value in globs.items())
     ):
-        for name in given:
+        for name in globs:
             require_whole_letters(name)
-        return tuple((name, None if value is None else Glob(value)) for name, value in given.items())
+        return tuple((name, None if value is None else Glob(value)) for name, value in globs.items())
     raise ValueError(f"must be {_BY_NAME}")
 
 
-def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
+def _by_path(paths: Any) -> tuple[tuple[Path, Any], ...]:
     """Read the paths, and compile globs within the values once."""
-    if _is_read(given, Path):
-        return tuple(given)
+    if _is_read(paths, Path):
+        return tuple(paths)
     if (
-        isinstance(given, Mapping)
-        and 0 < len(given) <= _KEYS
-        and all(isinstance(text, str) for text in given)
+        isinstance(paths, Mapping)
+        and 0 < len(paths) <= _KEYS
+        and all(isinstance(text, str) for text in paths)
     ):
-        return tuple((Path.parse(text), _globbed(ANYTHING.read(value))) for text, value in given.items())
+        return tuple((Path.parse(text), _with_globs(ANYTHING.read(value))) for text, value in paths.items())
     raise ValueError(f"must be {_BY_PATH}")
 
 
-def plain(wanted: Any) -> Any:
+def plain(expected: Any) -> Any:
     """Return the expected body as JSON, with globs as their texts."""
-    if isinstance(wanted, Glob):
-        return wanted.text
-    if isinstance(wanted, Mapping):
-        return {key: plain(value) for key, value in wanted.items()}
-    return [plain(item) for item in wanted] if isinstance(wanted, list | tuple) else wanted
+    if isinstance(expected, Glob):
+        return expected.text
+    if isinstance(expected, Mapping):
+        return {key: plain(value) for key, value in expected.items()}
+    return [plain(item) for item in expected] if isinstance(expected, list | tuple) else expected
 
 
-def _globbed(value: Any) -> Any:
+def _with_globs(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _globbed(item) for key, item in value.items()}
+        return {key: _with_globs(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_globbed(item) for item in value]
+        return [_with_globs(item) for item in value]
     return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
 
 
 _SINCE = "an instant, or the name of a request (r12)"
 _OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
-_BY_NAME = "an object of names, each with a glob of its value, or with null where it must be absent"
+_BY_NAME = "an object of names, each with a glob for its value, or null if it must be absent"
 _BY_PATH = "an object of paths, each with a glob or another JSON value"
 
 OUTCOME_WORDS = several(Kind({"type": "string"}, _outcome, says=_OUTCOMES), _GLOBS)
@@ -129,7 +129,7 @@ SINCE = Kind(
     {"type": "string"},
     _since,
     lambda since: wire(since) if isinstance(since, datetime) else f"r{since}",
-    says=f"{_SINCE}, after which it came",
+    says=f"{_SINCE}, after which the request arrived",
 )
 GLOBS_BY_NAME = Kind(
     {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
@@ -313,24 +313,26 @@ class Match(Struct, frozen=True, kw_only=True):
             ("path", self.path, request.path if self.path else ""),
         ):
             if globs is not None and (actual is None or not any_matches(globs, actual)):
-                yield Miss(what, _told(globs), actual)
+                yield Miss(what, _joined(globs), actual)
         if self.domain is not None and not _names(self.domain, request.domains):
-            yield Miss("domain", _told(self.domain), ", ".join(request.domains) or None)
-        yield from self._came_to(request)
+            yield Miss("domain", _joined(self.domain), ", ".join(request.domains) or None)
+        yield from self._result_misses(request)
         if isinstance(self.since, datetime) and request.at < self.since:
             yield Miss("since", wire(self.since), wire(request.at))
         if isinstance(self.since, int) and request.number <= self.since:
             yield Miss("since", f"r{self.since}", f"r{request.number}")
-        for what, named, there in (
+        for what, named, pairs in (
             ("headers", self.headers, request.headers if self.headers else ()),
             ("query", self.query, request.query if self.query else ()),
         ):
             for name, glob in named or ():
-                yield from _named(f"{what}.{name}", glob, [v for n, v in there if n.lower() == name.lower()])
-        for path, wanted in self.body or ():
-            yield from _held(path, wanted, request.json)
+                yield from _value_misses(
+                    f"{what}.{name}", glob, [v for n, v in pairs if n.lower() == name.lower()]
+                )
+        for path, expected in self.body or ():
+            yield from _body_misses(path, expected, request.json)
 
-    def _came_to(self, request: Request) -> Iterator[Miss]:
+    def _result_misses(self, request: Request) -> Iterator[Miss]:
         if self.outcome is not None and not any(_is(request, outcome) for outcome in self.outcome):
             yield Miss("outcome", " or ".join(self.outcome), request.outcome)
         if self.carried_out not in (None, request.carried_out):
@@ -338,7 +340,7 @@ class Match(Struct, frozen=True, kw_only=True):
         if self.changed not in (None, request.changed):
             yield Miss("changed", self.changed, request.changed)
         if self.fault is not None and not any(any_matches(self.fault, name) for name in request.fault_names):
-            yield Miss("fault", _told(self.fault), ", ".join(request.fault_names) or None)
+            yield Miss("fault", _joined(self.fault), ", ".join(request.fault_names) or None)
 
 
 #: Reads a match, and writes it as it is read.
@@ -350,7 +352,7 @@ def is_status(outcome: str) -> bool:
     return len(outcome) == 3 and outcome[0] in "12345" and (outcome[1:] == "xx" or outcome[1:].isdecimal())
 
 
-def _told(globs: Iterable[Glob]) -> str:
+def _joined(globs: Iterable[Glob]) -> str:
     return " or ".join(glob.text for glob in globs)
 
 
@@ -369,45 +371,45 @@ def _is(request: Request, outcome: str) -> bool:
     return request.outcome == outcome
 
 
-def _named(what: str, glob: Glob | None, found: Sequence[str]) -> Iterator[Miss]:
-    if glob is None and found:
-        yield Miss(what, None, found[0])
-    if glob is not None and not any(map(glob.matches, found)):
-        yield Miss(what, glob.text, found[0] if found else None)
+def _value_misses(what: str, glob: Glob | None, values: Sequence[str]) -> Iterator[Miss]:
+    if glob is None and values:
+        yield Miss(what, None, values[0])
+    if glob is not None and not any(map(glob.matches, values)):
+        yield Miss(what, glob.text, values[0] if values else None)
 
 
-def _held(path: Path, wanted: Any, body: Any) -> Iterator[Miss]:
+def _body_misses(path: Path, expected: Any, body: Any) -> Iterator[Miss]:
     """Yield the differences at ``path``. One matching value there is enough."""
-    misses = [list(_differences(f"body.{path.text}", wanted, actual)) for actual in path.find(body)]
+    misses = [list(_differences(f"body.{path.text}", expected, actual)) for actual in path.find(body)]
     if not misses:
-        yield Miss(f"body.{path.text}", plain(wanted), None)
+        yield Miss(f"body.{path.text}", plain(expected), None)
     elif all(misses):
         yield from misses[0]
 
 
-def _differences(path: str, wanted: Any, actual: Any) -> Iterator[Miss]:
-    """Yield where ``actual`` differs from ``wanted``.
+def _differences(path: str, expected: Any, actual: Any) -> Iterator[Miss]:
+    """Yield where ``actual`` differs from ``expected``.
 
     Objects may have more keys than expected, but lists must have the same length.
     """
-    if isinstance(wanted, Mapping) and isinstance(actual, Mapping):
-        for key in wanted:
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        for key in expected:
             present = actual.get(key, _MISSING)
             if present is _MISSING:
-                yield Miss(f"{path}.{key}", plain(wanted[key]), None)
+                yield Miss(f"{path}.{key}", plain(expected[key]), None)
             else:
-                yield from _differences(f"{path}.{key}", wanted[key], present)
-    elif isinstance(wanted, list) and isinstance(actual, list) and len(wanted) == len(actual):
-        for number, (one, other) in enumerate(zip(wanted, actual, strict=True)):
-            yield from _differences(f"{path}[{number}]", one, other)
-    elif not _same(wanted, actual):
-        yield Miss(path, plain(wanted), actual)
+                yield from _differences(f"{path}.{key}", expected[key], present)
+    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        for number, (expected_item, actual_item) in enumerate(zip(expected, actual, strict=True)):
+            yield from _differences(f"{path}[{number}]", expected_item, actual_item)
+    elif not _same(expected, actual):
+        yield Miss(path, plain(expected), actual)
 
 
-def _same(wanted: Any, actual: Any) -> bool:
-    if isinstance(wanted, Glob):
-        return isinstance(actual, str) and wanted.matches(actual)
-    same = _number(wanted) == _number(actual) and isinstance(wanted, bool) is isinstance(actual, bool)
+def _same(expected: Any, actual: Any) -> bool:
+    if isinstance(expected, Glob):
+        return isinstance(actual, str) and expected.matches(actual)
+    same = _number(expected) == _number(actual) and isinstance(expected, bool) is isinstance(actual, bool)
     return bool(same)
 
 

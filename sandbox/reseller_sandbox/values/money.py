@@ -29,13 +29,13 @@ _LONGEST = 100
 PRICE = {"pattern": rf"^[0-9]+(\.[0-9]{{1,{FINEST}}}0*)?$", "maxLength": _LONGEST}
 
 
-def read(given: object, most: int | None = MOST) -> Decimal:
+def read(value: object, most: int | None = MOST) -> Decimal:
     """Return the amount that a number or a decimal text stands for.
 
     Raise ValueError for any other value, for too many fraction digits, and for an amount of ``most`` or more.
     The message continues after the name of the value.
     """
-    amount = _number(given)
+    amount = _number(value)
     if most is not None and abs(amount) >= most:
         raise ValueError(f"must be less than {most}")
     if amount.adjusted() < -_LONGEST or len(_fraction(amount)) > FINEST:
@@ -43,22 +43,22 @@ def read(given: object, most: int | None = MOST) -> Decimal:
     return Decimal(write(amount)) if amount else NOTHING
 
 
-def read_price(given: object, most: int | None = MOST) -> Decimal:
+def read_price(value: object, most: int | None = MOST) -> Decimal:
     """Return the amount as ``read`` does. Raise ValueError if it is negative."""
-    amount = read(given, most)
+    amount = read(value, most)
     if amount < 0:
         raise ValueError("must not be below zero")
     return amount
 
 
-def _number(given: object) -> Decimal:
-    if isinstance(given, str) and not (given.isascii() and len(given) <= _LONGEST and "_" not in given):
+def _number(value: object) -> Decimal:
+    if isinstance(value, str) and not (value.isascii() and len(value) <= _LONGEST and "_" not in value):
         raise ValueError("must be a decimal number")
     try:
-        number = Decimal(str(given) if isinstance(given, float) else given)  # type: ignore[arg-type]
+        number = Decimal(str(value) if isinstance(value, float) else value)  # type: ignore[arg-type]
     except (InvalidOperation, TypeError, ValueError):
         raise ValueError("must be a decimal number") from None
-    if isinstance(given, bool) or not number.is_finite() or number.adjusted() > _LONGEST:
+    if isinstance(value, bool) or not number.is_finite() or number.adjusted() > _LONGEST:
         raise ValueError("must be a decimal number")
     return number
 

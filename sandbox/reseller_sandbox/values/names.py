@@ -71,7 +71,7 @@ def _through_idna(name: str) -> str:
         return idna.encode(name, uts46=True).decode("ascii")
     except (idna.IDNAError, UnicodeError) as error:
         problem = str(error).rstrip(".") or "it is not a valid internationalised name"
-        raise BadName(f"IDNA does not take it ({problem})") from None
+        raise BadName(f"IDNA rejects it ({problem})") from None
 
 
 @lru_cache(maxsize=4096)

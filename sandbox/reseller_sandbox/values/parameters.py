@@ -208,14 +208,16 @@ def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter
 def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     bases = [base for base in of.__bases__ if is_record(base) and field_names(base)]
     inherited = {name for base in bases for name in field_names(base)}
-    default_values, about = defaults(of), documented_parameters(of)
-    own = []
+    constants, about = defaults(of), documented_parameters(of)
+    parameters = []
     for name in field_names(of):
         if name not in inherited:
             words = words_of(hints[name]) or about.get(_key(name), "")
-            kind, default = kind_of(hints[name]), default_values.get(name)
-            own.append(Parameter(_key(name), kind, name not in default_values, default=default, words=words))
-    return (*own, *(parameter for base in bases for parameter in declared(base)))
+            kind, default = kind_of(hints[name]), constants.get(name)
+            parameters.append(
+                Parameter(_key(name), kind, name not in constants, default=default, words=words)
+            )
+    return (*parameters, *(parameter for base in bases for parameter in declared(base)))
 
 
 def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,19 +273,19 @@ def refused(problems: Sequence[str], place: str = "") -> Refused:
     return Refused(INVALID_PARAMETER, problems=complaint(placed))
 
 
-def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
+def record(of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
     """Return a kind that accepts the objects that ``of`` describes.
 
-    ``of`` is a TypedDict or a dataclass. ``made`` builds the value from its parts. Values that equal their
+    ``of`` is a TypedDict or a dataclass. ``build`` builds the value from its parts. Values that equal their
     default are not written.
     """
-    make: Any = made or (of if is_record(of) else None)
+    make: Any = build or (of if is_record(of) else None)
 
-    def read_record(given: Any) -> Any:
-        if isinstance(make, type) and isinstance(given, make):
-            return given
+    def read_record(raw: Any) -> Any:
+        if isinstance(make, type) and isinstance(raw, make):
+            return raw
         known = declared(of)
-        values, wrong = read(known, mapping(given))
+        values, wrong = read(known, mapping(raw))
         if wrong:
             raise Within(wrong)
         return values if make is None else make(**by_attribute(known, values))
@@ -308,9 +310,9 @@ def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
     }
 
 
-def by_attribute(known: Sequence[Parameter], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values in ``found``, under their Python identifiers."""
-    return {parameter.attribute: found[parameter.name] for parameter in known if parameter.name in found}
+def by_attribute(known: Sequence[Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values in ``values``, under their Python identifiers."""
+    return {parameter.attribute: values[parameter.name] for parameter in known if parameter.name in values}
 
 
 def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:

@@ -40,7 +40,7 @@ def compiled(pattern: str) -> Any:
         reason = error.args[0]
         raise BadPattern(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
     except UnicodeEncodeError:
-        raise BadPattern("it holds half a character") from None
+        raise BadPattern("it contains a lone surrogate") from None
     if program.programsize > _LARGEST:
         raise BadPattern("it repeats too much")
     return program
@@ -135,12 +135,12 @@ class Path(Struct, frozen=True):
         return _change(value, self.steps, edit)
 
 
-def _path(given: Any) -> Path:
-    if isinstance(given, Path):
-        return given
-    if not isinstance(given, str):
+def _path(value: Any) -> Path:
+    if isinstance(value, Path):
+        return value
+    if not isinstance(value, str):
         raise ValueError("must be a path such as domain.expireDate or results[0].status")
-    return Path.parse(given)
+    return Path.parse(value)
 
 
 PATH = Kind(

@@ -35,7 +35,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 _MOST_PROBLEMS = 20
 
 
-def says_what_must_be(problem: object) -> bool:
+def states_expected_value(problem: object) -> bool:
     """Whether a message states the expected value but not yet the given one."""
     words = str(problem)
     return words.startswith("must ") and ", not " not in words
@@ -50,7 +50,7 @@ def shortened(value: object) -> str:
     return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
 
 
-def there_are(names: Iterable[str], what: str) -> str:
+def names_phrase(names: Iterable[str], what: str) -> str:
     """Return a phrase that lists ``names``, the first few of many.
 
     ``what`` is the plural noun for them.
@@ -116,9 +116,9 @@ def flaw(text: str) -> str | None:
     return "holds a control character" if has_control(text) else None
 
 
-def plain(given: T) -> T:
+def plain(value: T) -> T:
     """Return a text of a subclass of ``str``, such as an enumeration, as ``str``."""
-    return cast(T, str.__str__(given)) if isinstance(given, str) else given
+    return cast(T, str.__str__(value)) if isinstance(value, str) else value
 
 
 def require_whole_letters(text: str) -> None:
@@ -126,7 +126,7 @@ def require_whole_letters(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("holds half a character") from None
+        raise ValueError("contains a lone surrogate") from None
 
 
 def whole(digits: str) -> int:

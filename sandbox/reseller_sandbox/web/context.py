@@ -15,7 +15,7 @@ from reseller_sandbox.faults import FaultRule, Strike
 from reseller_sandbox.refusals import MALFORMED_BODY, Refusal, Refused
 from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.model import Account, Stage
-from reseller_sandbox.registry.state import Change, order_met
+from reseller_sandbox.registry.state import Change, relevant_order
 from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import FAULT, NO_OPERATION, OK
@@ -287,7 +287,7 @@ class RequestContext(Struct, dict=True):
         """
         if len(self.domains) != 1 or self.before is None:
             return None
-        order = order_met(self.before.state, self.sender, self.domains[0])
+        order = relevant_order(self.before.state, self.sender, self.domains[0])
         return order.stage if order is not None else None
 
     def entry(self, status: int = 0, answer: bytes = b"", error: str = "") -> Entry:

@@ -88,4 +88,4 @@ def shown(rule: Rule, wording: Wording, *, always_200: bool = False) -> Shown:
 
 def sentence(rule: Rule, wording: Wording) -> str:
     """Return the sentence of a rule with the names of its facts as placeholders."""
-    return wording.spelt(rule.sentence).replace("!r}", "}")
+    return wording.with_words(rule.sentence).replace("!r}", "}")

@@ -14,7 +14,7 @@ from reseller_sandbox.registry.model import LONGEST_TERM
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.values import money, text_checks
 from reseller_sandbox.values.clock import wire, wire_spaced
-from reseller_sandbox.values.text_checks import says_what_must_be, shortened, whole
+from reseller_sandbox.values.text_checks import shortened, states_expected_value, whole
 from reseller_sandbox.web.strict_json import Ready
 
 if TYPE_CHECKING:
@@ -160,11 +160,11 @@ class Shape(QuickSchema):
 class Whole(fields.Integer):
     """A JSON integer of any size. Strings, fractions and booleans are invalid."""
 
-    default_error_messages = {"invalid": "must be a whole number"}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be an integer"}  # noqa: RUF012
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ValidationError("must be a whole number")
+            raise ValidationError("must be an integer")
         return value
 
 
@@ -182,7 +182,7 @@ class Digits(Whole):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
             return whole(value)
-        raise ValidationError("must be a whole number")
+        raise ValidationError("must be an integer")
 
 
 class Truth(fields.Boolean):
@@ -238,7 +238,7 @@ class TextOrNumber(Text):
 class TextOrWhole(Text):
     """A string, or an integer that is converted to a string."""
 
-    default_error_messages = {"invalid": "must be a string or a whole number"}  # noqa: RUF012
+    default_error_messages = {"invalid": "must be a string or an integer"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0, "maxLength": text_checks.LONGEST}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
@@ -395,7 +395,11 @@ def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str
         is_determined = given is not None and not is_secret(path.rpartition(".")[2])
         for message in errors if isinstance(errors, list) else [errors]:
             text = str(message).rstrip(".")
-            text = f"{text}, not {shortened(given)}" if is_determined and says_what_must_be(message) else text
+            text = (
+                f"{text}, not {shortened(given)}"
+                if is_determined and states_expected_value(message)
+                else text
+            )
             yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
 
 

@@ -231,7 +231,7 @@ class Pipeline:
         if not request.begun and (request.world is not None or request.interface.journalled):
             request.begin(self._world(request))
         refused.with_traceback(None)  # its frames reference the refusal and would keep the request alive
-        request.refused = refused.spoken_in(request.interface.wording)
+        request.refused = refused.in_wording(request.interface.wording)
         return request.interface.refuse(request, refused)
 
     def _fail(self, request: RequestContext, error: Exception) -> Answer:

@@ -14,8 +14,8 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refusal, Rule, Wording
 from reseller_sandbox.registry.lifecycle import MOVES, Action, due, permits, timed_transitions
 from reseller_sandbox.registry.model import OUTSIDE, Account, Order, Stage, Transfer
-from reseller_sandbox.registry.state import State, account_named, order_met, pending_transfer
-from reseller_sandbox.registry.transfers import settled_since
+from reseller_sandbox.registry.state import State, account_named, pending_transfer, relevant_order
+from reseller_sandbox.registry.transfers import transfer_lock_start
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import days, wire
 from reseller_sandbox.values.names import to_unicode
@@ -90,7 +90,7 @@ def explain(entry: Entry) -> Explanation | None:
 
 def _name_met(state: State, account: Account | None, name: str) -> NameMet:
     """Return the state of ``name``, with the order of ``account`` if it has one."""
-    order = order_met(state, account, name)
+    order = relevant_order(state, account, name)
     holder = state.accounts[order.account].name if order is not None else None
     return NameMet(name, holder, order, pending_transfer(state, name))
 
@@ -181,7 +181,7 @@ def _no_transfer(case: Explanation) -> Allowed | None:
 def _too_young(case: Explanation) -> Allowed | None:
     if case.order is None:
         return None
-    since = settled_since(case.order, case.snapshot.assumptions)
+    since = transfer_lock_start(case.order, case.snapshot.assumptions)
     at = since + days(case.snapshot.state.zones[case.order.zone].policy.transfer_lock)
     return Allowed(f"ask again at {wire(at)} or later", at)
 

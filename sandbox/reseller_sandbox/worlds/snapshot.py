@@ -63,10 +63,10 @@ class Snapshot(Quiet, frozen=True):
             if not draft.state.is_due(due):
                 continue
             at, kind, key = due
-            draft.go_on(at, f"event:{kind}:{key}")
+            draft.restart(at, f"event:{kind}:{key}")
             scheduled = key if kind == "scheduled" else None
             events += [TimedEvent(registry_event, scheduled) for registry_event in timers.fire(draft, due)]
-            for later in draft.made_due:
+            for later in draft.written_due:
                 if later[0] <= until:
                     heappush(coming, later)
         return self.after(draft.made(), events), [registry_event for registry_event, _ in events]

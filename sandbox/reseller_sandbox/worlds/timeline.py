@@ -15,7 +15,7 @@ from reseller_sandbox.refusals import (
     Refused,
     Rule,
 )
-from reseller_sandbox.values.text_checks import there_are
+from reseller_sandbox.values.text_checks import names_phrase
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.snapshot import Snapshot
@@ -172,7 +172,7 @@ def _branch(world: World, name: str) -> Checkpoint:
 def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, plural: str) -> Checkpoint:
     """Return the checkpoint called ``name``. Refuse with ``unknown``."""
     if name not in known:
-        raise Refused(unknown, name=name[:80], known=there_are(sorted(known), plural))
+        raise Refused(unknown, name=name[:80], known=names_phrase(sorted(known), plural))
     return known[name]
 
 

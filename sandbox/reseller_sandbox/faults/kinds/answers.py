@@ -14,7 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rpds import HashTrieMap
 
-from reseller_sandbox.faults.kind import Asked, Effects, FaultContext, FaultKind, NamedError, Phase, RawAnswer
+from reseller_sandbox.faults.kind import (
+    Effects,
+    FaultContext,
+    FaultKind,
+    FaultRequest,
+    NamedError,
+    Phase,
+    RawAnswer,
+)
 from reseller_sandbox.refusals import RATE_LIMITED
 from reseller_sandbox.values.clock import real_now
 from reseller_sandbox.values.kinds import (
@@ -23,6 +31,7 @@ from reseller_sandbox.values.kinds import (
     MAPPING,
     SWITCH,
     Kind,
+    Mistake,
     choice,
     free_text,
     mapping,
@@ -59,22 +68,22 @@ def _headers(given: Any) -> dict[str, str]:
         raise ValueError(f"has more than {_MOST} keys" if headers else "is empty")
     for name, value in headers.items():
         if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
-            raise ValueError(f"has no header's name in {name[:40]!r}")
+            raise ValueError(f"must have valid header names, not {name[:40]!r}")
         if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
-            raise ValueError(f"cannot say {name}, which the server says itself")
+            raise ValueError(f"cannot set {name}: the server sets that header")
         if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
-            raise ValueError(f"has a value for {name} that is not up to {_LONGEST} printable characters")
+            raise ValueError(f"must have up to {_LONGEST} printable characters as the value of {name}")
     return headers
 
 
-def _facts(given: Any) -> dict[str, Any]:
-    return dict(ANYTHING.read(mapping(given)))
+def _facts(value: Any) -> dict[str, Any]:
+    return dict(ANYTHING.read(mapping(value)))
 
 
-def _media_type(given: Any) -> str:
-    if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
+def _media_type(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST or not _MEDIA_TYPE.fullmatch(value):
         raise ValueError("must be a media type such as text/html; charset=utf-8")
-    return given
+    return value
 
 
 FACTS = Kind(MAPPING.shape, _facts, says=MAPPING.says)
@@ -106,17 +115,19 @@ class Error(FaultKind, frozen=True, kw_only=True):
     headers: Annotated[dict[str, str] | None, HEADERS] = None
     retry_after: Annotated[int | None, whole(0, DAY)] = None
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
+    def mistakes(self) -> Iterator[Mistake]:
         """Require an error or a status, with the parameters that belong to it."""
         if self.error is None and self.status is None:
-            yield "", "takes an error, or a status with a body"
+            yield Mistake((), "requires an error or a status")
         for key in ("body", "content_type") if self.error is not None else ("facts",):
             if getattr(self, key) is not None:
-                yield key, f"does not go with {'an error' if self.error is not None else 'a raw status'}"
+                yield Mistake(
+                    (key,), f"is not allowed with {'an error' if self.error is not None else 'a raw status'}"
+                )
         if self.retry_after is not None and "retry-after" in map(str.lower, self.headers or ()):
-            yield "retry_after", "does not go with a header of that name"
+            yield Mistake(("retry_after",), "is not allowed with a header of that name")
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         headers = tuple((self.headers or {}).items())
         if self.retry_after is not None:
             headers = (*headers, ("Retry-After", str(self.retry_after)))
@@ -143,12 +154,12 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
     drop: Annotated[bool, SWITCH] = False
     type: Annotated[str | None, choice("string", "number", "boolean", "null", "array", "object")] = None
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
+    def mistakes(self) -> Iterator[Mistake]:
         """Require one of value, drop and type."""
         if (self.value is not None) + self.drop + (self.type is not None) != 1:
-            yield "", "takes one of value, drop and type"
+            yield Mistake((), "requires exactly one of value, drop and type")
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:  # noqa: ARG002
         answer, changed = self.path.change(so_far.answer, self._edited)
         return replace(so_far, answer=answer) if changed else None
 
@@ -211,19 +222,19 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
     time: Annotated[str, choice("world", "real")] = "world"
     per: Annotated[str, choice("account", "rule")] = "account"
 
-    def applies(self, asked: Asked) -> bool:
+    def applies(self, request: FaultRequest) -> bool:
         """Whether the request has an account, if the limit is per account."""
-        return self.per == "rule" or asked.account is not None
+        return self.per == "rule" or request.account is not None
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects | None:
-        now = turn.now if self.time == "world" else real_now()
-        current = self._window(turn.memory, turn.asked.account, now)
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:
+        now = context.now if self.time == "world" else real_now()
+        current = self._window(context.memory, context.request.account, now)
         if current.used < self.limit:
-            windows: HashTrieMap[str, Window] = turn.memory or HashTrieMap()
-            key = self._key(turn.asked.account)
-            turn.memory = windows.insert(key, Window(current.began, current.used + 1))
+            windows: HashTrieMap[str, Window] = context.memory or HashTrieMap()
+            key = self._key(context.request.account)
+            context.memory = windows.insert(key, Window(current.began, current.used + 1))
             return None
-        left = self.left(turn.memory, turn.asked.account, now)
+        left = self.left(context.memory, context.request.account, now)
         facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
         refusal = NamedError(RATE_LIMITED.code, facts, 429, (("Retry-After", str(left)),))
         return replace(so_far, instead=refusal)

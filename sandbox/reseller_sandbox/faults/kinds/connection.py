@@ -9,20 +9,20 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.server import delivery
-from reseller_sandbox.values.kinds import SWITCH, free_text, whole
+from reseller_sandbox.values.kinds import SWITCH, Mistake, free_text, whole
 
 
 class Reset(FaultKind, frozen=True, kw_only=True):
     """Reset the TCP connection in place of a response."""
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpReset())
 
 
 class Close(FaultKind, frozen=True, kw_only=True):
     """Close the connection normally, without a response."""
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpClose())
 
 
@@ -39,7 +39,7 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
     keep: Annotated[int | None, whole(0, 1 << 30)] = None
     reset: Annotated[bool, SWITCH] = False
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.CutShort(self.keep, self.reset))
 
 
@@ -58,15 +58,15 @@ class Garbage(FaultKind, frozen=True, kw_only=True):
     text: Annotated[str | None, free_text("text")] = None
     hex: Annotated[str | None, free_text("hexadecimal digits")] = None
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
+    def mistakes(self) -> Iterator[Mistake]:
         """Require at most one of text and hex, and valid hexadecimal digits in hex."""
         if self.text is not None and self.hex is not None:
-            yield "hex", "does not go with text"
+            yield Mistake(("hex",), "is not allowed with text")
         try:
             bytes.fromhex(self.hex or "")
         except ValueError:
-            yield "hex", "must be hexadecimal digits"
+            yield Mistake(("hex",), "must be hexadecimal digits")
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         raw = NOISE if self.text is None else self.text.encode()
         return replace(so_far, cut=delivery.RawBytes(raw if self.hex is None else bytes.fromhex(self.hex)))

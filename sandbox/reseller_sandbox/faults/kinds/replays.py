@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Asked, Effects, FaultContext, FaultKind, Phase
+from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, FaultRequest, Phase
 from reseller_sandbox.values.kinds import choice, whole
 
 
@@ -24,11 +24,11 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
 
     answer: Annotated[Literal["first", "second"], choice("first", "second")] = "first"
 
-    def applies(self, asked: Asked) -> bool:
+    def applies(self, request: FaultRequest) -> bool:
         """Whether the request has an operation to carry out."""
-        return asked.admitted
+        return request.admitted
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, again=self.answer)
 
 
@@ -46,9 +46,9 @@ class Stale(FaultKind, frozen=True, kw_only=True):
 
     commits: Annotated[int, whole(1, 10**6)] = 1
 
-    def applies(self, asked: Asked) -> bool:
+    def applies(self, request: FaultRequest) -> bool:
         """Whether the request has an operation that only reads."""
-        return asked.admitted and asked.reads
+        return request.admitted and request.reads
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, commits=self.commits)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.server import delivery
-from reseller_sandbox.values.kinds import DAY, number, span, whole
+from reseller_sandbox.values.kinds import DAY, Mistake, number, span, whole
 
 
 class Latency(FaultKind, frozen=True, kw_only=True):
@@ -35,18 +35,18 @@ class Latency(FaultKind, frozen=True, kw_only=True):
     median: Annotated[float | None, span()] = None
     sigma: Annotated[float, number(0, 5)] = 0.5
 
-    def mistakes(self) -> Iterator[tuple[str, str]]:
+    def mistakes(self) -> Iterator[Mistake]:
         """Require exactly one complete way to give the delay."""
         fixed, even, lognormal = (value is not None for value in (self.seconds, self.min, self.median))
         if fixed + even + lognormal != 1 or (fixed and self.max is not None):
-            yield "", "takes seconds, or min and max, or median with sigma and max"
+            yield Mistake((), "requires seconds, or min and max, or median with sigma and max")
         elif even and self.max is None:
-            yield "max", "is missing"
+            yield Mistake(("max",), "is missing")
         elif even and self.min is not None and self.max is not None and self.max < self.min:
-            yield "max", "must not be less than min"
+            yield Mistake(("max",), "must not be less than min")
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:
-        return replace(so_far, wait=so_far.wait + self._drawn(turn.luck.fraction("delay")))
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:
+        return replace(so_far, wait=so_far.wait + self._drawn(context.chance.fraction("delay")))
 
     def _drawn(self, fraction: float) -> float:
         if self.seconds is not None:
@@ -75,7 +75,7 @@ class Drip(FaultKind, frozen=True, kw_only=True):
     size: Annotated[int, whole(1, 1 << 20)] = 1
     pause: Annotated[float, span()] = 0.1
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, drip=delivery.Drops(self.size, self.pause))
 
 
@@ -95,7 +95,7 @@ class Bandwidth(FaultKind, frozen=True, kw_only=True):
 
     rate: Annotated[int, whole(1, 1 << 30)]
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         size = max(1, self.rate // PIECES)
         return replace(so_far, drip=delivery.Drops(size, size / self.rate))
 
@@ -111,5 +111,5 @@ class Hang(FaultKind, frozen=True, kw_only=True):
 
     seconds: Annotated[float | None, span()] = None
 
-    def apply(self, so_far: Effects, turn: FaultContext) -> Effects:  # noqa: ARG002
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.Silence(self.seconds))

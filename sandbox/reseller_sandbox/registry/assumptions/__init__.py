@@ -12,11 +12,12 @@ from operator import attrgetter
 from typing import Any
 
 from reseller_sandbox.registry.assumptions.assumption_spec import BadAssumption as BadAssumption
-from reseller_sandbox.registry.assumptions.assumption_spec import ValueKind, one_of
+from reseller_sandbox.registry.assumptions.assumption_spec import one_of
 from reseller_sandbox.registry.assumptions.assumption_spec import read as read_value
 from reseller_sandbox.registry.assumptions.assumption_spec import spelt as spelt
 from reseller_sandbox.registry.assumptions.v2 import V2Assumptions
 from reseller_sandbox.registry.assumptions.v3 import V3Assumptions
+from reseller_sandbox.values.kinds import Kind
 from reseller_sandbox.values.parameters import documented_parameters
 from reseller_sandbox.values.text_checks import nearest, shortened
 
@@ -58,7 +59,7 @@ class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
         changed: dict[str, Any] = {}
         for name, given in values.items():
             if name not in _FIELDS:
-                raise BadAssumption(f"{shortened(name)} is no assumption{nearest(name, _FIELDS)}")
+                raise BadAssumption(f"{shortened(name)} is not an assumption{nearest(name, _FIELDS)}")
             field = _FIELDS[name]
             changed[field.name] = read_value(field.metadata, given)
         return replace(self, **changed) if changed else self
@@ -89,7 +90,7 @@ def profile(name: str) -> Assumptions:
     ``documented`` has all defaults, ``observed`` the values that clients rely on.
     """
     if name not in PROFILES:
-        raise BadAssumption(f"{shortened(name)} is no profile; the profiles are {', '.join(PROFILES)}")
+        raise BadAssumption(f"{shortened(name)} is not a profile; the profiles are {', '.join(PROFILES)}")
     observed = {name: field.metadata["observed"] for name, field in _FIELDS.items()}
     return Assumptions().with_values(observed if name == "observed" else {})
 
@@ -107,7 +108,7 @@ def catalogue(values: Assumptions) -> list[dict[str, object]]:
             "name": name,
             "value": getattr(values, field.name),
             "default": field.default,
-            "takes": field.metadata["kind"].takes,
+            "takes": field.metadata["kind"].says,
             "observed": field.metadata["observed"],
             "about": about[field.name],
         }
@@ -115,8 +116,8 @@ def catalogue(values: Assumptions) -> list[dict[str, object]]:
     ]
 
 
-def kinds() -> dict[str, ValueKind]:
-    """Return the kind of value that each assumption takes, by name."""
+def kinds() -> dict[str, Kind[Any]]:
+    """Return the kind of value of each assumption, by name."""
     return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
 
 

@@ -1,13 +1,18 @@
-"""Declarations of assumptions: their names and accepted values."""
+"""Declarations of assumptions: their names and accepted values.
+
+Values appear in bodies, paths and headers, so no kind accepts a value that is invalid there.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any
 
-from reseller_sandbox.values.text_checks import shortened
+from msgspec.structs import replace
+
+from reseller_sandbox.values.kinds import Kind, choice, mistakes
 
 _MOST_LISTED = 10
 
@@ -16,43 +21,38 @@ class BadAssumption(ValueError):
     """An unknown assumption, or an invalid value. The message says which."""
 
 
-class ValueKind(NamedTuple):
-    """A kind of value: a description of accepted values, and a reader.
-
-    Values appear in bodies, paths and headers, so no kind accepts a value that is invalid there.
-    """
-
-    takes: str
-    #: Returns None for a value that the kind does not accept.
-    read: Callable[[Any], Any]
-    #: All accepted values, the default first. Empty if there is no finite list.
-    values: tuple[Any, ...] = ()
-
-
-def _like(pattern: str) -> Callable[[Any], str | None]:
+def _matching(says: str, pattern: str) -> Kind[str]:
+    """Return a kind that accepts strings that match ``pattern``."""
     compiled = re.compile(pattern)
-    return lambda given: given if isinstance(given, str) and compiled.fullmatch(given) else None
+
+    def read(value: Any) -> str:
+        if isinstance(value, str) and compiled.fullmatch(value):
+            return value
+        raise ValueError(f"must be {says}")
+
+    return Kind({"type": "string"}, read, says=says)
 
 
-def _listed(pattern: str) -> Callable[[Any], tuple[str, ...] | None]:
-    """Return a reader for a list, or comma-separated text, of items like ``pattern``."""
-    item = _like(pattern)
+def _listed(says: str, pattern: str) -> Kind[tuple[str, ...]]:
+    """Return a kind that accepts a list, or comma-separated text, of strings."""
+    item = _matching(f"a list of up to {_MOST_LISTED} {says}", pattern)
 
-    def read(given: Any) -> tuple[str, ...] | None:
-        listed = given.split(",") if isinstance(given, str) else given
+    def read(value: Any) -> tuple[str, ...]:
+        listed = value.split(",") if isinstance(value, str) else value
         if not isinstance(listed, list | tuple) or not 0 < len(listed) <= _MOST_LISTED:
-            return None
-        items = [item(item_text.strip()) if isinstance(item_text, str) else None for item_text in listed]
-        return tuple(item_text for item_text in items if item_text) if all(items) else None
+            listed = (None,)
+        return tuple(item.read(text.strip() if isinstance(text, str) else text) for text in listed)
 
-    return read
+    return Kind({"type": "array"}, read, says=item.says)
 
 
-def _seconds(given: Any) -> int | None:
-    text = str(given)
+def _seconds(value: Any) -> int:
+    text = str(value)
     if text.isascii() and text.isdigit() and len(text) < 9:
         return int(text)
-    return 0 if text == "instant" else None
+    if text == "instant":
+        return 0
+    raise ValueError(f"must be {SECONDS.says}")
 
 
 def spelt(value: object, between: str = ",") -> str:
@@ -62,28 +62,31 @@ def spelt(value: object, between: str = ",") -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_LIST = f"a list of up to {_MOST_LISTED}"
-WORD = ValueKind(
-    "a word of letters, digits, hyphens and underscores", _like("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-)
-SECONDS = ValueKind("a number of seconds, or instant", _seconds)
-VERSIONS = ValueKind(f"{_LIST} versions such as V2.0", _listed(r"[Vv][0-9]{1,4}\.[0-9]{1,4}"))
-HEADERS = ValueKind(f"{_LIST} names of headers", _listed("[A-Za-z][A-Za-z0-9-]{0,63}"))
+WORD = _matching("a word of letters, digits, hyphens and underscores", "[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
+VERSIONS = _listed("versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
+HEADERS = _listed("names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
 
 
 def one_of(name: str, values: str, *, observed: str = "") -> Any:
     """Declare a choice among comma-separated ``values``. The first is the default."""
-    words = values.split(", ")
-    return free(name, _choice({word: word for word in words}), words[0], observed=observed)
+    words = choice(*values.split(", "))
+    return free(name, replace(words, says=f"one of {values}"), values.partition(", ")[0], observed=observed)
 
 
 def switch(name: str, default: bool, *, observed: str = "") -> Any:
     """Declare a choice between true and false."""
-    words = {str(value).lower(): value for value in (default, not default)}
-    return free(name, _choice(words), str(default).lower(), observed=observed)
+    values = (default, not default)
+    words = choice(*(spelt(value) for value in values))
+    kind = Kind(
+        {"type": "boolean", "enum": values},
+        lambda raw: words.read(spelt(raw) if isinstance(raw, bool) else raw) == "true",
+        says=f"one of {', '.join(map(spelt, values))}",
+    )
+    return free(name, kind, spelt(default), observed=observed)
 
 
-def free(name: str, kind: ValueKind, default: str, *, observed: str = "") -> Any:
+def free(name: str, kind: Kind[Any], default: str, *, observed: str = "") -> Any:
     """Declare a value of ``kind``.
 
     ``observed`` is the value that clients rely on, if it differs from the default.
@@ -92,20 +95,12 @@ def free(name: str, kind: ValueKind, default: str, *, observed: str = "") -> Any
     return field(default=kind.read(default), metadata=declared)
 
 
-def _choice(words: Mapping[str, Any]) -> ValueKind:
-    def read(given: Any) -> Any:
-        text = str(given).lower() if isinstance(given, bool) else given
-        return words.get(text) if isinstance(text, str) else None
+def read(assumption: Mapping[str, Any], value: object) -> Any:
+    """Return the value that ``value`` stands for in an assumption.
 
-    return ValueKind("one of " + ", ".join(words), read, tuple(words.values()))
-
-
-def read(silence: Mapping[str, Any], given: object) -> Any:
-    """Return the value that ``given`` stands for in an assumption.
-
-    ``given`` is a text, or a value from YAML or JSON. Raise ``BadAssumption``.
+    ``value`` is a string, or a value from YAML or JSON. Raise ``BadAssumption``.
     """
-    value = silence["kind"].read(given)
-    if value is None:
-        raise BadAssumption(f"{silence['name']} takes {silence['kind'].takes}, not {shortened(given)}")
-    return value
+    try:
+        return assumption["kind"].read(value)
+    except ValueError as problem:
+        raise BadAssumption(*mistakes(assumption["name"], value, problem)) from None

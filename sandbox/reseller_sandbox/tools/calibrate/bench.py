@@ -213,17 +213,24 @@ def zones_of(name_or_path: str) -> dict[str, Any]:
     return zones
 
 
+def _is_word(text: str) -> bool:
+    try:
+        return bool(WORD.read(text))
+    except ValueError:
+        return False
+
+
 def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each assumption that the exchanges can distinguish."""
     defaults = Assumptions().values()
     found: dict[str, tuple[Any, ...]] = {}
-    seen = _distinct(word for one in exchanges for word in _words(one.answer) if WORD.read(word))
-    keys = _distinct(key for one in exchanges for key in one.asked if WORD.read(key))
+    seen = _distinct(word for one in exchanges for word in _words(one.answer) if _is_word(word))
+    keys = _distinct(key for one in exchanges for key in one.asked if _is_word(key))
     for name, kind in kinds().items():
         if name in UNSEEN:
             continue
-        if kind.values:
-            found[name] = tuple(dict.fromkeys((defaults[name], *kind.values)))
+        if values := kind.shape.get("enum"):
+            found[name] = tuple(dict.fromkeys((defaults[name], *values)))
         elif kind is WORD:
             words = keys if name == "v2.license" else seen
             found[name] = tuple(dict.fromkeys((defaults[name], *words[:_MOST_WORDS], OTHER_WORD)))

@@ -200,7 +200,7 @@ def _read(entry: Any, place: str) -> ObservedExchange | str:
     request, response = (_part(entry, key, place) for key in ("request", "response"))
     method, url = (request.get(key) for key in ("method", "url"))
     if not isinstance(method, str) or not isinstance(url, str):
-        raise UnusableTranscript(f"{place}: request.method and request.url must be texts")
+        raise UnusableTranscript(f"{place}: request.method and request.url must be a strings")
     target = _target(url, place)
     if target is None:
         return "is no request of the reseller API"

@@ -6,7 +6,7 @@ records a set. A normal ``Draft`` records none, so normal requests pay no cost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from msgspec import Struct, field
@@ -133,13 +133,9 @@ def _written(change: Change) -> Iterator[Place]:
     if before is None and after is None:  # created and deleted in the same draft
         return
     table = TABLES[type(before if after is None else after)]
-    for entries in (table.listed, table.looked_up, _calendar):
-        old, new = (set(entries(record)) if record is not None else set() for record in (before, after))
+    for entries in (table.entries, table.values):
+        old, new = set(entries(before)), set(entries(after))
         yield from ((entry[0], entry[1]) for entry in old ^ new)
-
-
-def _calendar(record: Record) -> Iterable[Place]:
-    return [("calendar", due) for due in TABLES[type(record)].due(record)]
 
 
 class _WatchedState:

@@ -213,7 +213,7 @@ def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
     for request in requests:
         rested |= request.record.assumptions
     for name, value in rested.items():
-        for other in known[name].values:
+        for other in known[name].shape.get("enum", ()):
             if other != value:
                 detail = f"{name}={spelt(other)}"
                 expected = Expected(same=False)

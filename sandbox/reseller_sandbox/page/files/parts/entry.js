@@ -34,7 +34,7 @@ const body = ({ body: text, cut }) => text === null || text === "" ? h("p.quiet"
 const headers = (all) => h("details", h("summary", "Headers"), h("dl.pairs", Object.entries(all ?? {}).map(([name, value]) => [h("dt", name), h("dd", brief(value))])));
 
 const why = ({ rule, message, allowed, allowed_at: at, met }) => h("div.why", h("h3", "Refused: ", h("code", rule)), h("p", message),
-  allowed && h("p", h("b", "What to do: "), allowed, at && h("span.quiet", ` (from ${instant(at)} on)`)),
+  allowed && h("p", h("b", "Remedy: "), allowed, at && h("span.quiet", ` (from ${instant(at)} on)`)),
   met.balance !== null && h("p.quiet", `${met.account} had ${met.balance} ${met.currency}`));
 
 const rewind = (where, { id }) => ({ operation: "history.rewind", given: { request: id, side: "before" }, where,

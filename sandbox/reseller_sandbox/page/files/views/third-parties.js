@@ -65,7 +65,7 @@ const time = (address) => h("span.line",
   h("select", { "aria-label": "When", value: address.when ?? "", onchange: ({ target }) => change({ when: target.value }) },
     Object.entries({ "": "at once", at: "at an instant, or after a time", after: "after a request" })
       .map(([value, label]) => h("option", { value, selected: value === (address.when ?? "") }, label))),
-  address.when === "at" && h("input", { key: "at", "aria-label": "Instant, or length of time", placeholder: "P3D or 2026-02-01T00:00:00Z", value: address.on ?? "",
+  address.when === "at" && h("input", { key: "at", "aria-label": "Instant, or duration", placeholder: "P3D or 2026-02-01T00:00:00Z", value: address.on ?? "",
     onchange: ({ target }) => change({ on: target.value.trim() }) }),
   address.when === "after" && h("input", { key: "after", "aria-label": "Operation of the request", placeholder: "v3.checkAvailability", value: address.after ?? "",
     onchange: ({ target }) => change({ after: target.value.trim() }) }));

@@ -11,7 +11,7 @@ from tests.clients import Api
 from tests.registry import edit, edit_name
 
 
-def test_a_transfer_adds_a_year_to_a_name_that_is_paid_for_ten(sandbox: Sandbox, api: Api) -> None:
+def test_transfer_adds_a_year_beyond_the_longest_term(sandbox: Sandbox, api: Api) -> None:
     body = {"domain": {"domainName": "far.com"}, "authCode": "let-me-in"}
     assert api.post("/v3/domains/requestTransfer", {**body, "years": 2}).error == "period_too_long"
     why = sandbox.journal.why("r1")
@@ -46,11 +46,11 @@ def test_auth_codes_are_equal_for_equal_seeds_and_differ_otherwise(sandbox: Sand
     assert len(set(codes)) == 10
 
 
-def test_a_refusal_has_the_words_of_the_interface(sandbox: Sandbox, api: Api) -> None:
+def test_refusal_uses_the_words_of_the_interface(sandbox: Sandbox, api: Api) -> None:
     edit_name(sandbox, "active.com", stage="redemption")
     answer = api.post("/v3/domains/lockUpdate/active.com")
     assert answer.error == "wrong_state"
-    assert "where lockUpdate is not possible; possible there: " in answer.message
+    assert "where lockUpdate is not possible. Possible actions: " in answer.message
     why = sandbox.journal.why("r1")
     assert why is not None
     assert why.facts["action"] == "lockUpdate"

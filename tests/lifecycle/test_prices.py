@@ -121,9 +121,7 @@ def paid(answer: Answer) -> Decimal:
     return Decimal(answer.json["totalPaid"])
 
 
-def test_a_premium_name_has_its_own_price_for_each_year_whatever_is_promoted(
-    sandbox: Sandbox, api: Api
-) -> None:
+def test_promotions_do_not_apply_to_premium_names(sandbox: Sandbox, api: Api) -> None:
     edit_zone(sandbox, "com", **PROMOTIONS, premium=RARE)
     domain = {"domain": {"domainName": "rare.com"}}
     for years in (1, 3):

@@ -15,7 +15,7 @@ FREE = [row.name for row in ASSUMPTIONS if not row.takes.startswith(("one of", "
 HOSTILE = ["a\nb", "a\r\nX-Evil: 1", "a\x00b", "", " ", "é", "\ud800", "x" * 70_000, '"', "V2.0\nX", "a b"]
 
 
-def test_assumptions_refuse_text_that_a_header_cannot_carry(sandbox: Sandbox) -> None:
+def test_assumption_refuses_text_that_is_invalid_in_a_header(sandbox: Sandbox) -> None:
     accepted = []
     for assumption in ASSUMPTIONS:
         for hostile in HOSTILE:
