@@ -301,15 +301,15 @@ def test_transcripts_of_every_har_writer_become_a_profile_without_secrets() -> N
     names = {word.partition("=")[0].rstrip(":") for word in indented} & ASSUMPTIONS.keys()
     with_one_value = {name for name, one in ASSUMPTIONS.items() if re.fullmatch(r"one of [^,]+", one.takes)}
     assert names == ASSUMPTIONS.keys() - with_one_value
-    assert "chrome.har: entry 1 is no request of the reseller API\n" in done.stdout
+    assert "chrome.har: entry 1: is not a request of the reseller API\n" in done.stdout
 
     report = printed("calibrate", *HARS, "--json")
     told = {one["name"]: one["value"] for one in report["assumptions"] if one["value"] is not None}
     assert TOLD.items() <= told.items()
     assert (report["exchanges"], report["deviations"]) == (16, [])
-    reasons = ["is no request of the reseller API", "has no answer"]
+    reasons = ["is not a request of the reseller API", "has no answer"]
     assert [one["reason"] for one in report["passed_over"]] == reasons
-    with_request = {one["name"] for one in report["assumptions"] if one["would_tell"]}
+    with_request = {one["name"] for one in report["assumptions"] if one["would_determine"]}
     words = {f"v3.availability.{word}" for word in ("taken", "reserved", "unsupported", "invalid")}
     assert with_request <= {*PROBES, *PRICED, *FOLLOWED, *(name for name, *_ in PARTLY)} | words
 
@@ -352,20 +352,20 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_place(subtests: pytest.S
 
     coded = '{"status": 200, "content": {"text": "%", "encoding": "base64"}}'
     for text, problem in (
-        ("{", "bad.har:1:2: is no JSON"),
-        ("[]", "is neither a HAR file"),
-        ('{"log": {}}', "log.entries must be an array"),
-        ('{"log": {"entries": [1]}}', "entry 1: request must be an object"),
-        (with_one("{}"), "entry 1: request.method and request.url"),
-        (with_one('{"method": "GET", "url": "https://[/v3"}'), "entry 1: request.url is no URL"),
+        ("{", "bad.har:1:2: is not JSON"),
+        ("[]", "Expected `object`, got `array`"),
+        ('{"log": {}}', "missing required field `entries` - at `$.log`"),
+        ('{"log": {"entries": [1]}}', "Expected `object`, got `int` - at `$.log.entries[0]`"),
+        (with_one("{}"), "missing required field `method` - at `$.log.entries[0].request`"),
+        (with_one('{"method": "GET", "url": "https://[/v3"}'), "entry 1: request.url is not a URL"),
         (
             with_one('{"method": "GET", "url": "https://a.test/v3/balance"}', coded),
-            "entry 1: response.content.text is no base64",
+            "entry 1: response.content.text is not base64",
         ),
-        ('{"log": {"entries": []}}', "no request of the reseller API"),
-        ('{"requests": [{}]}', "request 1: must have at, request and answer"),
+        ('{"log": {"entries": []}}', "not have an answered request of the reseller API"),
+        ('{"requests": [{}]}', "missing required field `at` - at `$.requests[0]`"),
         ("[" * 100_000, "nested too deeply"),
-        ("\xff", "no JSON"),
+        ("\xff", "not JSON"),
     ):
         with subtests.test(problem):
             Path("bad.har").write_text(text)
