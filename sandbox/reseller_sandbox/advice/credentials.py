@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
-from reseller_sandbox.advice.record import Record, grouped
+from reseller_sandbox.advice.record import Record, by_account
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
 
@@ -20,13 +20,12 @@ def credentials_in_query(record: Record) -> Iterator[Seen]:
     Instead:
         Send the key and the signature, or the token, as headers.
     """
-    careless = filter(_has_credentials, record.entries)
-    for entries in grouped(careless, lambda entry: entry.account).values():
+    for entries in by_account(filter(_has_credentials, record.entries)):
         operations = sorted({entry.operation for entry in entries})
         yield Seen(
             entries,
-            f"{plural(len(entries), 'request')} ({listed(operations)}) carried credentials in the "
-            "query string: proxies, servers and browsers keep URLs in their logs.",
+            f"{plural(len(entries), 'request')} ({listed(operations)}) had credentials in the "
+            "query string. Proxies, servers and browsers log URLs.",
         )
 
 

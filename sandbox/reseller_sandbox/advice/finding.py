@@ -60,13 +60,12 @@ def rule(severity: Severity, *, instead: str = "") -> Callable[[Look], AdviceRul
     """
 
     def declare(look: Look) -> AdviceRule:
-        words, _, own = docstring(look).partition("\n\nInstead:\n")
-        about = words.partition("\n\n")[0]
+        about, _, recommendation = docstring(look).partition("\n\nInstead:\n")
         return AdviceRule(
             name=look.__name__,
             severity=severity,
-            about=" ".join(about.split()),
-            instead=instead or " ".join(own.split()),
+            about=" ".join(about.partition("\n\n")[0].split()),
+            instead=instead or " ".join(recommendation.split()),
             look=look,
         )
 

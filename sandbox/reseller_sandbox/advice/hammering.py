@@ -36,15 +36,16 @@ def rate_limit_ignored(record: Record) -> Iterator[Seen]:
         service can block your client permanently. In a test, advance the world's clock instead.
     """
     long = list(_runs(record.entries, lambda entry: entry.account, IN_A_ROW))
-    known = {entry.id for run in long for entry in run}
-    running = [entry for entry in record.entries if clock_runs(entry) and entry.id not in known]
+    reported = {entry.id for run in long for entry in run}
+    running = [entry for entry in record.entries if clock_runs(entry) and entry.id not in reported]
     short = _runs(running, lambda entry: (entry.account, entry.method, entry.target, entry.body), TRIES)
     for run in (*long, *short):
-        asked = listed(list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in run)))
+        requests = listed(list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in run)))
+        took = span(run[-1].at - run[0].at)
         yield Seen(
             run,
-            f"{asked}: answered 429 {times(len(run))} in a row {span(run[-1].at - run[0].at)}, each time "
-            "without the wait that Retry-After asked for.",
+            f"{requests}: answered with 429 {times(len(run))} in a row {took}, each time before the previous "
+            "Retry-After had passed.",
             names(*run),
         )
 

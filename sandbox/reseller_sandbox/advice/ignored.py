@@ -23,12 +23,11 @@ def keys_ignored(record: Record) -> Iterator[Seen]:
             by_key.setdefault((entry.account, entry.operation, key), []).append(entry)
     for (_, operation, key), entries in by_key.items():
         name, _, near = key.partition("; nearest ")
-        hint = f"; the nearest that is read is {near}" if near else ""
+        hint = f"; did you mean {near}?" if near else "."
         domains = names(*entries)
         about = f" ({listed(domains)})" if domains else ""
         yield Seen(
             entries,
-            f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which had no effect"
-            f"{hint}.",
+            f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which had no effect{hint}",
             domains,
         )
