@@ -55,11 +55,11 @@ Marks = dict[Key, Mark]
 
 def merged(runs: Iterable[Mapping[Key, Mark]]) -> Marks:
     """Return the combined counts of several runs."""
-    whole: Marks = {}
+    total: Marks = {}
     for run in runs:
         for key, mark in run.items():
-            whole.setdefault(key, Mark()).add(mark)
-    return whole
+            total.setdefault(key, Mark()).add(mark)
+    return total
 
 
 def exercised(area: str, mark: Mark) -> bool:
@@ -69,12 +69,12 @@ def exercised(area: str, mark: Mark) -> bool:
 
 def read(tally: Tally, contract: Contract) -> Marks:
     """Return the counts of a tally by item."""
-    known = {mark.id: mark for mark in contract}
+    operations = {operation.id: operation for operation in contract}
     rows = {(row.event, stage): row for row in TIMED for stage in (row.stage, None)}
     moves = transitions()
     marks: Marks = {}
     for exercise, seen in list(tally.requests.items()):
-        for key, mark in _met(exercise, seen, known.get(exercise.operation)):
+        for key, mark in _exercised_by(exercise, seen, operations.get(exercise.operation)):
             marks.setdefault(key, Mark()).add(mark)
         for move in exercise.moves:
             if move in moves:
@@ -90,7 +90,9 @@ def _mark(seen: Counted, carried_out: int = 0, refused: int = 0, injected: int =
     return Mark(seen.times, carried_out, refused, injected, by={seen.first: None})
 
 
-def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> Iterator[tuple[Key, Mark]]:
+def _exercised_by(
+    exercise: Exercise, seen: Counted, operation: ApiOperation | None
+) -> Iterator[tuple[Key, Mark]]:
     """Yield the items that a request exercised, except for transitions."""
     times = seen.times
     if operation is not None:
@@ -99,7 +101,7 @@ def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> I
         yield ("operations", name), _mark(seen, carried_out=done, refused=refused)
         if exercise.error:
             yield ("errors", f"{name} {exercise.error}"), _mark(seen, injected=times * exercise.injected)
-        if exercise.stage is not None and _knew_stage(operation, exercise):
+        if exercise.stage is not None and _shows_stage(operation, exercise):
             yield ("stages", f"{name} {exercise.stage}"), _mark(seen, carried_out=done, refused=refused)
     for kind, phase in exercise.faults:
         yield ("faults", f"{kind} {phase}"), _mark(seen)
@@ -109,7 +111,7 @@ def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> I
         yield ("assumptions", assumption), mark
 
 
-def _knew_stage(operation: ApiOperation, exercise: Exercise) -> bool:
+def _shows_stage(operation: ApiOperation, exercise: Exercise) -> bool:
     """Whether a request passed the check of the stage, or was refused by it."""
     if exercise.carried_out:
         return True
