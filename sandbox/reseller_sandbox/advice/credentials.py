@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, by_account
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
@@ -14,7 +14,7 @@ NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 
 @rule(Severity.RISK)
-def credentials_in_query(record: Record) -> Iterator[Seen]:
+def credentials_in_query(record: Record) -> Iterator[Case]:
     """Credentials sent in the query string.
 
     Instead:
@@ -22,7 +22,7 @@ def credentials_in_query(record: Record) -> Iterator[Seen]:
     """
     for entries in by_account(filter(_has_credentials, record.entries)):
         operations = sorted({entry.operation for entry in entries})
-        yield Seen(
+        yield Case(
             entries,
             f"{plural(len(entries), 'request')} ({listed(operations)}) had credentials in the "
             "query string. Proxies, servers and browsers log URLs.",

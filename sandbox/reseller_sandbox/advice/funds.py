@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, charges, is_automatic_renewal
 from reseller_sandbox.registry import renewals
 from reseller_sandbox.registry.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage
@@ -22,7 +22,7 @@ _LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
 @rule(Severity.DATA)
-def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
+def auto_renewal_unpaid(record: Record) -> Iterator[Case]:
     """A name with auto-renewal that expired because the balance was too low.
 
     Instead:
@@ -43,7 +43,7 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
         ledger = ledger_of(order.account)
         expired = _expired(record, order, ledger)
         if expired is not None:
-            yield from _seen(record, order, account, expired, ledger)
+            yield from _case(record, order, account, expired, ledger)
 
 
 def _orders(record: Record) -> dict[int, Order]:
@@ -83,9 +83,9 @@ def _lapsed(state: State, order: Order) -> bool:
     return order.id not in state.orders
 
 
-def _seen(
+def _case(
     record: Record, order: Order, account: Account, expired: datetime, ledger: list[LedgerEntry]
-) -> Iterator[Seen]:
+) -> Iterator[Case]:
     state = record.present.state
     price = renewals.cost(Draft(state, expired, record.present.assumptions, ""), order).total
     balance = account.balance - sum((item.amount for item in ledger if _later(item, expired)), Decimal(0))
@@ -93,7 +93,7 @@ def _seen(
         return
     name, unit = to_unicode(order.name), account.currency
     stage = state.orders[order.id].stage if order.id in state.orders else Stage.RELEASED
-    yield Seen(
+    yield Case(
         [_shown_by(record, account, expired)],
         f"The automatic renewal of {name} on {wire(expired)} for {money.write(price)} {unit} failed, because "
         f"the balance was {money.write(balance)} {unit}. The name expired and is now "

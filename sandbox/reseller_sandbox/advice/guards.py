@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, by_account, names, renewals
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.refusals import MISSING_PARAMETER
@@ -17,7 +17,7 @@ GUARD = "current_expiry_date"
 
 
 @rule(Severity.RISK)
-def renewed_without_guard(record: Record) -> Iterator[Seen]:
+def renewed_without_guard(record: Record) -> Iterator[Case]:
     """A v2.0 renewal without current_expiry_date, which prevents a second renewal.
     v3 has no such parameter.
 
@@ -27,7 +27,7 @@ def renewed_without_guard(record: Record) -> Iterator[Seen]:
     for entries in by_account(filter(_is_unguarded, record.entries)):
         refused = sum(entry.refused is not None for entry in entries)
         outcome = f", {refused} of them refused because of that" if refused else ""
-        yield Seen(
+        yield Case(
             entries,
             f"{plural(len(entries), 'renewal')} in v2.0 without {GUARD}{outcome} "
             f"({listed(names(*entries))}). If the service accepts such a renewal and the client repeats the "

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, names
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
 
 
 @rule(Severity.RISK)
-def keys_ignored(record: Record) -> Iterator[Seen]:
+def keys_ignored(record: Record) -> Iterator[Case]:
     """Keys in a body or a query that have no effect on the operation.
 
     Instead:
@@ -26,7 +26,7 @@ def keys_ignored(record: Record) -> Iterator[Seen]:
         hint = f"; did you mean {near}?" if near else "."
         domains = names(*entries)
         about = f" ({listed(domains)})" if domains else ""
-        yield Seen(
+        yield Case(
             entries,
             f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which had no effect{hint}",
             domains,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from reseller_sandbox import refusals
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import LIST, ORDERS, Record, cost, currency
 from reseller_sandbox.values import money
 from reseller_sandbox.values.names import to_unicode
@@ -20,7 +20,7 @@ _INSTEAD = (
 
 
 @rule(Severity.MONEY, instead=_INSTEAD)
-def registration_repeated(record: Record) -> Iterator[Seen]:
+def registration_repeated(record: Record) -> Iterator[Case]:
     """A registration sent again after a lost response, and refused as taken.
     The first registration had already taken the name.
     """
@@ -28,7 +28,7 @@ def registration_repeated(record: Record) -> Iterator[Seen]:
 
 
 @rule(Severity.MONEY, instead=_INSTEAD)
-def transfer_repeated(record: Record) -> Iterator[Seen]:
+def transfer_repeated(record: Record) -> Iterator[Case]:
     """A transfer requested again after a lost response, and refused.
     The first request had already started the transfer.
     """
@@ -36,12 +36,12 @@ def transfer_repeated(record: Record) -> Iterator[Seen]:
 
 
 @rule(Severity.MONEY, instead=_INSTEAD)
-def lost_answer_ignored(record: Record) -> Iterator[Seen]:
+def lost_answer_ignored(record: Record) -> Iterator[Case]:
     """A paid order whose response was lost, and whose name was not read since."""
     for order in _unknown_orders(record):
         first, answered = order.first, any(entry.carried_out or entry.refused for entry in order.again)
         if first.lost and not order.is_known and not answered and cost(first):
-            yield order.seen(
+            yield order.case(
                 f"The {order.kind} of {to_unicode(order.name)} was carried out, for "
                 f"{money.write(cost(first))} {currency(first)}, and the answer to {first.id} was lost. No "
                 "later request read the result. A client that takes the lost answer for a failure has paid "
@@ -59,7 +59,8 @@ class UnknownOrder(Struct):
     """An order whose result the client does not know.
 
     ``first`` placed the order for ``name``. ``again`` holds the repeated requests before another request
-    showed the client the result. ``is_known`` is whether one has.
+    showed the client the result. ``is_known`` is whether
+    such a request was sent.
     """
 
     first: Entry
@@ -68,10 +69,10 @@ class UnknownOrder(Struct):
     again: list[Entry] = field(default_factory=list)
     is_known: bool = False
 
-    def seen(self, summary: str, again: list[Entry]) -> Seen:
-        """Return a finding that this order and ``again`` show."""
+    def case(self, summary: str, again: list[Entry]) -> Case:
+        """Return the case that this order and ``again`` show."""
         amount_spent = cost(self.first) if currency(self.first) else None
-        return Seen([self.first, *again], summary, (to_unicode(self.name),), amount_spent)
+        return Case([self.first, *again], summary, (to_unicode(self.name),), amount_spent)
 
 
 def _unknown_orders(record: Record) -> list[UnknownOrder]:
@@ -93,7 +94,7 @@ def _unknown_orders(record: Record) -> list[UnknownOrder]:
     return orders
 
 
-def _repeated(record: Record, kind: str, *refused_by: refusals.Rule) -> Iterator[Seen]:
+def _repeated(record: Record, kind: str, *refused_by: refusals.Rule) -> Iterator[Case]:
     """Yield the orders placed again and refused by one of ``refused_by``."""
     for order in _unknown_orders(record):
         again = [entry for entry in order.again if entry.refused and entry.refused.rule in refused_by]
@@ -101,7 +102,7 @@ def _repeated(record: Record, kind: str, *refused_by: refusals.Rule) -> Iterator
             continue
         first, unit = order.first, currency(order.first)
         paid = f", for {money.write(cost(first))} {unit}" if unit else ""
-        yield order.seen(
+        yield order.case(
             f"{first.id} placed the {kind} of {to_unicode(order.name)}{paid}, and its answer was lost or "
             f"late. {', '.join(entry.id for entry in again)} repeated the order without reading the name, "
             "and was refused. A client that takes the refusal for a failure has paid for a name without "

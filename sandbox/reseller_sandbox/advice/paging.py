@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import LIST, Record, by_account
 from reseller_sandbox.registry.model import OUTSIDE
 from reseller_sandbox.registry.state import account_named
@@ -38,7 +38,7 @@ class _Page(NamedTuple):
 
 
 @rule(Severity.DATA)
-def pages_not_followed(record: Record) -> Iterator[Seen]:
+def pages_not_followed(record: Record) -> Iterator[Case]:
     """A list of names whose response had a nextPage that was never requested.
 
     The rule looks only at the names read, in any order and with any page number and page length.
@@ -57,7 +57,7 @@ def pages_not_followed(record: Record) -> Iterator[Seen]:
                 missed.setdefault((page.length, page.number), []).append(page)
         for (length, number), short in missed.items():
             last = -(-short[-1].total // length)
-            yield Seen(
+            yield Case(
                 [page.entry for page in short],
                 f"The list of names was read up to page {number} of {last} ({length} names a page); "
                 f"the answer had a nextPage, page {number + 1}, which no request read.",

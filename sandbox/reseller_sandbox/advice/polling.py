@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import groupby
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, by_account, clock_runs, is_read, names
 from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.worlds import Entry
@@ -21,7 +21,7 @@ WITHIN = timedelta(seconds=2)
 
 # The docstring of the rule names these figures for users.
 @rule(Severity.RISK)
-def polled_without_pause(record: Record) -> Iterator[Seen]:
+def polled_without_pause(record: Record) -> Iterator[Case]:
     """The same read 5 times in a row, or several in turn, within 2 seconds.
     The rule applies only under a running clock, because a frozen clock shows no pauses.
 
@@ -35,7 +35,7 @@ def polled_without_pause(record: Record) -> Iterator[Seen]:
                 yield from _without_pause([entry for entry in run if entry.carried_out or entry.refused])
 
 
-def _without_pause(run: list[Entry]) -> Iterable[Seen]:
+def _without_pause(run: list[Entry]) -> Iterable[Case]:
     """Yield one case with all bursts in a run of reads, if there are any."""
     polls: list[Entry] = []
     end = -1
@@ -47,7 +47,7 @@ def _without_pause(run: list[Entry]) -> Iterable[Seen]:
     took = polls[-1].at - polls[0].at
     requests = list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in polls))
     verb = "were sent in turn" if len(requests) > 1 else "was sent"
-    yield Seen(
+    yield Case(
         polls,
         f"{listed(requests)} {verb} {times(len(polls))} in a row {span(took)}, without another request in "
         "between.",

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from reseller_sandbox import refusals
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import ORDERS, Record, charges, names
 from reseller_sandbox.advice.words import listed, plural, times
 from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.values import money
 from reseller_sandbox.worlds import Entry
 
-#: A client may learn the price from one refusal. So many without a correct order show a client that cannot.
+#: Minimum number of refusals without a correct order. A client may learn the price from one refusal.
 TRIES = 2
 
 #: The operations that take a purchaseCost.
@@ -21,7 +21,7 @@ _PRICED = ("v3.createDomain", "v3.renewDomain", "v3.requestTransfer")
 
 
 @rule(Severity.DATA)
-def premium_without_price(record: Record) -> Iterator[Seen]:
+def premium_without_price(record: Record) -> Iterator[Case]:
     """Premium names ordered at least twice without purchaseCost, and never with it.
     The orders can be for one name, or for several names once each.
 
@@ -31,7 +31,7 @@ def premium_without_price(record: Record) -> Iterator[Seen]:
     """
     for entries in _never_right(record, refusals.PREMIUM_COST_REQUIRED):
         operations = list(dict.fromkeys(entry.operation for entry in entries))
-        yield Seen(
+        yield Case(
             entries,
             f"{listed(operations)} was sent {times(len(entries))} for premium names "
             f"({listed(names(*entries))}) without purchaseCost, and never with the price "
@@ -41,7 +41,7 @@ def premium_without_price(record: Record) -> Iterator[Seen]:
 
 
 @rule(Severity.DATA)
-def wrong_price_repeated(record: Record) -> Iterator[Seen]:
+def wrong_price_repeated(record: Record) -> Iterator[Case]:
     """Names ordered at least twice with a wrong purchaseCost, and never a right one.
     The orders can be for one name, or for several names once each.
 
@@ -50,7 +50,7 @@ def wrong_price_repeated(record: Record) -> Iterator[Seen]:
         (checkAvailability), because prices change. Do not send the same price again.
     """
     for entries in _never_right(record, refusals.PRICE_MISMATCH):
-        yield Seen(
+        yield Case(
             entries,
             f"{listed(names(*entries))}: ordered {times(len(entries))} with purchaseCost "
             f"{listed(_facts(entries, 'given'))}, and never with the price "
@@ -60,7 +60,7 @@ def wrong_price_repeated(record: Record) -> Iterator[Seen]:
 
 
 @rule(Severity.MONEY)
-def price_not_enforced(record: Record) -> Iterator[Seen]:
+def price_not_enforced(record: Record) -> Iterator[Case]:
     """Ordinary names ordered with a purchaseCost that differs from the charge.
 
     Instead:
@@ -78,7 +78,7 @@ def price_not_enforced(record: Record) -> Iterator[Seen]:
             for entry, sent, paid in orders
         ]
         more = sum((paid - sent for _, sent, paid in orders), Decimal(0))
-        yield Seen(
+        yield Case(
             entries,
             f"{plural(len(orders), 'order')} paid a price that differs from purchaseCost: {listed(each)}.",
             names(*entries),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, cost, is_automatic_renewal, renewals
 from reseller_sandbox.advice.words import span
 from reseller_sandbox.registry.model import LedgerEntry
@@ -14,12 +14,12 @@ from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.names import to_unicode
 
-#: Maximum time after an automatic renewal in which a requested one counts as unaware of the first.
+#: Maximum time between an automatic renewal and a renewal by request that counts as unaware of the first.
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 
 
 @rule(Severity.MONEY)
-def renewed_after_auto_renewal(record: Record) -> Iterator[Seen]:
+def renewed_after_auto_renewal(record: Record) -> Iterator[Case]:
     """A renewal by request within a day after the name's automatic renewal.
 
     Instead:
@@ -34,7 +34,7 @@ def renewed_after_auto_renewal(record: Record) -> Iterator[Seen]:
             continue
         name, unit = to_unicode(charge.name), state.accounts[charge.account].currency
         automatic = money.write(_paid(record, earlier))
-        yield Seen(
+        yield Case(
             [entry],
             f"{name} was renewed automatically on {wire(earlier.at)} for {automatic} {unit} and "
             f"again by request {span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} more.",

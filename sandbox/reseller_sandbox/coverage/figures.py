@@ -62,7 +62,7 @@ class ItemCovered(Struct, frozen=True, kw_only=True):
 def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None = None) -> list[ItemCovered]:
     """Return every item with its counts.
 
-    If ``most`` is given, an item lists at most so many of its requests or tests.
+    With ``most``, an item lists at most that many of its requests or tests.
     """
     nothing = Mark()
     return [
@@ -94,5 +94,5 @@ def areas(items: Sequence[ItemCovered]) -> list[AreaCovered]:
 
 
 def percentage(count: int, total: int) -> float:
-    """Return the share in percent, rounded down to one digit. Only all is 100."""
+    """Return the share in percent, rounded down to one digit, so that only complete coverage is 100."""
     return count * 1000 // total / 10 if total else 100.0

@@ -28,7 +28,7 @@ from reseller_sandbox.values.parameters import docstring
 #: The order in which the areas take turns.
 _TURNS = ("errors", "faults", "stages", "events", "transitions", "operations", "assumptions")
 
-#: The most important errors come first: those that cost money or a name, before those about syntax.
+#: The most important errors come first: errors that cost money or a name, before errors of syntax.
 _IMPORTANT = (
     Category.PAYMENT,
     Category.CONFLICT,
@@ -106,7 +106,7 @@ def gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
         case "transitions":
             return _of_transition(gap, operations)
     about = {
-        str(one["name"]): f"{one['about']} The value is {one['takes']}." for one in catalogue(Assumptions())
+        str(row["name"]): f"{row['about']} The value is {row['takes']}." for row in catalogue(Assumptions())
     }
     return replace(gap, how=about[item.item])
 
@@ -169,7 +169,7 @@ def _of_event(gap: Gap) -> Gap:
 def _of_fault(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
     name, _, phase = gap.item.partition(" ")
     gap = replace(gap, how=" ".join(docstring(KINDS[name]).split("\n\n")[0].split()))
-    operation = next((one for one in operations.values() if one.shows_status), None)
+    operation = next((each for each in operations.values() if each.shows_status), None)
     if operation is None:
         return gap
     gap = _with_request(gap, operation, _sample(operation.id))

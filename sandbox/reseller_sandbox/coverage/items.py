@@ -63,14 +63,16 @@ def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
     With ``like``, yield only items of matching operations. Assumptions are left out if they are about an
     interface of which no operation matches.
     """
-    operations = [one for one in contract if like is None or like.matches(one.id)]
-    yield from (Item("operations", one.id, one.id) for one in operations)
-    yield from (Item("errors", f"{one.id} {error}", one.id) for one in operations for error in one.errors)
-    yield from (Item("stages", f"{one.id} {stage}", one.id) for one in operations for stage in stages(one))
+    operations = [each for each in contract if like is None or like.matches(each.id)]
+    yield from (Item("operations", each.id, each.id) for each in operations)
+    yield from (Item("errors", f"{each.id} {error}", each.id) for each in operations for error in each.errors)
+    yield from (
+        Item("stages", f"{each.id} {stage}", each.id) for each in operations for stage in stages(each)
+    )
     yield from (Item("transitions", name) for name in transitions().values())
     yield from (Item("events", event_name(row)) for row in TIMED)
     yield from (Item("faults", f"{kind.name} {phase}") for kind in KINDS.values() for phase in kind.phases)
-    unmatched = {one.interface for one in contract} - {one.interface for one in operations}
+    unmatched = {each.interface for each in contract} - {each.interface for each in operations}
     names = [name for name in Assumptions().values() if name not in OF_TIME_ALONE]
     yield from (Item("assumptions", name) for name in names if name.partition(".")[0] not in unmatched)
 
@@ -113,5 +115,5 @@ def event_name(row: TimedTransition) -> str:
 
     It includes the stage only if several transitions have the same event.
     """
-    several = sum(one.event == row.event for one in TIMED) > 1
+    several = sum(timed.event == row.event for timed in TIMED) > 1
     return f"{row.event} at {row.stage}" if several else row.event

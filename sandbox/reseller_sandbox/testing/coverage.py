@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.contract import items_of
 from reseller_sandbox.coverage.items import AREAS
-from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
+from reseller_sandbox.coverage.marks import Key, Mark, Marks, total
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
@@ -87,7 +87,7 @@ class Collector:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._runs: list[Mapping[Key, Mark]] = []
+        self._counts: list[tuple[Key, Mark]] = []
         self._known: dict[Watched, Marks] = {}
         self._test = ""
         self._report: Report | None = None
@@ -101,9 +101,9 @@ class Collector:
             with suppress(Refused, Unreachable):  # The test may have deleted the world or stopped the server.
                 marks = {item.key: item.mark for item in world.coverage.items(seen=True).items}
                 self._known[world], before = marks, known.get(world, {})
-                new = {key: mark.since(before.get(key, Mark())) for key, mark in marks.items()}
+                new = ((key, mark.since(before.get(key, Mark()))) for key, mark in marks.items())
                 by = {self._test: None}
-                self._runs.append({key: replace(mark, by=by) for key, mark in new.items() if mark.times})
+                self._counts += [(key, replace(mark, by=by)) for key, mark in new if mark.times]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Remember the name of the test that runs."""
@@ -113,15 +113,14 @@ class Collector:
     def pytest_testnodedown(self, node: Any) -> None:
         """Add the coverage that a worker has collected."""
         output = getattr(node, "workeroutput", {}).get(_OUTPUT, "[]")
-        sent = msgspec.json.decode(output, type=list[tuple[str, str, Mark]])
-        self._runs.append({(area, name): mark for area, name, mark in sent})
+        self._counts += msgspec.json.decode(output, type=list[tuple[Key, Mark]])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report, and fail the run if the coverage is too low. In a worker, send the coverage."""
-        marks = merged(self._runs)
+        marks = total(self._counts)
         output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
         if output is not None:
-            output[_OUTPUT] = msgspec.json.encode([(*key, mark) for key, mark in marks.items()]).decode()
+            output[_OUTPUT] = msgspec.json.encode(list(marks.items())).decode()
         elif not session.config.option.collectonly:
             self._report = report = Report(marks, "tests", self._options.operation)
             self._problems = [*self._unwritten(report), *self._too_little(report)]

@@ -142,7 +142,7 @@ class Bench:
         world = self._sandbox.world
         world.snapshot = replace(snapshot, assumptions=self._defaults.with_values(values))
         sent = exchange.credentials
-        accounts = (one for one in self._accounts if one.key in sent or one.token in sent)
+        accounts = (each for each in self._accounts if each.key in sent or each.token in sent)
         answer = call(
             self._sandbox.app, _environment(exchange, credentials, next(accounts, self._accounts[0]))
         )
@@ -219,7 +219,7 @@ def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ..
         elif kind is WORD:
             observed = licenses if name == "v2.license" else words
             values[name] = tuple(dict.fromkeys((defaults[name], *observed, OTHER_WORD)))
-    in_v2 = [(version, one) for one in exchanges if (version := _VERSION.match(one.path))]
+    in_v2 = [(version, each) for each in exchanges if (version := _VERSION.match(each.path))]
     values[VERSIONS] = _combinations("V2.0", (version[1].upper() for version, _ in in_v2), OTHER_VERSION)
     headers = (name for _, exchange in in_v2 for name in token_headers(exchange))
     values[TOKEN_HEADERS] = _combinations("X-Auth-Token", headers, OTHER_HEADER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -29,51 +29,49 @@ _WITH_FIXTURE = "not determined; a request that would determine each, with a --f
 _SIGNED = "a transcript does not show the signed string; sign a request in each form to determine this"
 
 
-def lines(found: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
+def lines(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
     """Yield the report as text."""
-    determinations = found.determinations
-    determined = [each for each in determinations.values() if each.value is not None]
-    narrowed = [each for each in determinations.values() if each.value is None and each.is_narrowed]
+    determinations, deviations = calibration.determinations, calibration.deviations
+    narrowed = [each for each in determinations.values() if each.is_narrowed]
+    determined = [each for each in narrowed if each.value is not None]
+    exchanges = plural(calibration.exchanges, "exchange")
     yield (
-        f"{plural(found.exchanges, 'exchange')}: {len(determined)} of {len(kinds())} assumptions are "
-        f"determined, {len(narrowed)} narrowed"
+        f"{exchanges}: {len(determined)} of {len(kinds())} assumptions are determined, "
+        f"{len(narrowed) - len(determined)} narrowed"
     )
-    if determined:
-        yield "\ndetermined:"
-    for each in determined:
-        yield f"  {each.name}={spelt(each.value)}{_not(each)}  ({_places(each.by)})"
-    if narrowed:
-        yield "\nnarrowed:"
-    for each in narrowed:
-        left = " or ".join(spelt(value) for value in each.left) or "some other value"
-        yield f"  {each.name}: {left}{_not(each)}  ({_places(each.by)})"
+    yield from _section("determined", (f"{each.name}={_values(each)}" for each in determined))
+    yield from _section(
+        "narrowed", (f"{each.name}: {_values(each)}" for each in narrowed if each.value is None)
+    )
+    settled = {each.name for each in narrowed}
     for heading, requests in _determining_requests().items():
-        undetermined = [
-            name for name in requests if name not in determinations or not determinations[name].is_narrowed
-        ]
-        if undetermined:
-            yield f"\n{heading}:"
-        yield from (f"  {name}: {requests[name]}" for name in undetermined)
-    if found.deviations:
-        yield "\nexplained by no value:"
-    for deviation in found.deviations[:_MOST_EXCHANGES]:
-        yield from side_by_side(deviation)
-    if len(found.deviations) > _MOST_EXCHANGES:
-        yield f"  and {len(found.deviations) - _MOST_EXCHANGES} more"
-    if found.given_up:
-        yield f"\nnot searched, because there are too many states to try: {_places(found.given_up)}"
-    if found.lost:
-        yield f"\nfollowed from the fixture up to {printable(found.lost)}, which the fixture does not explain"
-    if skipped:
-        yield "\nskipped:"
-    for reason in dict.fromkeys(reason for _, reason in skipped):
-        places = [place for place, why in skipped if why == reason]
-        yield f"  {_places(places)}: {reason}"
+        open_ = (f"{name}: {request}" for name, request in requests.items() if name not in settled)
+        yield from _section(heading, open_)
+    more = len(deviations) - _MOST_EXCHANGES
+    listed = [line for deviation in deviations[:_MOST_EXCHANGES] for line in side_by_side(deviation)]
+    yield from _section("explained by no value", [*listed, *([f"and {more} more"] if more > 0 else ())])
+    if calibration.given_up:
+        yield f"\nnot searched, because there are too many states to try: {_places(calibration.given_up)}"
+    if calibration.lost:
+        place = printable(calibration.lost)
+        yield f"\nfollowed from the fixture up to {place}, which the fixture does not explain"
+    places: dict[str, list[str]] = {}
+    for place, reason in skipped:
+        places.setdefault(reason, []).append(place)
+    yield from _section("skipped", (f"{_places(where)}: {reason}" for reason, where in places.items()))
+
+
+def _section(heading: str, entries: Iterable[str]) -> Iterator[str]:
+    """Yield a heading and its entries, nothing without entries."""
+    indented = [f"  {entry}" for entry in entries]
+    if indented:
+        yield f"\n{heading}:"
+        yield from indented
 
 
 def _determining_requests() -> dict[str, dict[str, str]]:
     """Return the request that would determine each assumption, by heading."""
-    operations = {one.id: f"{one.method} {one.path}" for one in contract()}
+    operations = {each.id: f"{each.method} {each.path}" for each in contract()}
     file = files("reseller_sandbox.tools.calibrate").joinpath("requests.yaml")
     sections = yaml.safe_load(file.read_text("utf-8"))
 
@@ -88,19 +86,19 @@ def _determining_requests() -> dict[str, dict[str, str]]:
     }
 
 
-def as_json(found: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def as_json(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """Return the report for programs."""
     requests = _determining_requests()
     would_determine = requests[_ALONE] | requests[_WITH_FIXTURE]
     return {
-        "exchanges": found.exchanges,
+        "exchanges": calibration.exchanges,
         "assumptions": [
             {
                 **{key: getattr(each, key) for key in ("name", "value", "left", "ruled_out")},
                 "determined_by": each.by,
                 "would_determine": None if each.is_narrowed else would_determine.get(each.name),
             }
-            for each in found.determinations.values()
+            for each in calibration.determinations.values()
         ],
         "deviations": [
             {
@@ -115,20 +113,20 @@ def as_json(found: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> dict
                     for each in deviation.differences
                 ],
             }
-            for deviation in found.deviations
+            for deviation in calibration.deviations
         ],
-        "left_aside": list(found.given_up),
-        "followed_to": found.lost or None,
+        "left_aside": list(calibration.given_up),
+        "followed_to": calibration.lost or None,
         "passed_over": [{"place": place, "reason": reason} for place, reason in skipped],
     }
 
 
-def profile(found: Calibration, sources: int) -> str:
+def profile(calibration: Calibration, sources: int) -> str:
     """Return a profile of the determined values, for ``--profile``."""
-    exchanges, transcripts = plural(found.exchanges, "exchange"), plural(sources, "transcript")
+    exchanges, transcripts = plural(calibration.exchanges, "exchange"), plural(sources, "transcript")
     head = f"# Assumptions of the service, determined or narrowed by {exchanges} in {transcripts}.\n"
     assume = {
-        name: list(value) if isinstance(value, tuple) else value for name, value in found.assume.items()
+        name: list(value) if isinstance(value, tuple) else value for name, value in calibration.assume.items()
     }
     return head + yaml.safe_dump({"assume": assume}, sort_keys=False, allow_unicode=True)
 
@@ -144,19 +142,21 @@ def shown(difference: Difference, value: Any) -> Any:
 
 def side_by_side(deviation: Deviation) -> Iterator[str]:
     """Yield the lines of an exchange that is not explained."""
-    yield f"  {printable(deviation.exchange.place)}: {deviation.operation}"
+    yield f"{printable(deviation.exchange.place)}: {deviation.operation}"
     for each in deviation.differences[:_MOST]:
         service, sandbox = (
             "nothing" if value is ABSENT else printable(shortened(shown(each, value)))
             for value in (each.service, each.sandbox)
         )
-        yield f"    {printable(each.where)}: the service {service}, the sandbox {sandbox}"
+        yield f"  {printable(each.where)}: the service {service}, the sandbox {sandbox}"
     if len(deviation.differences) > _MOST:
-        yield f"    and {len(deviation.differences) - _MOST} more"
+        yield f"  and {len(deviation.differences) - _MOST} more"
 
 
-def _not(one: Determination) -> str:
-    return f", not {', '.join(map(spelt, one.ruled_out))}" if one.ruled_out else ""
+def _values(determination: Determination) -> str:
+    left = " or ".join(map(spelt, determination.left)) or "some other value"
+    ruled_out = f", not {', '.join(map(spelt, determination.ruled_out))}" if determination.ruled_out else ""
+    return f"{left}{ruled_out}  ({_places(determination.by)})"
 
 
 def _places(places: Sequence[str]) -> str:

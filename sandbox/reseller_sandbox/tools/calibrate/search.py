@@ -53,9 +53,10 @@ class Case(Struct, frozen=True):
     @property
     def key(self) -> tuple[Any, ...]:
         """The key of equivalent exchanges, of which only the first is searched."""
-        one = self.exchange
-        sent = one.method, one.target, one.body, one.headers.get("content-type"), tuple(token_headers(one))
-        return *sent, one.status, repr(one.answer), repr(self.known)
+        exchange = self.exchange
+        headers = exchange.headers.get("content-type"), *token_headers(exchange)
+        sent = exchange.method, exchange.target, exchange.body, headers
+        return *sent, exchange.status, repr(exchange.answer), repr(self.known)
 
 
 class Explanation(Struct):
@@ -168,11 +169,11 @@ def is_about_access(exchange: ObservedExchange) -> bool:
     return is_refused or not is_plain
 
 
-def _compared(exchange: ObservedExchange, made: TriedAnswer, *, prices: bool) -> tuple[Difference, ...]:
-    is_same = exchange.status == made.status
-    status = () if is_same else (Difference("HTTP status", exchange.status, made.status),)
-    priced = amounts(exchange.answer, made.answer) if prices else ()
-    return (*status, *differences(exchange.answer, made.answer), *priced)
+def _compared(exchange: ObservedExchange, tried: TriedAnswer, *, prices: bool) -> tuple[Difference, ...]:
+    is_same = exchange.status == tried.status
+    status = () if is_same else (Difference("HTTP status", exchange.status, tried.status),)
+    priced = amounts(exchange.answer, tried.answer) if prices else ()
+    return (*status, *differences(exchange.answer, tried.answer), *priced)
 
 
 def allows_all(ways: Sequence[Values], alive: Candidates) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -104,7 +103,7 @@ def subject_of(exchange: ObservedExchange, operation: str, names: Sequence[str])
     shown = dict(_shown(answer, names))
     in_path = {key: match[1] for key, pattern in _IN_PATH.items() if (match := pattern.search(path))}
     handles = [both[key] for key in both if key.startswith("contact_") and isinstance(both[key], str)]
-    customers = [_positive(both.get("customer_id")), _positive(in_path.get("customer"))]
+    customers = (int(_number(value) or 0) for value in (both.get("customer_id"), in_path.get("customer")))
     query = dict(pair.partition("=")[::2] for pair in exchange.target.partition("?")[2].split("&"))
     return Subject(
         operation=operation,
@@ -118,14 +117,14 @@ def subject_of(exchange: ObservedExchange, operation: str, names: Sequence[str])
         customers=tuple(dict.fromkeys(number for number in customers if number)),
         mail=_text(both.get("mail")),
         code=next((str(both[key]) for key in ("authCode", "authcode", "transfer_code") if both.get(key)), ""),
-        price=_price(both.get("purchaseCost", query.get("purchaseCost"))),
-        years=_positive(both.get("years", both.get("period"))) or 1,
+        price=_number(both.get("purchaseCost", query.get("purchaseCost"))),
+        years=int(_number(both.get("years", both.get("period"))) or 1) or 1,
         expires=instant(both.get("current_expiry_date")),
         premium=tuple(_premium(answer)),
         is_done=_is_done(exchange, operation),
-        start=_positive(in_path.get("start")) or 0,
-        order=_positive(in_path.get("order")),
-        page=(_positive(query.get("page")) or 1, _positive(query.get("perPage")) or 100),
+        start=int(in_path.get("start", 0)),
+        order=int(_number(in_path.get("order")) or 0) or None,
+        page=(int(_number(query.get("page")) or 1) or 1, int(_number(query.get("perPage")) or 100) or 100),
         more_pages="nextPage" in answer,
         numbers=tuple(map(int, re.findall(r"\d{1,2}$", str(answer.get("msg"))))),
         keys=tuple(key for key in asked if key.isascii()),
@@ -205,20 +204,14 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _positive(value: Any) -> int | None:
-    with suppress(ValueError, TypeError):
-        if not isinstance(value, bool) and 0 < (number := int(value)) < 10**9:
-            return number
-    return None
-
-
-def _price(value: Any) -> Decimal | None:
+def _number(value: Any) -> Decimal | None:
+    """Return the positive number that a value represents, None if it represents none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(InvalidOperation):
-        price = Decimal(json.dumps(value) if isinstance(value, float) else str(value))
-        if price.is_finite() and 0 < price < 10**6:
-            return price
+        number = Decimal(str(value))
+        if number.is_finite() and 0 < number < 10**9:
+            return number
     return None
 
 
