@@ -36,6 +36,7 @@ class Case(Struct, frozen=True):
     amount: Decimal | None = None
 
 
+#: The function of a rule: it yields the cases in a record.
 Find = Callable[[Record], Iterable[Case]]
 
 

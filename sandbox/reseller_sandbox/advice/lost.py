@@ -59,8 +59,7 @@ class UnknownOrder(Struct):
     """An order whose result the client does not know.
 
     ``first`` placed the order for ``name``. ``again`` holds the repeated requests before another request
-    showed the client the result. ``is_known`` is whether
-    such a request was sent.
+    showed the client the result. ``is_known`` is whether such a request was sent.
     """
 
     first: Entry
@@ -81,12 +80,14 @@ def _unknown_orders(record: Record) -> list[UnknownOrder]:
     unknown: dict[tuple[str | None, str], UnknownOrder] = {}
     for entry in record.entries:
         kind = ORDERS.get(entry.operation)
-        shown = [name for _, name in unknown] if entry.operation == LIST else entry.domains
-        for key in [(entry.account, name) for name in shown if (entry.account, name) in unknown]:
-            if kind == unknown[key].kind:
-                unknown[key].again.append(entry)
+        for (account, name), order in list(unknown.items()):
+            if account != entry.account or (entry.operation != LIST and name not in entry.domains):
+                continue
+            if kind == order.kind:
+                order.again.append(entry)
             elif not entry.lost:
-                unknown.pop(key).is_known = True
+                order.is_known = True
+                del unknown[account, name]
         if kind is not None and answer_lost(entry):
             for name in entry.domains:
                 unknown[entry.account, name] = UnknownOrder(entry, name, kind)

@@ -37,11 +37,8 @@ def polled_without_pause(record: Record) -> Iterator[Case]:
 
 def _without_pause(run: list[Entry]) -> Iterable[Case]:
     """Yield one case with all bursts in a run of reads, if there are any."""
-    polls: list[Entry] = []
-    end = -1
-    for first, last in _bursts(run):
-        polls += run[max(first, end + 1) : last + 1]
-        end = last
+    positions = {at for first, last in _bursts(run) for at in range(first, last + 1)}
+    polls = [run[at] for at in sorted(positions)]
     if not polls:
         return
     took = polls[-1].at - polls[0].at

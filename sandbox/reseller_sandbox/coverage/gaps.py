@@ -78,7 +78,7 @@ def missing(items: Sequence[ItemCovered], contract: Contract) -> list[Gap]:
         return sorted(uncovered, key=lambda item: (item.operation not in used, _rank(item, operations)))
 
     turns = chain.from_iterable(zip_longest(*map(ranked, _TURNS)))
-    return [gap(item, operations) for item in turns if item is not None]
+    return [_gap(item, operations) for item in turns if item is not None]
 
 
 def _rank(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> int:
@@ -93,7 +93,7 @@ def _detail(item: ItemCovered) -> str:
     return item.item.removeprefix(f"{item.operation} ")
 
 
-def gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
+def _gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
     """Return the gap for an item, with a way to exercise it."""
     gap = Gap(area=item.area, item=item.item, operation=item.operation, how="")
     if item.operation is not None:

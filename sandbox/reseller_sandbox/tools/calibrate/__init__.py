@@ -26,9 +26,9 @@ from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 class Determination(Struct, frozen=True):
     """The values of an assumption that agree with the transcripts.
 
-    ``value`` is the only one that agrees, None if there are several. ``likely`` is the one to use: the
-    default if it agrees, otherwise an observed value. ``ruled_out`` are the values that disagree, ``left``
-    those that agree. ``by`` are the places of the exchanges that rule values out.
+    ``value`` is the only value that agrees, None if several agree. ``likely`` is the value for a profile:
+    the default if the default agrees, otherwise an observed value. ``ruled_out`` are the values that
+    disagree, and ``left`` the values that agree. ``by`` are the places of the exchanges that rule values out.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Determination(Struct, frozen=True):
     likely: Any
     ruled_out: tuple[Any, ...]
     left: tuple[Any, ...]
-    by: tuple[str, ...] = ()
+    by: tuple[str, ...]
 
     @property
     def is_narrowed(self) -> bool:

@@ -66,13 +66,13 @@ def _before(known: Known, subject: Subject) -> State:
 
 def _all(subject: Subject) -> Iterator[State]:
     if subject.operation == "v3.listDomains":
-        yield from (_held(subject, {}), _many(subject), _world(subject))
+        yield from (_held(subject), _many(subject), _world(subject))
         return
     holders = list(_holders(subject))
     yield from holders
     disturbed = [holders[0]]
     if not subject.operation.endswith(_OF_NEW_NAMES):
-        disturbed += [_world(subject), _held(subject, {})]
+        disturbed += [_world(subject), _held(subject)]
     for state in disturbed:
         yield from _disturbed(state, subject)
 
@@ -136,16 +136,13 @@ def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, An
     return entry
 
 
-def _held(subject: Subject, more: Mapping[str, Any], flag: Flag | None = None) -> State:
-    """Return the state in which the account holds the names.
-
-    ``flag`` is toggled.
-    """
+def _held(subject: Subject, toggled: Flag | None = None, **more: Any) -> State:
+    """Return the state in which the account holds the names, with one flag ``toggled``."""
     state = _world(subject)
     for name in subject.names:
         entry = _order(subject, name, more)
-        if flag is not None:
-            entry["flags"] = sorted({*entry.get("flags", ())} ^ {str(flag)})
+        if toggled is not None:
+            entry["flags"] = sorted({*entry.get("flags", ())} ^ {str(toggled)})
         state["domains"][name] = entry
     if subject.order is not None and not subject.names:
         state["zones"]["com"] = _zone_entry()
@@ -153,7 +150,8 @@ def _held(subject: Subject, more: Mapping[str, Any], flag: Flag | None = None) -
     return state
 
 
-def _taken(subject: Subject, more: Mapping[str, Any]) -> State:
+def _taken(subject: Subject, **more: Any) -> State:
+    """Return the state in which other registrars hold the names."""
     state = _world(subject)
     code = {"auth_code": subject.code} if subject.code else {}
     state["taken"] = {name: {"created": "-3y", **code, **more} for name in subject.names}
@@ -163,15 +161,15 @@ def _taken(subject: Subject, more: Mapping[str, Any]) -> State:
 def _holders(subject: Subject) -> Iterator[State]:
     """Yield states with different holders and stages of names, likeliest first."""
     if subject.operation.endswith(_OF_NEW_NAMES):  # the stage of a registered name has no effect on these
-        yield from (_world(subject), _held(subject, {}), _taken(subject, {}))
+        yield from (_world(subject), _held(subject), _taken(subject))
         return
     transferring = "ransfer" in subject.operation
     if transferring:
-        yield _taken(subject, {})
+        yield _taken(subject)
     yield from _stages(subject)
     yield _world(subject)
     for more in _OTHERS if transferring else ({},):
-        yield _taken(subject, more)
+        yield _taken(subject, **more)
     for to, origin in (("main", "outside"), ("outside", "main")):
         for status in _ENDS if transferring else _ENDS[:1]:
             yield _transferred(subject, to, origin, status)
@@ -189,27 +187,28 @@ _OTHERS: Sequence[State] = (
 
 
 def _stages(subject: Subject) -> Iterator[State]:
-    yield _held(subject, {})
+    """Yield the states in which the account holds the names, by stage, flag and date."""
+    yield _held(subject)
     for stage in ("requested", "processing"):
-        yield _held(subject, {"stage": stage, "due": "+1h", "created": "-1h"})
+        yield _held(subject, stage=stage, due="+1h", created="-1h")
     for stage, past in _LAPSED.items():
-        yield _held(subject, {"stage": stage})
-        yield _held(subject, {"stage": stage, "expires": past})
+        yield _held(subject, stage=stage)
+        yield _held(subject, stage=stage, expires=past)
     for flag in Flag:
-        yield _held(subject, {}, flag)
-    yield _held(subject, {"flags": [str(Flag.HOLD), str(Flag.SERVER_HOLD)]})
-    for switch in ("autorenew", "privacy"):
-        for on in (True, False):
-            yield _held(subject, {switch: on})
-    yield _held(subject, {"created": "-1d", "expires": "+364d"})
-    yield _held(subject, {"expires": "+9y"})
+        yield _held(subject, flag)
+    yield _held(subject, flags=[str(Flag.HOLD), str(Flag.SERVER_HOLD)])
+    for on in (True, False):
+        yield _held(subject, autorenew=on)
+        yield _held(subject, privacy=on)
+    yield _held(subject, created="-1d", expires="+364d")
+    yield _held(subject, expires="+9y")
     if subject.more_pages or subject.page[0] > 1:
         yield _many(subject)
 
 
 def _many(subject: Subject) -> State:
     """Return the state of an account with names before and after the page shown."""
-    state = _held(subject, {})
+    state = _held(subject)
     state["zones"]["com"] = _zone_entry()
     page, size = subject.page
     before: State = {f"before-{number}.com": {} for number in range(min((page - 1) * size, _MOST_OTHERS))}
@@ -220,13 +219,12 @@ def _many(subject: Subject) -> State:
 
 def _transferred(subject: Subject, to: str, origin: str, status: str) -> State:
     """Return the state of a pending or completed transfer."""
-    state = _taken(subject, {}) if to == "main" and status == "pending" else _held(subject, {})
-    entry = {"requested": "-1d"} if status == "pending" else {"requested": "-1d", "status": status}
-    ended = status in ("clientApproved", "serverApproved")
-    if ended and to == "outside":
-        state = _taken(subject, {})
-    for name in subject.names:
-        state["transfers"][name] = {"from": origin, **entry} if ended else {"to": to, **entry}
+    is_completed = status in ("clientApproved", "serverApproved")
+    is_elsewhere = (to == "main" and status == "pending") or (to == "outside" and is_completed)
+    state = _taken(subject) if is_elsewhere else _held(subject)
+    parties = {"from": origin} if is_completed else {"to": to}
+    ended = {} if status == "pending" else {"status": status}
+    state["transfers"] = {name: {**parties, "requested": "-1d", **ended} for name in subject.names}
     return state
 
 
@@ -278,6 +276,7 @@ _OBSTACLES = (
 
 
 def _of_accounts(state: State, subject: Subject) -> Iterator[State]:
+    """Yield variants with another kind of account, or with contact parameters."""
     main = {**state["accounts"]["main"], "reseller": False}
     yield {**_with(state, "accounts", {"main": main}), "customers": {}}
     if subject.operation.startswith(("v2.contact", "v2.customer")):
