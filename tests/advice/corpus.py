@@ -1,4 +1,4 @@
-"""Clients as small programs, careless and careful side by side; each careless one breaks one rule."""
+"""Pairs of small client programs: a careless client that breaks one rule, and a careful client."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Client:
             f"contact_{role}": self.sandbox.account().contact
             for role in ("registrant", "admin", "tech", "billing")
         }
-        wanted = {**roles, "ns": ["ns1.home.net", "ns2.home.net"], "period": 1}
-        return self.send("POST", f"/V2.0/domain/{name}", wanted)
+        body = {**roles, "ns": ["ns1.home.net", "ns2.home.net"], "period": 1}
+        return self.send("POST", f"/V2.0/domain/{name}", body)
 
     def transfer_v2(self, name: str) -> Any:
         return self.send("POST", f"/V2.0/domain/{name}/transfer", {"transfer_code": "let-me-in"})
@@ -140,7 +140,7 @@ class Client:
         self.sandbox.simulate.adjust_balance("main", to=balance)
 
     def do(self, program: str) -> None:
-        """Take the steps of a program: they are divided by commas; ``3 times:`` repeats those up to ``;``.
+        """Take the steps of a program. Commas divide steps, and ``3 times:`` repeats the steps up to ``;``.
 
         In a repeated step ``{n}`` is the number of the repetition.
         """
@@ -156,7 +156,7 @@ class Client:
 
 
 class Pair(NamedTuple):
-    """A rule, a client that breaks it, and a client that does the same correctly."""
+    """A rule, a client that breaks the rule, and a client that does the same correctly."""
 
     rule: str
     about: str

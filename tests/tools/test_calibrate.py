@@ -1,4 +1,4 @@
-"""Calibration: transcripts of a service give back the values of its assumptions, and no others."""
+"""Calibration: the transcripts of a service determine the values of its assumptions, and no others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHOLE = {**PERSON, "company-name": "W", "state": "K", "fax": "380.441234568"}
 ROLES = ("contact_registrant", "contact_admin", "contact_tech", "contact_billing")
 ORDER = {**dict.fromkeys(ROLES, "MAIN-TECH"), "ns": ["ns1.example.net"], "period": 1}
 
-#: A request as the recorder takes it; a text is a time to wait.
+#: A request for the recorder. A string is a time to wait.
 Request = tuple[Any, ...] | str
 
 
@@ -57,13 +57,13 @@ def renew_v2(name: str, expires: str, period: int = 1, **more: Any) -> Request:
     return v2("PUT", f"domain/{name}/renew", {"current_expiry_date": expires, "period": period, **more})
 
 
-#: Requests that tell the word for a name that is taken.
+#: Requests that determine the word for a taken name.
 TAKEN = (get("active-example.com"), available("active-example.com"))
 SET_TECH = post("setContacts/active-example.com", {"contacts": {"tech-contact": PERSON}})
 CHECK = "domain/free-name.com/check"
 ON, IDN = post("enableAutorenew/active-example.com"), "xn--espaa-example-lkb.com"
 
-#: Requests about the default fixture that tell an assumption, by its name.
+#: Requests about the default fixture that determine an assumption, by its name.
 PROBES: Mapping[str, Sequence[Request]] = {
     "locks.registry_hold": [post("unlock/stopped-example.com")],
     "hosts.private_addresses": [
@@ -134,7 +134,7 @@ PROBES: Mapping[str, Sequence[Request]] = {
     ],
 }
 
-#: Requests that tell an assumption together with the zones and prices of the fixture.
+#: Requests that determine an assumption together with the zones and prices of the fixture.
 PRICED: Mapping[str, Sequence[Request]] = {
     "v2.renew.maximum": [renew_v2("long-example.com", "2035-01-15", 11)],
     "v3.availability.reserved": [*TAKEN, available("registry.com")],
@@ -148,8 +148,8 @@ PRICED: Mapping[str, Sequence[Request]] = {
     "v3.transfer.years": [request_transfer("taken-example.net", "Taken-Code-2", 2)],
 }
 
-#: Fixture, assumption and value, where another value looks alike and both are left open: a service that ends
-#: a term late, a zone that keeps no hosts, a service with this word for names of a zone it does not know.
+#: Fixture, assumption and value, where another value gives the same answers and both remain: a service that
+#: ends a term late, a zone without hosts, a service with this word for names of an unknown zone.
 ALIKE = {
     ("", "v3.expired_status", "active"),
     ("", "v3.nameservers.own_glue", "ignored"),
@@ -159,7 +159,7 @@ ALIKE = {
 BEGAN = str(Path(__file__).parents[1] / "data" / "transcripts" / "began.yaml")
 BALANCE, DELETE = get("/v3/balance"), v2("DELETE", "domain/fresh-example.com")
 
-#: Requests that tell an assumption if the registry at first is known, with its fixture.
+#: Requests that determine an assumption if the initial state is known, with the fixture of that state.
 FOLLOWED: Mapping[str, tuple[str, Sequence[Request]]] = {
     "lifecycle.early_delete.refunds": (
         "default",
@@ -179,7 +179,7 @@ FOLLOWED: Mapping[str, tuple[str, Sequence[Request]]] = {
     "v3.nameservers.own_glue": ("default", PROBES["v3.nameservers.own_glue"]),
 }
 
-#: A few of the probes, for every test run.
+#: The probes of every test run.
 FEW = ("v2.customer_edit.by", "v3.update_lock.covers", "v2.domain_check.avail", "v3.list.parameters")
 
 ASSUMPTIONS = {one.name: one for one in Sandbox().assumptions.list().assumptions}
@@ -197,7 +197,7 @@ def plain(value: Any) -> Any:
 
 
 def calibrated(record: Recorder, *words: str) -> dict[str, Any]:
-    """Return what ``calibrate`` reports of each assumption; nothing in it is wrong."""
+    """Return the report on each assumption. Assert that no value in the report is wrong."""
     report = printed("calibrate", record.write(Path("transcript.json")), "--json", *words)
     found = {one["name"]: one for one in report["assumptions"]}
     true = {one.name: plain(one.value) for one in record.sandbox.assumptions.list().assumptions}
@@ -217,12 +217,12 @@ def _in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def service(assume: Mapping[str, Any], fixture: str | None = None) -> Recorder:
-    """Return a recorder of a sandbox that stands for the real service, with assumptions of its own."""
+    """Return a recorder of a sandbox that plays the real service, with other assumptions."""
     return Recorder(Sandbox(fixture, assume=assume))
 
 
 def check(tests: pytest.Subtests, fixture: str, name: str, value: Any, requests: Sequence[Request]) -> None:
-    """Assert that the requests tell the value; the fixture of the service is known unless it is empty."""
+    """Assert that the requests determine the value, with the fixture of the service if it is not empty."""
     with tests.test(name, value=value):
         record = service({name: value}, fixture or None)
         record.all(requests)
@@ -230,7 +230,7 @@ def check(tests: pytest.Subtests, fixture: str, name: str, value: Any, requests:
         assert found[name]["value"] == (None if (fixture, name, value) in ALIKE else value)
 
 
-def test_few_requests_tell_an_unusual_value(subtests: pytest.Subtests) -> None:
+def test_few_requests_determine_an_unusual_value(subtests: pytest.Subtests) -> None:
     rows = [("", name, PROBES[name]) for name in FEW]
     rows += [(fixture, name, requests) for name, (fixture, requests) in list(FOLLOWED.items())[:3]]
     for fixture, name, requests in rows:
@@ -240,7 +240,7 @@ def test_few_requests_tell_an_unusual_value(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.slow
-def test_few_requests_tell_each_value(subtests: pytest.Subtests) -> None:
+def test_few_requests_determine_each_value(subtests: pytest.Subtests) -> None:
     rows = [("", name, requests) for name, requests in PROBES.items()]
     rows += [("default", name, requests) for name, requests in PRICED.items()]
     rows += [(fixture, name, requests) for name, (fixture, requests) in FOLLOWED.items()]
@@ -252,7 +252,8 @@ def test_few_requests_tell_each_value(subtests: pytest.Subtests) -> None:
 BOTH = [v2("GET", CHECK), ("GET", f"/V2.1/{CHECK}")]
 NEW = [v2("POST", "domain/new-example.com", ORDER), get("new-example.com")]
 
-#: Words without an end: a service may have others beside those that were seen, so that none is forced.
+#: Assumptions with any number of words: a service may have more words than the transcript shows, so no value
+#: is determined.
 PARTLY = [
     ("v2.versions", ("V2.0", "V2.1"), BOTH),
     ("v2.versions", ("V2.1",), BOTH),
@@ -263,7 +264,7 @@ PARTLY = [
 
 
 def test_a_word_in_a_response_makes_its_value_likely(subtests: pytest.Subtests) -> None:
-    """The default is ruled out, and a profile takes what was seen."""
+    """The default is ruled out, and a profile has the observed value."""
     for name, value, requests in PARTLY:
         with subtests.test(name, value=value):
             record = service({name: value})
@@ -276,9 +277,9 @@ def test_a_word_in_a_response_makes_its_value_likely(subtests: pytest.Subtests) 
 
 # Files
 
-#: The HAR files of four programs, and the values that each of them tells.
+#: The HAR files of four programs, and the values that each file determines.
 HARS = sorted((Path(__file__).parents[1] / "data" / "transcripts").glob("*.har"))
-TOLD = {
+DETERMINED = {
     "v3.ids": "integer",
     "v3.create.locked": "always",
     "v2.domain_check.avail": "boolean",
@@ -291,7 +292,7 @@ def test_transcripts_of_every_har_writer_become_a_profile_without_secrets() -> N
     assert (done.exit_code, done.stderr) == (0, "")
     assert "v3.create.locked=always, not as_sent, never" in done.stdout
     listed = Sandbox(profile="profile.yaml").assumptions.list().assumptions
-    assert {one.name: one.value for one in listed if one.value != one.default} == TOLD
+    assert {one.name: one.value for one in listed if one.value != one.default} == DETERMINED
     expect_explained(*HARS, profile="profile.yaml")
     with pytest.raises(AssertionError, match="entry 1: v3"):
         expect_explained(*HARS)
@@ -301,15 +302,15 @@ def test_transcripts_of_every_har_writer_become_a_profile_without_secrets() -> N
     names = {word.partition("=")[0].rstrip(":") for word in indented} & ASSUMPTIONS.keys()
     with_one_value = {name for name, one in ASSUMPTIONS.items() if re.fullmatch(r"one of [^,]+", one.takes)}
     assert names == ASSUMPTIONS.keys() - with_one_value
-    assert "chrome.har: entry 1 is no request of the reseller API\n" in done.stdout
+    assert "chrome.har: entry 1: is not a request of the reseller API\n" in done.stdout
 
     report = printed("calibrate", *HARS, "--json")
-    told = {one["name"]: one["value"] for one in report["assumptions"] if one["value"] is not None}
-    assert TOLD.items() <= told.items()
+    values = {one["name"]: one["value"] for one in report["assumptions"] if one["value"] is not None}
+    assert DETERMINED.items() <= values.items()
     assert (report["exchanges"], report["deviations"]) == (16, [])
-    reasons = ["is no request of the reseller API", "has no answer"]
+    reasons = ["is not a request of the reseller API", "has no answer"]
     assert [one["reason"] for one in report["passed_over"]] == reasons
-    with_request = {one["name"] for one in report["assumptions"] if one["would_tell"]}
+    with_request = {one["name"] for one in report["assumptions"] if one["would_determine"]}
     words = {f"v3.availability.{word}" for word in ("taken", "reserved", "unsupported", "invalid")}
     assert with_request <= {*PROBES, *PRICED, *FOLLOWED, *(name for name, *_ in PARTLY)} | words
 
@@ -328,8 +329,8 @@ def entry(answer: Any, status: int = 200, url: str = "https://api.example.test/v
     }
 
 
-def test_a_response_that_no_value_explains_is_shown_with_both_sides() -> None:
-    """Secrets in it are masked. A key that the contract does not have does not hinder."""
+def test_a_response_that_no_value_explains_is_printed_with_both_sides() -> None:
+    """Secrets in the response are masked. Additional keys of the service are ignored."""
     answer: dict[str, Any] = {"client-id": None, "serverTime": "2026-01-15 12:00:00", "balance": "1.00"}
     secret = {**answer, "token": "live-9"}
     assert command("calibrate", har(entry([secret]))).exit_code == 1
@@ -346,26 +347,26 @@ def test_a_response_that_no_value_explains_is_shown_with_both_sides() -> None:
     assert [one["where"] for one in deviation["differences"]] == ["[0].hold"]
 
 
-def test_a_file_that_cannot_be_used_is_refused_with_its_place(subtests: pytest.Subtests) -> None:
+def test_an_unusable_file_is_refused_with_the_place_of_the_mistake(subtests: pytest.Subtests) -> None:
     def with_one(request: str, response: str = "{}") -> str:
         return f'{{"log": {{"entries": [{{"request": {request}, "response": {response}}}]}}}}'
 
     coded = '{"status": 200, "content": {"text": "%", "encoding": "base64"}}'
     for text, problem in (
-        ("{", "bad.har:1:2: is no JSON"),
-        ("[]", "is neither a HAR file"),
-        ('{"log": {}}', "log.entries must be an array"),
-        ('{"log": {"entries": [1]}}', "entry 1: request must be an object"),
-        (with_one("{}"), "entry 1: request.method and request.url"),
-        (with_one('{"method": "GET", "url": "https://[/v3"}'), "entry 1: request.url is no URL"),
+        ("{", "bad.har:1:2: is not JSON"),
+        ("[]", "Expected `object`, got `array`"),
+        ('{"log": {}}', "missing required field `entries` - at `$.log`"),
+        ('{"log": {"entries": [1]}}', "Expected `object`, got `int` - at `$.log.entries[0]`"),
+        (with_one("{}"), "missing required field `method` - at `$.log.entries[0].request`"),
+        (with_one('{"method": "GET", "url": "https://[/v3"}'), "entry 1: request.url is not a URL"),
         (
             with_one('{"method": "GET", "url": "https://a.test/v3/balance"}', coded),
-            "entry 1: response.content.text is no base64",
+            "entry 1: response.content.text is not base64",
         ),
-        ('{"log": {"entries": []}}', "no request of the reseller API"),
-        ('{"requests": [{}]}', "request 1: must have at, request and answer"),
+        ('{"log": {"entries": []}}', "not have an answered request of the reseller API"),
+        ('{"requests": [{}]}', "missing required field `at` - at `$.requests[0]`"),
         ("[" * 100_000, "nested too deeply"),
-        ("\xff", "no JSON"),
+        ("\xff", "not JSON"),
     ):
         with subtests.test(problem):
             Path("bad.har").write_text(text)

@@ -1,4 +1,4 @@
-"""Transcripts recorded from a sandbox: what a program would have seen of a service with other habits."""
+"""Transcripts recorded from a sandbox that plays a real service."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from reseller_sandbox import Sandbox
 
 
 class Recorder:
-    """A client that keeps what it sends and receives."""
+    """A client that records its requests and the responses."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self.found: list[dict[str, Any]] = []
+        self.entries: list[dict[str, Any]] = []
 
     def __call__(
         self,
@@ -25,14 +25,14 @@ class Recorder:
         headers: Mapping[str, str] | None = None,
         account: str = "main",
     ) -> None:
-        """Send a request, and keep it with its response; the account is kept if it is not main."""
+        """Send a request, and record the exchange. The account is recorded if it is not main."""
         raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"content-type": "application/json"} if raw else {}
         sent |= headers or {}
         response = self.sandbox.client(account).open(target, method=method, data=raw, headers=sent)
         if account != "main":
             sent["x-svc-apikey"] = self.sandbox.accounts[account].key
-        self.found.append(
+        self.entries.append(
             {
                 "startedDateTime": self.sandbox.clock.now.isoformat(),
                 "request": {
@@ -46,13 +46,13 @@ class Recorder:
         )
 
     def all(self, requests: Iterable[tuple[Any, ...] | str]) -> None:
-        """Send one request after another; a text is a time to wait."""
-        for one in requests:
-            if isinstance(one, str):
-                self.sandbox.clock.advance(one)
+        """Send one request after another. A string is a time to wait."""
+        for request in requests:
+            if isinstance(request, str):
+                self.sandbox.clock.advance(request)
             else:
-                self(*one)
+                self(*request)
 
     def write(self, file: Path) -> Path:
-        file.write_text(json.dumps({"log": {"entries": self.found}}))
+        file.write_text(json.dumps({"log": {"entries": self.entries}}))
         return file

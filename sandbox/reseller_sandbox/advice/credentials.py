@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
-from reseller_sandbox.advice.record import Record, grouped
+from reseller_sandbox.advice.finding import Case, Severity, rule
+from reseller_sandbox.advice.record import Record, by_account
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
 
@@ -14,19 +14,18 @@ NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 
 @rule(Severity.RISK)
-def credentials_in_query(record: Record) -> Iterator[Seen]:
+def credentials_in_query(record: Record) -> Iterator[Case]:
     """Credentials sent in the query string.
 
     Instead:
         Send the key and the signature, or the token, as headers.
     """
-    careless = filter(_has_credentials, record.entries)
-    for entries in grouped(careless, lambda entry: entry.account).values():
+    for entries in by_account(filter(_has_credentials, record.entries)):
         operations = sorted({entry.operation for entry in entries})
-        yield Seen(
+        yield Case(
             entries,
-            f"{plural(len(entries), 'request')} ({listed(operations)}) carried credentials in the "
-            "query string: proxies, servers and browsers keep URLs in their logs.",
+            f"{plural(len(entries), 'request')} ({listed(operations)}) had credentials in the "
+            "query string. Proxies, servers and browsers log URLs.",
         )
 
 

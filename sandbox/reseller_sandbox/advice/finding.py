@@ -24,7 +24,7 @@ class Severity(StrEnum):
     """Nothing was lost yet."""
 
 
-class Seen(Struct, frozen=True):
+class Case(Struct, frozen=True):
     """One case of a rule: the requests that show it, in order, and a summary.
 
     ``domains`` are the affected domains in Unicode. ``amount`` is the money spent unnecessarily, if any.
@@ -36,7 +36,8 @@ class Seen(Struct, frozen=True):
     amount: Decimal | None = None
 
 
-Look = Callable[[Record], Iterable[Seen]]
+#: The function of a rule: it yields the cases in a record.
+Find = Callable[[Record], Iterable[Case]]
 
 
 class AdviceRule(Struct, frozen=True, kw_only=True):
@@ -49,25 +50,24 @@ class AdviceRule(Struct, frozen=True, kw_only=True):
     severity: Severity
     about: str
     instead: str
-    look: Look
+    find_cases: Find
 
 
-def rule(severity: Severity, *, instead: str = "") -> Callable[[Look], AdviceRule]:
+def rule(severity: Severity, *, instead: str = "") -> Callable[[Find], AdviceRule]:
     """Declare a function as a rule with the function's name.
 
     The first paragraph of its docstring is the description. The section ``Instead:`` is the recommendation,
-    unless several rules share one in ``instead``.
+    unless several rules share the recommendation ``instead``.
     """
 
-    def declare(look: Look) -> AdviceRule:
-        words, _, own = docstring(look).partition("\n\nInstead:\n")
-        about = words.partition("\n\n")[0]
+    def declare(find_cases: Find) -> AdviceRule:
+        about, _, recommendation = docstring(find_cases).partition("\n\nInstead:\n")
         return AdviceRule(
-            name=look.__name__,
+            name=find_cases.__name__,
             severity=severity,
-            about=" ".join(about.split()),
-            instead=instead or " ".join(own.split()),
-            look=look,
+            about=" ".join(about.partition("\n\n")[0].split()),
+            instead=instead or " ".join(recommendation.split()),
+            find_cases=find_cases,
         )
 
     return declare

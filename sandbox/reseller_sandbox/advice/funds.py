@@ -7,8 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
-from reseller_sandbox.advice.record import Record, charges, renewed_itself
+from reseller_sandbox.advice.finding import Case, Severity, rule
+from reseller_sandbox.advice.record import Record, charges, is_automatic_renewal
 from reseller_sandbox.registry import renewals
 from reseller_sandbox.registry.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage
 from reseller_sandbox.registry.state import Draft, State
@@ -22,7 +22,7 @@ _LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
 @rule(Severity.DATA)
-def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
+def auto_renewal_unpaid(record: Record) -> Iterator[Case]:
     """A name with auto-renewal that expired because the balance was too low.
 
     Instead:
@@ -43,7 +43,7 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
         ledger = ledger_of(order.account)
         expired = _expired(record, order, ledger)
         if expired is not None:
-            yield from _seen(record, order, account, expired, ledger)
+            yield from _case(record, order, account, expired, ledger)
 
 
 def _orders(record: Record) -> dict[int, Order]:
@@ -64,8 +64,9 @@ def _expired(record: Record, order: Order, ledger: list[LedgerEntry]) -> datetim
     state = record.present.state
     if not _lapsed(state, order):
         return None
+    renewed = {entry.at for entry in ledger if entry.order == order.id and is_automatic_renewal(entry)}
     expires = order.expires
-    while order.id not in state.orders and _renewed_itself_at(expires, order, ledger):
+    while order.id not in state.orders and expires in renewed:
         expires = years_later(expires, 1)
     return expires if record.beginning.clock.instant <= expires <= record.present.clock.now() else None
 
@@ -82,25 +83,21 @@ def _lapsed(state: State, order: Order) -> bool:
     return order.id not in state.orders
 
 
-def _renewed_itself_at(instant: datetime, order: Order, ledger: list[LedgerEntry]) -> bool:
-    return any(entry.order == order.id and entry.at == instant and renewed_itself(entry) for entry in ledger)
-
-
-def _seen(
+def _case(
     record: Record, order: Order, account: Account, expired: datetime, ledger: list[LedgerEntry]
-) -> Iterator[Seen]:
+) -> Iterator[Case]:
     state = record.present.state
     price = renewals.cost(Draft(state, expired, record.present.assumptions, ""), order).total
     balance = account.balance - sum((item.amount for item in ledger if _later(item, expired)), Decimal(0))
     if balance >= price:
         return
     name, unit = to_unicode(order.name), account.currency
-    fate = state.orders[order.id].stage.value if order.id in state.orders else Stage.RELEASED.value
-    yield Seen(
+    stage = state.orders[order.id].stage if order.id in state.orders else Stage.RELEASED
+    yield Case(
         [_shown_by(record, account, expired)],
-        f"{name} was to renew itself on {wire(expired)} for {money.write(price)} {unit}, and the "
-        f"balance was {money.write(balance)} {unit}. It expired without a word "
-        f"and is {fate.replace('_', ' ')} now.",
+        f"The automatic renewal of {name} on {wire(expired)} for {money.write(price)} {unit} failed, because "
+        f"the balance was {money.write(balance)} {unit}. The name expired and is now "
+        f"{stage.value.replace('_', ' ')}.",
         (name,),
     )
 
@@ -110,10 +107,10 @@ def _shown_by(record: Record, account: Account, expired: datetime) -> Entry:
 
     Without a payment, return its last request before the expiry, or else its first request.
     """
-    own = [entry for entry in record.entries if entry.account == account.name]
-    before = [entry for entry in own if entry.at <= expired]
-    paid = [entry for entry in before if any(charges(entry))]
-    return (paid or before or own[:1])[-1]
+    requests = [entry for entry in record.entries if entry.account == account.name]
+    before = [entry for entry in requests if entry.at <= expired]
+    paid = [entry for entry in before if charges(entry)]
+    return (paid or before or requests[:1])[-1]
 
 
 def _later(entry: LedgerEntry, instant: datetime) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import timedelta
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, clock_runs, names
 from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.faults.kinds import Error, RateLimit
@@ -24,27 +24,28 @@ IN_A_ROW = 10
 
 # The docstring of the rule names these figures for users.
 @rule(Severity.RISK)
-def rate_limit_ignored(record: Record) -> Iterator[Seen]:
+def rate_limit_ignored(record: Record) -> Iterator[Case]:
     """Requests sent before the Retry-After of the previous 429 response had passed:
     the same request 3 times in a row under a running clock, or any 10 requests in a row.
 
     A short run of different requests may come from many workers, so the rule compares only equal requests
-    there.
+    in short runs.
 
     Instead:
         Wait for as many seconds as Retry-After says. Without Retry-After, wait longer each time: a real
         service can block your client permanently. In a test, advance the world's clock instead.
     """
     long = list(_runs(record.entries, lambda entry: entry.account, IN_A_ROW))
-    known = {entry.id for run in long for entry in run}
-    running = [entry for entry in record.entries if clock_runs(entry) and entry.id not in known]
+    reported = {entry.id for run in long for entry in run}
+    running = [entry for entry in record.entries if clock_runs(entry) and entry.id not in reported]
     short = _runs(running, lambda entry: (entry.account, entry.method, entry.target, entry.body), TRIES)
     for run in (*long, *short):
-        asked = listed(list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in run)))
-        yield Seen(
+        requests = listed(list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in run)))
+        took = span(run[-1].at - run[0].at)
+        yield Case(
             run,
-            f"{asked}: answered 429 {times(len(run))} in a row {span(run[-1].at - run[0].at)}, each time "
-            "without the wait that Retry-After asked for.",
+            f"{requests}: answered with 429 {times(len(run))} in a row {took}, each time before the previous "
+            "Retry-After had passed.",
             names(*run),
         )
 
@@ -67,7 +68,7 @@ def _runs(entries: Iterable[Entry], key: Callable[[Entry], Hashable], least: int
 def _retry_after(entry: Entry) -> timedelta:
     """Return the wait that the response asked for.
 
-    Return one second if it asked for none, or if its limit uses the machine's time.
+    Return one second if the response has no Retry-After, or if its limit uses the machine's time.
     """
     seconds = [1]
     for fault in entry.faults:

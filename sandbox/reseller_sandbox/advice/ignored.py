@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, names
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
 
 
 @rule(Severity.RISK)
-def keys_ignored(record: Record) -> Iterator[Seen]:
+def keys_ignored(record: Record) -> Iterator[Case]:
     """Keys in a body or a query that have no effect on the operation.
 
     Instead:
@@ -23,12 +23,11 @@ def keys_ignored(record: Record) -> Iterator[Seen]:
             by_key.setdefault((entry.account, entry.operation, key), []).append(entry)
     for (_, operation, key), entries in by_key.items():
         name, _, near = key.partition("; nearest ")
-        hint = f"; the nearest that is read is {near}" if near else ""
+        hint = f"; did you mean {near}?" if near else "."
         domains = names(*entries)
         about = f" ({listed(domains)})" if domains else ""
-        yield Seen(
+        yield Case(
             entries,
-            f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which had no effect"
-            f"{hint}.",
+            f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which had no effect{hint}",
             domains,
         )

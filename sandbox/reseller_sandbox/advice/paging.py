@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
-from reseller_sandbox.advice.record import LIST, Record, grouped
+from reseller_sandbox.advice.finding import Case, Severity, rule
+from reseller_sandbox.advice.record import LIST, Record, by_account
 from reseller_sandbox.registry.model import OUTSIDE
 from reseller_sandbox.registry.state import account_named
 from reseller_sandbox.worlds import Entry
@@ -26,19 +27,18 @@ class _Page(NamedTuple):
     total: int
 
     @property
-    def names(self) -> tuple[int, int]:
-        """The positions of this page's names in the list: start and end."""
-        return (self.number - 1) * self.length, min(self.number * self.length, self.total)
+    def names(self) -> range:
+        """The positions of this page's names in the list."""
+        return range((self.number - 1) * self.length, min(self.number * self.length, self.total))
 
     @property
-    def following(self) -> tuple[int, int]:
+    def following(self) -> range:
         """The positions of the next page's names, empty after the last page."""
-        end = self.names[1]
-        return end, min(end + self.length, self.total)
+        return range(self.names.stop, min(self.names.stop + self.length, self.total))
 
 
 @rule(Severity.DATA)
-def pages_not_followed(record: Record) -> Iterator[Seen]:
+def pages_not_followed(record: Record) -> Iterator[Case]:
     """A list of names whose response had a nextPage that was never requested.
 
     The rule looks only at the names read, in any order and with any page number and page length.
@@ -47,36 +47,21 @@ def pages_not_followed(record: Record) -> Iterator[Seen]:
         Request nextPage until a response has none. The names on the other pages exist, and expire, too.
     """
     lists = (entry for entry in record.entries if entry.operation == LIST and entry.refused is None)
-    for entries in grouped(lists, lambda entry: entry.account).values():
-        pages = [page for page in map(_read, entries) if page is not None]
-        seen = _united([page.names for page in pages if not page.entry.lost])
+    for entries in by_account(lists):
+        pages = [page for page in map(_read, entries) if page is not None and not page.entry.lost]
+        seen = set(chain.from_iterable({page.names for page in pages}))
+        unseen = {names for names in {page.following for page in pages} if not seen.issuperset(names)}
         missed: dict[tuple[int, int], list[_Page]] = {}
         for page in pages:
-            if not page.entry.lost and not _covered(page.following, seen):
+            if page.following in unseen:
                 missed.setdefault((page.length, page.number), []).append(page)
         for (length, number), short in missed.items():
             last = -(-short[-1].total // length)
-            yield Seen(
+            yield Case(
                 [page.entry for page in short],
                 f"The list of names was read up to page {number} of {last} ({length} names a page); "
-                f"the answer named page {number + 1} as the next, and nobody asked for it.",
+                f"the answer had a nextPage, page {number + 1}, which no request read.",
             )
-
-
-def _united(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ``stretches`` with those that touch or overlap merged."""
-    united: list[tuple[int, int]] = []
-    for begin, end in sorted(stretches):
-        if united and begin <= united[-1][1]:
-            united[-1] = (united[-1][0], max(united[-1][1], end))
-        else:
-            united.append((begin, end))
-    return united
-
-
-def _covered(stretch: tuple[int, int], united: list[tuple[int, int]]) -> bool:
-    begin, end = stretch
-    return begin >= end or any(first <= begin and end <= last for first, last in united)
 
 
 def _read(entry: Entry) -> _Page | None:
@@ -94,5 +79,5 @@ def _read(entry: Entry) -> _Page | None:
         return None
     state = entry.before.state
     account = account_named(state, entry.account)
-    mine = account.client_id if account is not None else OUTSIDE
-    return _Page(entry, int(page), int(per_page), state.orders_of_account.count((mine,)))
+    holder = account.client_id if account is not None else OUTSIDE
+    return _Page(entry, int(page), int(per_page), state.orders_of_account.count((holder,)))

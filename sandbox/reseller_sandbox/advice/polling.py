@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from itertools import groupby
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
-from reseller_sandbox.advice.record import Record, clock_runs, names, reads
+from reseller_sandbox.advice.finding import Case, Severity, rule
+from reseller_sandbox.advice.record import Record, by_account, clock_runs, is_read, names
 from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.worlds import Entry
 
@@ -20,7 +21,7 @@ WITHIN = timedelta(seconds=2)
 
 # The docstring of the rule names these figures for users.
 @rule(Severity.RISK)
-def polled_without_pause(record: Record) -> Iterator[Seen]:
+def polled_without_pause(record: Record) -> Iterator[Case]:
     """The same read 5 times in a row, or several in turn, within 2 seconds.
     The rule applies only under a running clock, because a frozen clock shows no pauses.
 
@@ -28,34 +29,25 @@ def polled_without_pause(record: Record) -> Iterator[Seen]:
         Wait between two reads, longer each time. A real service limits the rate of requests, and the expected
         change takes hours or days. In a test, advance the world's clock instead.
     """
-    running: dict[str | None, list[Entry]] = {}
-    for entry in record.entries:
-        run = running.setdefault(entry.account, [])
-        if reads(entry) and clock_runs(entry):  # a frozen clock shows no pauses
-            if entry.carried_out or entry.refused:  # otherwise a fault stopped it, and the client retries
-                run.append(entry)
-        else:
-            yield from _without_pause(run)
-            run.clear()
-    for run in running.values():
-        yield from _without_pause(run)
+    for entries in by_account(record.entries):
+        for is_visible, run in groupby(entries, key=lambda entry: is_read(entry) and clock_runs(entry)):
+            if is_visible:  # if a fault stopped a request, the client retries, which is not polling
+                yield from _without_pause([entry for entry in run if entry.carried_out or entry.refused])
 
 
-def _without_pause(run: list[Entry]) -> Iterable[Seen]:
+def _without_pause(run: list[Entry]) -> Iterable[Case]:
     """Yield one case with all bursts in a run of reads, if there are any."""
-    polls: list[Entry] = []
-    end = -1
-    for first, last in _bursts(run):
-        polls += run[max(first, end + 1) : last + 1]
-        end = last
+    positions = {at for first, last in _bursts(run) for at in range(first, last + 1)}
+    polls = [run[at] for at in sorted(positions)]
     if not polls:
         return
     took = polls[-1].at - polls[0].at
-    asked = list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in polls))
-    verb = "were asked in turn" if len(asked) > 1 else "was asked"
-    yield Seen(
+    requests = list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in polls))
+    verb = "were sent in turn" if len(requests) > 1 else "was sent"
+    yield Case(
         polls,
-        f"{listed(asked)} {verb} {times(len(polls))} in a row {span(took)}, with nothing else in between.",
+        f"{listed(requests)} {verb} {times(len(polls))} in a row {span(took)}, without another request in "
+        "between.",
         names(*polls),
     )
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from reseller_sandbox import refusals
-from reseller_sandbox.advice.finding import Seen, Severity, rule
-from reseller_sandbox.advice.record import Record, charges, names, order_asked_for
+from reseller_sandbox.advice.finding import Case, Severity, rule
+from reseller_sandbox.advice.record import ORDERS, Record, charges, names
 from reseller_sandbox.advice.words import listed, plural, times
 from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.values import money
 from reseller_sandbox.worlds import Entry
 
-#: A client may learn the price from one refusal. So many without a correct order show a client that cannot.
+#: Minimum number of refusals without a correct order. A client may learn the price from one refusal.
 TRIES = 2
 
 #: The operations that take a purchaseCost.
@@ -21,7 +21,7 @@ _PRICED = ("v3.createDomain", "v3.renewDomain", "v3.requestTransfer")
 
 
 @rule(Severity.DATA)
-def premium_without_price(record: Record) -> Iterator[Seen]:
+def premium_without_price(record: Record) -> Iterator[Case]:
     """Premium names ordered at least twice without purchaseCost, and never with it.
     The orders can be for one name, or for several names once each.
 
@@ -31,17 +31,17 @@ def premium_without_price(record: Record) -> Iterator[Seen]:
     """
     for entries in _never_right(record, refusals.PREMIUM_COST_REQUIRED):
         operations = list(dict.fromkeys(entry.operation for entry in entries))
-        yield Seen(
+        yield Case(
             entries,
-            f"{listed(operations)} was asked {times(len(entries))} for premium names "
-            f"({listed(names(*entries))}) without purchaseCost, which had to be "
-            f"{listed(_facts(entries, 'price'))}, and never with it: nothing was ordered.",
+            f"{listed(operations)} was sent {times(len(entries))} for premium names "
+            f"({listed(names(*entries))}) without purchaseCost, and never with the price "
+            f"{listed(_facts(entries, 'price'))}. No name was ordered.",
             names(*entries),
         )
 
 
 @rule(Severity.DATA)
-def wrong_price_repeated(record: Record) -> Iterator[Seen]:
+def wrong_price_repeated(record: Record) -> Iterator[Case]:
     """Names ordered at least twice with a wrong purchaseCost, and never a right one.
     The orders can be for one name, or for several names once each.
 
@@ -50,17 +50,17 @@ def wrong_price_repeated(record: Record) -> Iterator[Seen]:
         (checkAvailability), because prices change. Do not send the same price again.
     """
     for entries in _never_right(record, refusals.PRICE_MISMATCH):
-        yield Seen(
+        yield Case(
             entries,
             f"{listed(names(*entries))}: ordered {times(len(entries))} with purchaseCost "
-            f"{listed(_facts(entries, 'given'))}, which had to be {listed(_facts(entries, 'price'))}, and "
-            "never with that: nothing was ordered.",
+            f"{listed(_facts(entries, 'given'))}, and never with the price "
+            f"{listed(_facts(entries, 'price'))}. No name was ordered.",
             names(*entries),
         )
 
 
 @rule(Severity.MONEY)
-def price_not_enforced(record: Record) -> Iterator[Seen]:
+def price_not_enforced(record: Record) -> Iterator[Case]:
     """Ordinary names ordered with a purchaseCost that differs from the charge.
 
     Instead:
@@ -78,9 +78,9 @@ def price_not_enforced(record: Record) -> Iterator[Seen]:
             for entry, sent, paid in orders
         ]
         more = sum((paid - sent for _, sent, paid in orders), Decimal(0))
-        yield Seen(
+        yield Case(
             entries,
-            f"{plural(len(orders), 'order')} paid another price than purchaseCost: {listed(each)}.",
+            f"{plural(len(orders), 'order')} paid a price that differs from purchaseCost: {listed(each)}.",
             names(*entries),
             more if more > 0 else None,
         )
@@ -107,8 +107,8 @@ def _price_sent(entry: Entry) -> Decimal | None:
     if entry.operation == "v3.renewDomain":
         inner = body.get("domain")
         places += [inner if isinstance(inner, dict) else {}, dict(entry.query)]
-    given = next((place["purchaseCost"] for place in places if place.get("purchaseCost") is not None), None)
-    return None if given is None else money.read_price(given, most=None)
+    price = next((place["purchaseCost"] for place in places if place.get("purchaseCost") is not None), None)
+    return None if price is None else money.read_price(price, most=None)
 
 
 def _never_right(record: Record, refused_by: refusals.Rule) -> Iterator[list[Entry]]:
@@ -124,7 +124,7 @@ def _never_right(record: Record, refused_by: refusals.Rule) -> Iterator[list[Ent
         for name in entry.domains:
             if entry.refused is not None and entry.refused.rule is refused_by:
                 refused.setdefault(name, []).append(entry)
-            elif name in refused and entry.changes and order_asked_for(entry) is not None:
+            elif name in refused and entry.changes and entry.operation in ORDERS:
                 del refused[name]
                 able.add(entry.account)
     for account, refused in waiting.items():
@@ -136,5 +136,5 @@ def _never_right(record: Record, refused_by: refusals.Rule) -> Iterator[list[Ent
 
 def _facts(entries: list[Entry], fact: str) -> list[str]:
     """Return the values of ``fact`` in the refusals, without duplicates."""
-    said = (str(entry.refused.facts[fact]) for entry in entries if entry.refused is not None)
-    return list(dict.fromkeys(said))
+    values = (str(entry.refused.facts[fact]) for entry in entries if entry.refused is not None)
+    return list(dict.fromkeys(values))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import TypeVar
 
 from msgspec import Struct
 
@@ -12,8 +11,6 @@ from reseller_sandbox.registry.model import LedgerEntry, Purpose
 from reseller_sandbox.values.matching import NO_OPERATION
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry, Snapshot
-
-Key = TypeVar("Key")
 
 #: The operation that lists an account's names.
 LIST = "v3.listDomains"
@@ -38,12 +35,12 @@ class Record(Struct, frozen=True, kw_only=True):
     present: Snapshot
 
 
-def grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, list[Entry]]:
-    """Return the requests by ``key``, in the order of each key's first request."""
-    groups: dict[Key, list[Entry]] = {}
+def by_account(entries: Iterable[Entry]) -> Iterable[list[Entry]]:
+    """Return the requests of each account, in the order of each account's first request."""
+    groups: dict[str | None, list[Entry]] = {}
     for entry in entries:
-        groups.setdefault(key(entry), []).append(entry)
-    return groups
+        groups.setdefault(entry.account, []).append(entry)
+    return groups.values()
 
 
 def charges(entry: Entry) -> list[LedgerEntry]:
@@ -59,7 +56,7 @@ def renewals(entry: Entry) -> list[LedgerEntry]:
     return [charge for charge in charges(entry) if charge.purpose is Purpose.RENEWAL]
 
 
-def renewed_itself(entry: LedgerEntry) -> bool:
+def is_automatic_renewal(entry: LedgerEntry) -> bool:
     """Whether the entry is an automatic renewal, made by the clock."""
     return entry.purpose is Purpose.RENEWAL and entry.refunds is None and entry.cause.startswith("event:")
 
@@ -75,14 +72,6 @@ def currency(entry: Entry) -> str | None:
     return next((accounts[charge.account].currency for charge in charges(entry)), None)
 
 
-def order_asked_for(entry: Entry) -> str | None:
-    """Return the kind of order requested, carried out or not, or None.
-
-    Examples: ``registration``, ``transfer``.
-    """
-    return ORDERS.get(entry.operation)
-
-
 def clock_runs(entry: Entry) -> bool:
     """Whether the clock ran at the request, so that earlier pauses are visible."""
     return not entry.before.clock.frozen
@@ -93,8 +82,8 @@ def names(*entries: Entry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(to_unicode(name) for entry in entries for name in entry.domains))
 
 
-def reads(entry: Entry) -> bool:
-    """Whether the request reads and cannot change anything."""
+def is_read(entry: Entry) -> bool:
+    """Whether the request cannot change anything."""
     return entry.operation != NO_OPERATION and (
         entry.method == "GET" or entry.operation == "v3.checkAvailability"
     )

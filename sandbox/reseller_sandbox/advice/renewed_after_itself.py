@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
-from reseller_sandbox.advice.record import Record, cost, renewals, renewed_itself
+from reseller_sandbox.advice.finding import Case, Severity, rule
+from reseller_sandbox.advice.record import Record, cost, is_automatic_renewal, renewals
 from reseller_sandbox.advice.words import span
 from reseller_sandbox.registry.model import LedgerEntry
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.names import to_unicode
 
-#: Maximum time after an automatic renewal in which a requested one counts as unaware of the first.
+#: Maximum time between an automatic renewal and a renewal by request that counts as unaware of the first.
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 
 
 @rule(Severity.MONEY)
-def renewed_after_auto_renewal(record: Record) -> Iterator[Seen]:
+def renewed_after_auto_renewal(record: Record) -> Iterator[Case]:
     """A renewal by request within a day after the name's automatic renewal.
 
     Instead:
@@ -33,12 +33,11 @@ def renewed_after_auto_renewal(record: Record) -> Iterator[Seen]:
         if charge is None or earlier is None:
             continue
         name, unit = to_unicode(charge.name), state.accounts[charge.account].currency
-        by_itself = money.write(_paid(record, earlier))
-        yield Seen(
+        automatic = money.write(_paid(record, earlier))
+        yield Case(
             [entry],
-            f"{name} renewed itself on {wire(earlier.at)} for {by_itself} {unit} and "
-            f"was renewed by request {span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} "
-            "more.",
+            f"{name} was renewed automatically on {wire(earlier.at)} for {automatic} {unit} and "
+            f"again by request {span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} more.",
             (name,),
             cost(entry),
         )
@@ -51,13 +50,14 @@ def _automatic(record: Record, charge: LedgerEntry) -> LedgerEntry | None:
         earlier = ledger.get(number)
         if earlier is None or charge.at - earlier.at > AFTER_AN_AUTOMATIC_ONE:
             return None
-        if earlier.order == charge.order and renewed_itself(earlier):
+        if earlier.order == charge.order and is_automatic_renewal(earlier):
             return earlier
     return None
 
 
 def _paid(record: Record, renewal: LedgerEntry) -> Decimal:
     """Return the cost of an automatic renewal, including privacy."""
-    beside = record.present.state.ledger.get(renewal.id + 1)
-    with_it = beside is not None and (beside.cause, beside.at) == (renewal.cause, renewal.at)
-    return -renewal.amount - (beside.amount if beside is not None and with_it else 0)
+    privacy = record.present.state.ledger.get(renewal.id + 1)
+    if privacy is None or (privacy.cause, privacy.at) != (renewal.cause, renewal.at):
+        return -renewal.amount
+    return -renewal.amount - privacy.amount

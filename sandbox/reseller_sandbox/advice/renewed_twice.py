@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from decimal import Decimal
 
-from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.lost import answer_lost
 from reseller_sandbox.advice.record import Record, cost, currency, renewals
 from reseller_sandbox.advice.words import plural, span, times
@@ -15,7 +15,7 @@ from reseller_sandbox.values import money
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
-#: Maximum time between two equal renewals of a domain that count as one sent twice:
+#: Maximum time between two equal renewals of a domain that count as the same renewal sent twice:
 #: the longest interval between two runs of an hourly job.
 SOON = timedelta(minutes=90)
 
@@ -24,7 +24,7 @@ AFTER_A_LOST_ANSWER = timedelta(days=1)
 
 
 @rule(Severity.MONEY)
-def renewed_twice(record: Record) -> Iterator[Seen]:
+def renewed_twice(record: Record) -> Iterator[Case]:
     """The same renewal, of a name for the same years, carried out twice in 90 minutes.
     If the response to the first was lost, the limit is a day.
 
@@ -50,14 +50,14 @@ def _same_again(first: Entry, paid: LedgerEntry, second: Entry, paid_again: Ledg
     return paid.years == paid_again.years and second.at - first.at <= limit
 
 
-def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Seen]:
+def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Case]:
     if len(chain) < 2:
         return
     (first, charge), *again = chain
     wasted = sum((cost(entry, charge.cause) for entry, charge in again), Decimal(0))
     name, unit = to_unicode(charge.name), currency(first)
     lost = "; the answer to the first was lost or late" if answer_lost(first) else ""
-    yield Seen(
+    yield Case(
         list({entry.id: entry for entry, _ in chain}.values()),
         f"{name} was renewed {times(len(chain))} for {plural(charge.years, 'year')} each "
         f"{span(chain[-1][1].at - charge.at)}{lost}: {money.write(wasted)} {unit} more than one renewal "

@@ -1,4 +1,4 @@
-"""The catalogue of advice rules, and the search."""
+"""The catalogue of advice rules, and the search for findings."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def advise(world: World) -> list[Finding]:
     with world.lock:
         world.settle()
         record = Record(entries=tuple(world.journal), beginning=world.origin, present=world.snapshot)
-    cases = [(rule, seen) for rule in RULES for seen in rule.look(record)]
-    cases.sort(key=lambda case: case[1].entries[0].number)  # stable: ties keep the catalogue's order
+    cases = [(rule, case) for rule in RULES for case in rule.find_cases(record)]
+    cases.sort(key=lambda found: found[1].entries[0].number)  # stable: ties keep the catalogue's order
     return [
         Finding(
             rule=rule.name,
             severity=rule.severity,
-            account=seen.entries[0].account,
-            domains=seen.domains,
-            summary=seen.summary,
+            account=case.entries[0].account,
+            domains=case.domains,
+            summary=case.summary,
             instead=rule.instead,
-            amount=seen.amount,
-            currency=currency(seen.entries[0]) if seen.amount is not None else None,
-            entries=tuple(entry.id for entry in seen.entries),
+            amount=case.amount,
+            currency=currency(case.entries[0]) if case.amount is not None else None,
+            entries=tuple(entry.id for entry in case.entries),
         )
-        for rule, seen in cases
+        for rule, case in cases
     ]

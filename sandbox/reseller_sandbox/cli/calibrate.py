@@ -11,16 +11,20 @@ from reseller_sandbox.fixture import FixtureError
 from reseller_sandbox.tools.calibrate import calibrated, report
 from reseller_sandbox.tools.calibrate.transcripts import UnusableTranscript, read_transcript
 
-_EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a file cannot be used."
+_EXITS = "Exit status: 0 if all answers are explained, 1 if not, 2 if a file is not usable."
 
 
 @click.command(cls=Command, epilog=_EXITS)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--write", "target", metavar="FILE", type=click.Path(path_type=Path), help="Write a profile there."
+    "--write",
+    "target",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="File to write a profile to, for --profile.",
 )
 @click.option(
-    "--fixture", metavar="PATH", help="What there was at first: zones and prices, accounts and names."
+    "--fixture", metavar="PATH", help="Fixture of the initial state: zones and prices, accounts and names."
 )
 @AS_JSON
 @click.pass_context
@@ -29,22 +33,23 @@ def calibrate(
 ) -> None:
     """Determine assumptions that the contract leaves open from transcripts of a real service.
 
-    Each of FILES is a HAR file, as browsers and proxies write it, or what journal find --json prints. Nothing
-    is sent anywhere. The profile that --write makes is for --profile. With a fixture of what the
-    recording began with, more can be told: what depends on prices, on terms, and on what happened before.
+    Each of FILES is a HAR file, as browsers and proxies write it, or the output of journal find --json. The
+    command sends no requests. With a fixture of the state before the first request, it determines more
+    assumptions: those that depend on prices, on terms and on earlier requests.
     """
     try:
-        read = [read_transcript(file) for file in files]
-        found = calibrated((one for transcript in read for one in transcript.exchanges), fixture=fixture)
+        transcripts = [read_transcript(file) for file in files]
+        exchanges = (exchange for transcript in transcripts for exchange in transcript.exchanges)
+        calibration = calibrated(exchanges, fixture=fixture)
     except (UnusableTranscript, FixtureError) as problem:
         give_up(str(problem))
-    passed_over = [one for transcript in read for one in transcript.passed_over]
-    if not found.exchanges:
-        give_up("the files tell of no request of the reseller API that was answered")
+    skipped = [entry for transcript in transcripts for entry in transcript.skipped]
+    if not calibration.exchanges:
+        give_up("the files do not have an answered request of the reseller API")
     if target is not None:
-        write(target, report.profile(found, len(files)))
+        write(target, report.profile(calibration, len(files)))
     if as_json:
-        say_json(report.as_json(found, passed_over))
+        say_json(report.as_json(calibration, skipped))
     else:
-        say("\n".join(report.lines(found, passed_over)))
-    context.exit(1 if found.deviations else 0)
+        say("\n".join(report.lines(calibration, skipped)))
+    context.exit(1 if calibration.deviations else 0)

@@ -62,10 +62,9 @@ class ItemCovered(Struct, frozen=True, kw_only=True):
 def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None = None) -> list[ItemCovered]:
     """Return every item with its counts.
 
-    If ``most`` is given, an item lists at most so many of its requests or tests.
+    With ``most``, an item lists at most that many of its requests or tests.
     """
     nothing = Mark()
-    found = ((item, marks.get(item.key, nothing)) for item in items)
     return [
         ItemCovered(
             area=item.area,
@@ -74,26 +73,26 @@ def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None =
             covered=exercised(item.area, mark),
             **{**asdict(mark), "values": tuple(mark.values), "by": tuple(mark.by)[:most]},
         )
-        for item, mark in found
+        for item, mark in ((item, marks.get(item.key, nothing)) for item in items)
     ]
 
 
-def areas(found: Sequence[ItemCovered]) -> list[AreaCovered]:
+def areas(items: Sequence[ItemCovered]) -> list[AreaCovered]:
     """Return the figures of each area that has items."""
+    flags = {area: [item.covered for item in items if item.area == area] for area in AREAS}
     return [
-        _figures(area, about, own)
-        for area, about in AREAS.items()
-        if (own := [item for item in found if item.area == area])
+        AreaCovered(
+            area=area,
+            covered=sum(covered),
+            total=len(covered),
+            percentage=percentage(sum(covered), len(covered)),
+            about=AREAS[area],
+        )
+        for area, covered in flags.items()
+        if covered
     ]
-
-
-def _figures(area: str, about: str, found: Sequence[ItemCovered]) -> AreaCovered:
-    count = sum(item.covered for item in found)
-    return AreaCovered(
-        area=area, covered=count, total=len(found), percentage=percentage(count, len(found)), about=about
-    )
 
 
 def percentage(count: int, total: int) -> float:
-    """Return the share in percent, rounded down to one digit. Only all is 100."""
+    """Return the share in percent, rounded down to one digit, so that only complete coverage is 100."""
     return count * 1000 // total / 10 if total else 100.0

@@ -21,16 +21,16 @@ from reseller_sandbox.worlds.journal import Move
 
 #: The areas, each with a description of its items and of when an item counts as exercised.
 AREAS: Mapping[str, str] = {
-    "operations": "An operation of v3 or v2.0, once it has been carried out.",
-    "errors": "A documented error of an operation, once a client was told it.",
-    "stages": "An operation at a stage of its name, once that stage has let it pass or refused it.",
-    "transitions": "A change of a name's stage by a request, once one has made it.",
-    "events": "What time does to a name by itself, once it has happened.",
-    "faults": "A kind of fault in a phase, once it was applied to a request.",
-    "assumptions": "A silence of the contract, once an answer has rested on what it is taken to mean.",
+    "operations": "Operations of v3 and v2.0. An operation counts when it has been carried out.",
+    "errors": "Documented errors of operations. An error counts when a client has received it.",
+    "stages": "Operations at the stages of a name. A stage counts when it has decided the request.",
+    "transitions": "Changes of a name's stage by requests. A transition counts when a request has made it.",
+    "events": "Timed events of names. An event counts when it has happened.",
+    "faults": "Kinds of faults in a phase. A fault counts when it has been applied to a request.",
+    "assumptions": "Behaviour that the contract leaves open. An assumption counts when an answer used it.",
 }
 
-#: The assumptions that no response depends on, because only timed transitions use them.
+#: The assumptions that only timed transitions use, so that no response depends on them.
 OF_TIME_ALONE = frozenset({"lifecycle.autorenew.tries"})
 
 #: The stage names before an order exists, and after it ends.
@@ -39,8 +39,8 @@ START, END = "nothing", "nothing more"
 #: How items are counted.
 COUNTS = (
     "Each operation, documented error of an operation, operation at a stage, transition, timed event, kind "
-    "of fault in a phase and assumption is one item, and counts when it has been exercised at least once; an "
-    "error that a fault injected counts, too, and says so."
+    "of fault in a phase and assumption is one item. An item counts when it has been exercised at least "
+    "once. An error that a fault injected counts, too, and is marked."
 )
 
 
@@ -63,16 +63,18 @@ def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
     With ``like``, yield only items of matching operations. Assumptions are left out if they are about an
     interface of which no operation matches.
     """
-    operations = [one for one in contract if like is None or like.matches(one.id)]
-    yield from (Item("operations", one.id, one.id) for one in operations)
-    yield from (Item("errors", f"{one.id} {error}", one.id) for one in operations for error in one.errors)
-    yield from (Item("stages", f"{one.id} {stage}", one.id) for one in operations for stage in stages(one))
+    operations = [each for each in contract if like is None or like.matches(each.id)]
+    yield from (Item("operations", each.id, each.id) for each in operations)
+    yield from (Item("errors", f"{each.id} {error}", each.id) for each in operations for error in each.errors)
+    yield from (
+        Item("stages", f"{each.id} {stage}", each.id) for each in operations for stage in stages(each)
+    )
     yield from (Item("transitions", name) for name in transitions().values())
     yield from (Item("events", event_name(row)) for row in TIMED)
     yield from (Item("faults", f"{kind.name} {phase}") for kind in KINDS.values() for phase in kind.phases)
-    left = {one.interface for one in contract} - {one.interface for one in operations}
+    unmatched = {each.interface for each in contract} - {each.interface for each in operations}
     names = [name for name in Assumptions().values() if name not in OF_TIME_ALONE]
-    yield from (Item("assumptions", name) for name in names if name.partition(".")[0] not in left)
+    yield from (Item("assumptions", name) for name in names if name.partition(".")[0] not in unmatched)
 
 
 def checks_stage(operation: ApiOperation) -> int | None:
@@ -113,5 +115,5 @@ def event_name(row: TimedTransition) -> str:
 
     It includes the stage only if several transitions have the same event.
     """
-    several = sum(one.event == row.event for one in TIMED) > 1
+    several = sum(timed.event == row.event for timed in TIMED) > 1
     return f"{row.event} at {row.stage}" if several else row.event

@@ -53,13 +53,12 @@ class Mark(Struct):
 Marks = dict[Key, Mark]
 
 
-def merged(runs: Iterable[Mapping[Key, Mark]]) -> Marks:
-    """Return the combined counts of several runs."""
-    whole: Marks = {}
-    for run in runs:
-        for key, mark in run.items():
-            whole.setdefault(key, Mark()).add(mark)
-    return whole
+def total(counts: Iterable[tuple[Key, Mark]]) -> Marks:
+    """Return the sum of the counts of each item."""
+    marks: Marks = {}
+    for key, mark in counts:
+        marks.setdefault(key, Mark()).add(mark)
+    return marks
 
 
 def exercised(area: str, mark: Mark) -> bool:
@@ -69,28 +68,27 @@ def exercised(area: str, mark: Mark) -> bool:
 
 def read(tally: Tally, contract: Contract) -> Marks:
     """Return the counts of a tally by item."""
-    known = {mark.id: mark for mark in contract}
-    rows = {(row.event, stage): row for row in TIMED for stage in (row.stage, None)}
+    return total(_counts(tally, {operation.id: operation for operation in contract}))
+
+
+def _counts(tally: Tally, operations: Mapping[str, ApiOperation]) -> Iterator[tuple[Key, Mark]]:
     moves = transitions()
-    marks: Marks = {}
     for exercise, seen in list(tally.requests.items()):
-        for key, mark in _met(exercise, seen, known.get(exercise.operation)):
-            marks.setdefault(key, Mark()).add(mark)
-        for move in exercise.moves:
-            if move in moves:
-                marks.setdefault(("transitions", moves[move]), Mark()).add(_mark(seen))
+        yield from _exercised_by(exercise, seen, operations.get(exercise.operation))
+        yield from ((("transitions", moves[move]), _mark(seen)) for move in exercise.moves if move in moves)
+    rows = {(row.event, stage): row for row in TIMED for stage in (row.stage, None)}
     for (event, stage), seen in list(tally.events.items()):
-        row = rows.get((event, stage)) or rows.get((event, None))
-        if row is not None:
-            marks.setdefault(("events", event_name(row)), Mark()).add(Mark(times=seen.times))
-    return marks
+        if (row := rows.get((event, stage)) or rows.get((event, None))) is not None:
+            yield ("events", event_name(row)), Mark(times=seen.times)
 
 
 def _mark(seen: Counted, carried_out: int = 0, refused: int = 0, injected: int = 0) -> Mark:
     return Mark(seen.times, carried_out, refused, injected, by={seen.first: None})
 
 
-def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> Iterator[tuple[Key, Mark]]:
+def _exercised_by(
+    exercise: Exercise, seen: Counted, operation: ApiOperation | None
+) -> Iterator[tuple[Key, Mark]]:
     """Yield the items that a request exercised, except for transitions."""
     times = seen.times
     if operation is not None:
@@ -99,7 +97,7 @@ def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> I
         yield ("operations", name), _mark(seen, carried_out=done, refused=refused)
         if exercise.error:
             yield ("errors", f"{name} {exercise.error}"), _mark(seen, injected=times * exercise.injected)
-        if exercise.stage is not None and _knew_stage(operation, exercise):
+        if exercise.stage is not None and _shows_stage(operation, exercise):
             yield ("stages", f"{name} {exercise.stage}"), _mark(seen, carried_out=done, refused=refused)
     for kind, phase in exercise.faults:
         yield ("faults", f"{kind} {phase}"), _mark(seen)
@@ -109,7 +107,7 @@ def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> I
         yield ("assumptions", assumption), mark
 
 
-def _knew_stage(operation: ApiOperation, exercise: Exercise) -> bool:
+def _shows_stage(operation: ApiOperation, exercise: Exercise) -> bool:
     """Whether a request passed the check of the stage, or was refused by it."""
     if exercise.carried_out:
         return True

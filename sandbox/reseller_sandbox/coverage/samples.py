@@ -58,19 +58,19 @@ def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tup
     At the stage ``arriving``, the name is on its way to ``main``.
     """
     if stage == Stage.ARRIVING:
-        coming = Step(call="transfers.add", given={"domain": NAME, "to": "main"})
-        return *name_at(Stage.ACTIVE, "outside"), coming
-    given: dict[str, Any] = {"name": NAME, "account": holder, "stage": str(stage), "auth_code": CODE}
+        transfer = Step(call="transfers.add", given={"domain": NAME, "to": "main"})
+        return *name_at(Stage.ACTIVE, "outside"), transfer
+    parameters: dict[str, Any] = {"name": NAME, "account": holder, "stage": str(stage), "auth_code": CODE}
     if autorenew:
-        given["autorenew"] = True
+        parameters["autorenew"] = True
     if stage == Stage.ACTIVE:
-        given["expires"] = EXPIRES
-    added = Step(call="names.add", given=given)
+        parameters["expires"] = EXPIRES
+    added = Step(call="names.add", given=parameters)
     return (SLOW, added) if stage in (Stage.REQUESTED, Stage.PROCESSING) else (added,)
 
 
-#: Keeps a name at stages that otherwise take no time.
+#: The call after which a name stays at stages that otherwise take no time.
 SLOW = Step(call="assumptions.set", given={"assume": {"v2.order_processing": 3600}})
 
-#: Makes a failed renewal be tried again.
+#: The call after which a failed renewal is tried again.
 DAILY = Step(call="assumptions.set", given={"assume": {"lifecycle.autorenew.tries": "daily"}})

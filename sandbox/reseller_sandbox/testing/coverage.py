@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from msgspec import to_builtins
+from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.contract import items_of
 from reseller_sandbox.coverage.items import AREAS
-from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
+from reseller_sandbox.coverage.marks import Key, Mark, Marks, total
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
@@ -32,30 +33,27 @@ FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller
 _ALL = "all"
 
 #: The key of a worker's output under which it sends its coverage.
-_TOLD = "reseller_sandbox_coverage"
+_OUTPUT = "reseller_sandbox_coverage"
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Options:
     """Options of the report: its forms, the minimum percentages, and the operations."""
 
     forms: Mapping[str, Path]
-    least: Mapping[str, float]
+    minimum: Mapping[str, float]
     operation: str | None
 
 
-def wishes(forms: str, least: str, operation: str, folder: Path) -> Wishes:
+def parse_options(forms: str, minimum: str, operation: str, folder: Path) -> Options:
     """Return the parsed options, with files below ``folder``. Raise ``UsageError``."""
     if operation:
         try:
             items_of(contract(), operation)
         except Refused as refused:
             raise pytest.UsageError(f"--reseller-sandbox-cover-of: {refused.message}") from None
-    return Wishes(
-        {name: folder / (file or FORMS[name]) for name, file in _forms(forms or "term")},
-        dict(_least(least)),
-        operation or None,
-    )
+    files = {name: folder / (file or FORMS[name]) for name, file in _forms(forms or "term")}
+    return Options(files, dict(_minimum(minimum)), operation or None)
 
 
 def _forms(option: str) -> Iterator[tuple[str, str]]:
@@ -63,13 +61,13 @@ def _forms(option: str) -> Iterator[tuple[str, str]]:
         name, _, file = word.partition(":")
         if name not in FORMS or (file and not FORMS[name]):
             raise pytest.UsageError(
-                f"--reseller-sandbox-coverage takes html, json and term, the first two with a file "
+                f"--reseller-sandbox-coverage must be html, json or term, the first two also with a file "
                 f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS)}{before_a_path(COVERAGE)}"
             )
         yield name, file
 
 
-def _least(option: str) -> Iterator[tuple[str, float]]:
+def _minimum(option: str) -> Iterator[tuple[str, float]]:
     for word in option.replace(",", " ").split():
         area, mark, number = word.rpartition("=")
         try:
@@ -78,7 +76,7 @@ def _least(option: str) -> Iterator[tuple[str, float]]:
             percent = -1.0
         if not 0 <= percent <= 100 or area not in ((*AREAS, _ALL) if mark else ("",)):
             raise pytest.UsageError(
-                "--reseller-sandbox-cover-min takes a percentage from 0 to 100, or such of areas "
+                "--reseller-sandbox-cover-min must be a percentage from 0 to 100, or percentages of areas "
                 f"({', '.join(AREAS)}) as in operations=90,errors=40, not {word[:80]!r}{nearest(area, AREAS)}"
             )
         yield area or _ALL, percent
@@ -87,15 +85,14 @@ def _least(option: str) -> Iterator[tuple[str, float]]:
 class Collector:
     """Pytest plugin that collects coverage, registered only if an option asks for it."""
 
-    def __init__(self, wanted: Wishes) -> None:
-        self._wanted = wanted
-        self._runs: list[Marks] = []
-        # With each world, so that its id cannot be reused for another object.
-        self._known: dict[int, tuple[Watched, Mapping[Key, Mark]]] = {}
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._counts: list[tuple[Key, Mark]] = []
+        self._known: dict[Watched, Marks] = {}
         self._test = ""
         self._report: Report | None = None
         self._written: list[str] = []
-        self._wrong: list[str] = []
+        self._problems: list[str] = []
 
     def collect(self, worlds: Sequence[Watched]) -> None:
         """Add the coverage of a test that ends, from each world. A world may outlive the test."""
@@ -103,16 +100,10 @@ class Collector:
         for world in worlds:
             with suppress(Refused, Unreachable):  # The test may have deleted the world or stopped the server.
                 marks = {item.key: item.mark for item in world.coverage.items(seen=True).items}
-                self._known[id(world)] = world, marks
-                _, before = known.get(id(world), (world, {}))
-                self._runs.append(dict(self._new(marks, before)))
-
-    def _new(self, marks: Mapping[Key, Mark], known: Mapping[Key, Mark]) -> Iterator[tuple[Key, Mark]]:
-        for key, mark in marks.items():
-            since = mark.since(known.get(key, Mark()))
-            if since.times:
-                since.by = {self._test: None}
-                yield key, since
+                self._known[world], before = marks, known.get(world, {})
+                new = ((key, mark.since(before.get(key, Mark()))) for key, mark in marks.items())
+                by = {self._test: None}
+                self._counts += [(key, replace(mark, by=by)) for key, mark in new if mark.times]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Remember the name of the test that runs."""
@@ -121,19 +112,19 @@ class Collector:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Add the coverage that a worker has collected."""
-        output = getattr(node, "workeroutput", {}).get(_TOLD, "[]")
-        self._runs.append({(area, name): _mark(**fields) for area, name, fields in json.loads(output)})
+        output = getattr(node, "workeroutput", {}).get(_OUTPUT, "[]")
+        self._counts += msgspec.json.decode(output, type=list[tuple[Key, Mark]])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report, and fail the run if the coverage is too low. In a worker, send the coverage."""
-        marks = merged(self._runs)
+        marks = total(self._counts)
         output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
         if output is not None:
-            output[_TOLD] = json.dumps([[*key, to_builtins(mark)] for key, mark in marks.items()])
+            output[_OUTPUT] = msgspec.json.encode(list(marks.items())).decode()
         elif not session.config.option.collectonly:
-            self._report = report = Report(marks, "tests", self._wanted.operation)
-            self._wrong = [*self._unwritten(report), *self._too_little(report)]
-            if self._wrong and session.exitstatus == pytest.ExitCode.OK:
+            self._report = report = Report(marks, "tests", self._options.operation)
+            self._problems = [*self._unwritten(report), *self._too_little(report)]
+            if self._problems and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -141,17 +132,17 @@ class Collector:
         if self._report is None:
             return
         terminalreporter.write_sep("-", "reseller sandbox: coverage of the contract")
-        if "term" in self._wanted.forms:
+        if "term" in self._options.forms:
             for line in lines(self._report):
                 terminalreporter.write_line(line)
         for line in self._written:
             terminalreporter.write_line(line)
-        for line in self._wrong:
+        for line in self._problems:
             terminalreporter.write_line(f"FAIL {line}", red=True, bold=True)
 
     def _unwritten(self, report: Report) -> Iterator[str]:
         """Write the files of the report. Yield a line for each file that cannot be written."""
-        for form, file in self._wanted.forms.items():
+        for form, file in self._options.forms.items():
             if form == "term":
                 continue
             try:
@@ -163,12 +154,12 @@ class Collector:
 
     def _too_little(self, report: Report) -> Iterator[str]:
         percentages = {_ALL: report.percentage, **{area.area: area.percentage for area in report.areas}}
-        for area, least in self._wanted.least.items():
-            if percentages[area] < least:
+        for area, minimum in self._options.minimum.items():
+            if percentages[area] < minimum:
                 about = "" if area == _ALL else f"{area}: "
                 yield (
                     f"{about}{percentages[area]:g} % of the contract is covered; "
-                    f"--reseller-sandbox-cover-min asks for {least:g} %"
+                    f"--reseller-sandbox-cover-min asks for {minimum:g} %"
                 )
 
 
@@ -178,7 +169,3 @@ def _text(form: str, report: Report) -> str:
     from reseller_sandbox.reports.page import page
 
     return page(report)
-
-
-def _mark(**fields: Any) -> Mark:
-    return Mark(**{**fields, "values": dict.fromkeys(fields["values"]), "by": dict.fromkeys(fields["by"])})

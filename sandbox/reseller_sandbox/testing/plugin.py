@@ -60,10 +60,10 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     forms, least = _said(config, COVERAGE), _said(config, COVER_MIN)
     if forms or least:
-        from reseller_sandbox.testing.coverage import Collector, wishes
+        from reseller_sandbox.testing.coverage import Collector, parse_options
 
-        wanted = wishes(forms, least, _said(config, COVER_OF), config.invocation_params.dir)
-        config.pluginmanager.register(Collector(wanted), COVERAGE)
+        options = parse_options(forms, least, _said(config, COVER_OF), config.invocation_params.dir)
+        config.pluginmanager.register(Collector(options), COVERAGE)
     if _said(config, SWEEP):
         from reseller_sandbox.testing.rerun import SweepingTests, wished_sweep
 

@@ -16,28 +16,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.tools.calibrate.bench import (
-    OTHER_HEADER,
-    OTHER_VERSION,
-    OTHER_WORD,
-    SECONDS,
-    SOME_TIME,
-    UNSEEN,
-    candidates,
-    zones_of,
-)
-from reseller_sandbox.tools.calibrate.following import followed
-from reseller_sandbox.tools.calibrate.likeness import Unlikeness
-from reseller_sandbox.tools.calibrate.search import Explained, Trying, allows_all, possible
+from reseller_sandbox.tools.calibrate.bench import PLACEHOLDERS, UNSEEN, candidates, zones_of
+from reseller_sandbox.tools.calibrate.following import follow
+from reseller_sandbox.tools.calibrate.likeness import Difference
+from reseller_sandbox.tools.calibrate.search import Case, Explanation, Search, allows_all, possible
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 
 
 class Determination(Struct, frozen=True):
     """The values of an assumption that agree with the transcripts.
 
-    ``value`` is the only one that agrees, None if there are several. ``likely`` is the one to use: the
-    default if it agrees, otherwise an observed value. ``ruled_out`` are the values that disagree, ``left``
-    those that agree. ``by`` are the places of the exchanges that rule values out.
+    ``value`` is the only value that agrees, None if several agree. ``likely`` is the value for a profile:
+    the default if the default agrees, otherwise an observed value. ``ruled_out`` are the values that
+    disagree, and ``left`` the values that agree. ``by`` are the places of the exchanges that rule values out.
     """
 
     name: str
@@ -45,10 +36,10 @@ class Determination(Struct, frozen=True):
     likely: Any
     ruled_out: tuple[Any, ...]
     left: tuple[Any, ...]
-    by: tuple[str, ...] = ()
+    by: tuple[str, ...]
 
     @property
-    def is_determined(self) -> bool:
+    def is_narrowed(self) -> bool:
         """Whether at least one value is ruled out."""
         return self.value is not None or bool(self.ruled_out)
 
@@ -58,29 +49,30 @@ class Deviation(Struct, frozen=True):
 
     exchange: ObservedExchange
     operation: str
-    differences: Sequence[Unlikeness]
+    differences: Sequence[Difference]
 
 
 class Calibration(Struct, frozen=True):
     """The result for every assumption, and the exchanges that nothing explains.
 
-    ``lost`` is the place of the first exchange that does not follow from the fixture.
+    ``given_up`` are the places of the exchanges that would need too many tries. ``lost`` is the place of the
+    first exchange that does not follow from the fixture.
     """
 
-    verdicts: Mapping[str, Determination]
-    deviations: Sequence[Deviation] = ()
-    exchanges: int = 0
-    left_aside: Sequence[str] = ()
-    lost: str = ""
+    determinations: Mapping[str, Determination]
+    deviations: Sequence[Deviation]
+    exchanges: int
+    given_up: Sequence[str]
+    lost: str
 
     @property
     def assume(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, for a profile."""
         defaults = Assumptions().values()
         return {
-            name: verdict.likely
-            for name, verdict in self.verdicts.items()
-            if verdict.is_determined and verdict.likely != defaults[name]
+            name: determination.likely
+            for name, determination in self.determinations.items()
+            if determination.is_narrowed and determination.likely != defaults[name]
         }
 
 
@@ -94,110 +86,109 @@ def calibrated(
     Raise ``FixtureError``.
     """
     exchanges = list(exchanges)
-    known = [part for exchange in exchanges for part in _parts(exchange)]
-    tried = candidates(known) if only is None else _alone(only)
+    parts = [part for exchange in exchanges for part in _parts(exchange)]
+    if only is None:
+        tried: Mapping[str, Sequence[Any]] = candidates(parts)
+    else:
+        tried = {name: (value,) for name, value in only.values().items() if name not in UNSEEN}
     alive = {name: list(values) for name, values in tried.items()}
     by: dict[str, dict[str, None]] = {name: {} for name in tried}
-    trying = Trying(None if fixture is None else zones_of(fixture))
-    found: list[Explained] = []
-    seen: set[tuple[Any, ...]] = set()
-    for met in map(trying.met, known):
-        if met.key not in seen:
-            seen.add(met.key)
-            found.append(trying.explained(met, alive))
-            _narrow([found[-1]], alive, by)
-    while _narrow(found, alive, by) or _look_again(trying, found, alive):
+    search = Search(None if fixture is None else zones_of(fixture))
+    cases: dict[tuple[Any, ...], Case] = {}
+    for case in map(search.case, parts):
+        cases.setdefault(case.key, case)
+    explanations: list[Explanation] = []
+    for case in cases.values():
+        explanations.append(search.explain(case, alive))
+        _narrow([explanations[-1]], alive, by)
+    while _narrow(explanations, alive, by) or _search_again(search, explanations, alive):
         pass
-    lost, explained = "", frozenset[str]()
+    lost, explained = "", set[str]()
     if fixture is not None:
-        result = followed(exchanges, fixture, alive)
-        lost, explained = result.lost, frozenset(result.explained)
-        for name, place in result.by.items():
-            alive[name] = list(result.left[name])
+        following = follow(exchanges, fixture, alive)
+        lost, explained = following.lost, following.explained
+        for name, place in following.by.items():
+            alive[name] = following.possible(name)
             by[name][place] = None
     return Calibration(
-        {name: _verdict(name, tried[name], alive[name], tuple(by[name])) for name in tried},
+        {name: _determination(name, tried[name], alive[name], tuple(by[name])) for name in tried},
         [
-            Deviation(one.met.exchange, one.met.subject.operation, one.nearest or one.beside)
-            for one in found
-            if (one.nearest or one.beside) and one.met.exchange.place not in explained
+            Deviation(each.case.exchange, each.case.subject.operation, each.differences)
+            for each in explanations
+            if each.differences and each.case.exchange.place not in explained
         ],
-        len(known),
-        [one.met.exchange.place for one in found if one.given_up],
+        len(parts),
+        [each.case.exchange.place for each in explanations if each.given_up],
         lost,
     )
 
 
-def _alone(only: Assumptions) -> dict[str, tuple[Any, ...]]:
-    return {name: (value,) for name, value in only.values().items() if name not in UNSEEN}
-
-
-def _look_again(trying: Trying, found: list[Explained], alive: dict[str, list[Any]]) -> bool:
-    """Look for more explanations if the known ones no longer allow every value.
+def _search_again(search: Search, explanations: list[Explanation], alive: dict[str, list[Any]]) -> bool:
+    """Search for more explanations if the known ones no longer allow every value.
 
     Return whether the explanations of an exchange changed.
     """
-    for at, one in enumerate(found):
-        if one.cut_short and not allows_all(_still(one.ways, alive), alive):
-            found[at] = trying.explained(one.met, alive)
-            if not found[at].cut_short:
+    for at, explanation in enumerate(explanations):
+        if explanation.cut_short and not allows_all(_alive_ways(explanation, alive), alive):
+            explanations[at] = search.explain(explanation.case, alive)
+            if not explanations[at].cut_short:
                 return True
     return False
 
 
-def _still(ways: Sequence[Mapping[str, Any]], alive: Mapping[str, Sequence[Any]]) -> list[Mapping[str, Any]]:
+def _alive_ways(explanation: Explanation, alive: Mapping[str, Sequence[Any]]) -> list[Mapping[str, Any]]:
+    ways = explanation.ways
     return [way for way in ways if all(value in alive[name] for name, value in way.items())]
 
 
-def _narrow(found: Iterable[Explained], alive: dict[str, list[Any]], by: dict[str, dict[str, None]]) -> bool:
+def _narrow(
+    explanations: Iterable[Explanation], alive: dict[str, list[Any]], by: dict[str, dict[str, None]]
+) -> bool:
     """Rule out the values that no explanation of an exchange allows.
 
     Return whether any value was ruled out.
     """
     before = sum(map(len, alive.values()))
-    for one in found:
-        ways = _still(one.ways, alive)
-        if one.cut_short or not ways:  # because an exchange without a way would contradict the others
+    for explanation in explanations:
+        ways = _alive_ways(explanation, alive)
+        if explanation.cut_short or not ways:  # because an exchange without a way would contradict the others
             continue
         for name in {name for way in ways for name in way}:
-            left = possible(ways, name, alive[name])
-            if left != alive[name]:
-                alive[name] = left
-                by[name][one.met.exchange.place] = None
+            allowed = possible(ways, name, alive[name])
+            if allowed != alive[name]:
+                alive[name] = allowed
+                by[name][explanation.case.exchange.place] = None
     return sum(map(len, alive.values())) < before
 
 
-def _verdict(name: str, tried: Sequence[Any], left: Sequence[Any], by: tuple[str, ...]) -> Determination:
-    made_up = (OTHER_WORD, OTHER_VERSION, OTHER_HEADER)
+def _determination(
+    name: str, tried: Sequence[Any], alive: Sequence[Any], by: tuple[str, ...]
+) -> Determination:
+    def without_placeholders(values: Iterable[Any]) -> tuple[Any, ...]:
+        lists = ((value, value if isinstance(value, tuple) else (value,)) for value in values)
+        return tuple(value for value, parts in lists if PLACEHOLDERS.isdisjoint(parts))
 
-    def real(value: Any) -> bool:
-        if name == SECONDS:
-            return bool(value != SOME_TIME)
-        return not any(one in made_up for one in (value if isinstance(value, tuple) else (value,)))
-
-    value = left[0] if len(left) == 1 and len(tried) > 1 and real(left[0]) else None
-    likely = next(filter(real, left), left[0])
+    left = without_placeholders(alive)
     return Determination(
         name,
-        value,
-        likely,
-        tuple(one for one in tried if one not in left and real(one)),
-        tuple(one for one in left if real(one)),
-        by,
+        value=left[0] if left and len(alive) == 1 < len(tried) else None,
+        likely=(left or alive)[0],
+        ruled_out=without_placeholders(value for value in tried if value not in alive),
+        left=left,
+        by=by,
     )
 
 
-def _parts(one: ObservedExchange) -> list[ObservedExchange]:
+def _parts(exchange: ObservedExchange) -> list[ObservedExchange]:
     """Return an exchange, split by name if its request asks for several names."""
-    names = one.asked.get("domainNames")
-    results = one.answer.get("results") if isinstance(one.answer, dict) else None
+    names, results = exchange.asked.get("domainNames"), exchange.answered.get("results")
     if not (isinstance(names, list) and isinstance(results, list) and 1 < len(names) == len(results)):
-        return [one]
+        return [exchange]
     return [
         replace(
-            one,
-            body=json.dumps({**one.asked, "domainNames": [name]}).encode(),
-            answer={**one.answer, "results": [result]},
+            exchange,
+            body=json.dumps({**exchange.asked, "domainNames": [name]}).encode(),
+            answer={**exchange.answer, "results": [result]},
         )
         for name, result in zip(names, results, strict=True)
     ]

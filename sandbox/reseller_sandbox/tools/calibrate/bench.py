@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations
-from typing import Any, TypeVar
-from urllib.parse import unquote_to_bytes
-from wsgiref.util import setup_testing_defaults
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 from msgspec import Struct
 from msgspec.structs import replace
-from werkzeug.test import run_wsgi_app
 
 from reseller_sandbox import fixture
+from reseller_sandbox.clients.caller import described
 from reseller_sandbox.registry.assumptions import Assumptions, kinds
 from reseller_sandbox.registry.assumptions.assumption_spec import WORD
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.server.wsgi import environ_key
+from reseller_sandbox.server.wsgi import call
 from reseller_sandbox.settings import DEFAULT_URL
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.v3.signing import sign
 from reseller_sandbox.values.clock import WorldClock
-from reseller_sandbox.web.headers import ASSUMPTIONS
 from reseller_sandbox.worlds import Snapshot
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 #: By assumption, the values to try, the default first.
 Candidates = Mapping[str, Sequence[Any]]
@@ -44,6 +43,9 @@ OTHER_WORD, OTHER_VERSION, OTHER_HEADER = "some-other-word", "V9999.9", "X-Some-
 
 #: The processing time of an order that is not immediate, in seconds.
 SOME_TIME = 3600
+
+#: The values that stand for every value that was not observed.
+PLACEHOLDERS = frozenset({OTHER_WORD, OTHER_VERSION, OTHER_HEADER, SOME_TIME})
 
 VERSIONS, TOKEN_HEADERS, SECONDS = "v2.versions", "v2.token_headers", "v2.order_processing"
 
@@ -113,17 +115,17 @@ class Bench:
             snapshot = self.snapshot({"accounts": {"main": ACCOUNT}}, self._sandbox.clock.now)
             assert snapshot is not None
             self._sandbox.world.snapshot = self.begin = snapshot
-        known = sorted(self.begin.state.accounts.values(), key=lambda account: account.client_id)
-        self._accounts = [account for account in known if account.key]  # because other registrars have no key
-        self._sandbox.world.when_credentials_change = None  # because all scenes share the credentials
+        accounts = sorted(self.begin.state.accounts.values(), key=lambda account: account.client_id)
+        self._accounts = [account for account in accounts if account.key]  # other registrars have no key
+        self._sandbox.world.when_credentials_change = None  # because all states share the credentials
 
-    def snapshot(self, scene: Mapping[str, Any], at: datetime) -> Snapshot | None:
-        """Return the snapshot that a scene (a fixture) describes.
+    def snapshot(self, state: Mapping[str, Any], at: datetime) -> Snapshot | None:
+        """Return the snapshot that a candidate state describes.
 
-        Return None if the scene is not a valid fixture.
+        Return None if the state is not a valid fixture.
         """
         try:
-            seed = fixture.loads(scene, now=at)
+            seed = fixture.loads(state, now=at)
         except fixture.FixtureError:
             return None
         return Snapshot(seed.state, WorldClock(seed.now), self._defaults)
@@ -134,76 +136,67 @@ class Bench:
         return self._sandbox.world.snapshot
 
     def ask(
-        self, one: ObservedExchange, snapshot: Snapshot, values: Mapping[str, Any], credentials: str = RIGHT
+        self, exchange: ObservedExchange, snapshot: Snapshot, values: Values, credentials: str = RIGHT
     ) -> TriedAnswer:
         """Return the sandbox's response to the request of an exchange."""
         world = self._sandbox.world
         world.snapshot = replace(snapshot, assumptions=self._defaults.with_values(values))
-        chunks, status, headers = run_wsgi_app(
-            self._sandbox.app, _environment(one, credentials, self._who(one))
+        sent = exchange.credentials
+        accounts = (each for each in self._accounts if each.key in sent or each.token in sent)
+        answer = call(
+            self._sandbox.app, _environment(exchange, credentials, next(accounts, self._accounts[0]))
         )
-        raw = b"".join(chunks)
         entry = world.journal.entries[-1]
-        assumed = headers.get(ASSUMPTIONS, "")
-        rests_on = [pair.partition("=")[0] for pair in assumed.split(", ") if pair]
         return TriedAnswer(
-            int(status.partition(" ")[0]),
-            json.loads(raw) if raw else None,
-            [name for name in rests_on if name not in UNSEEN],
+            answer.status,
+            json.loads(answer.body) if answer.body else None,
+            [name for name, _ in entry.assumed if name not in UNSEEN],
             entry.operation,
             entry.domains,
         )
 
-    def _who(self, one: ObservedExchange) -> Account:
-        """Return the account whose credential a request carries, or the first account."""
-        sent = one.credentials
-        return next(
-            (each for each in self._accounts if each.key in sent or each.token in sent), self._accounts[0]
-        )
 
-
-def is_locked_out(one: ObservedExchange) -> bool:
+def has_bad_credentials(exchange: ObservedExchange) -> bool:
     """Whether the service refused the credentials of a request."""
-    return isinstance(one.refusal, str) and one.refusal in _LOCKED_OUT
+    return exchange.refusal in _BAD_CREDENTIALS
 
 
 #: The errors of refused credentials, in both generations.
-_LOCKED_OUT = frozenset(
-    ("credentials_missing", "unknown_key", "signature_mismatch", "Token not found", "Authorization failed")
+_BAD_CREDENTIALS = (
+    "credentials_missing",
+    "unknown_key",
+    "signature_mismatch",
+    "Token not found",
+    "Authorization failed",
 )
 
 
-def _environment(one: ObservedExchange, credentials: str, account: Account) -> dict[str, Any]:
-    path, _, query = one.target.partition("?")
-    environ: dict[str, Any] = {
-        "REQUEST_METHOD": one.method,
-        "SCRIPT_NAME": "",
-        "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
-        "QUERY_STRING": query,
-        "REQUEST_URI": one.target,
-        "SERVER_PORT": _HOST.rpartition(":")[2],
-        "HTTP_HOST": _HOST,
-        "CONTENT_TYPE": one.headers.get("content-type", "application/json" if one.body else ""),
-        "CONTENT_LENGTH": str(len(one.body)),
-        "wsgi.input": io.BytesIO(one.body),
-    }
-    setup_testing_defaults(environ)
-    for name, value in _credentials(one, credentials, account):
-        environ[environ_key(name)] = value
-    return environ
+def _environment(exchange: ObservedExchange, credentials: str, account: Account) -> WSGIEnvironment:
+    kind = exchange.headers.get("content-type", "application/json" if exchange.body else "")
+    headers = [("host", _HOST), ("content-type", kind), ("content-length", "")]
+    headers += _credentials(exchange, credentials, account)
+    return described(
+        exchange.method,
+        "http",
+        _HOST.rpartition(":")[2],
+        exchange.target.encode("latin-1", "replace"),
+        [(name.encode(), value.encode()) for name, value in headers],
+        exchange.body,
+    )
 
 
-def _credentials(one: ObservedExchange, credentials: str, account: Account) -> Iterator[tuple[str, str]]:
+def _credentials(exchange: ObservedExchange, credentials: str, account: Account) -> Iterator[tuple[str, str]]:
     if credentials == NONE:
         return
     wrong = credentials == WRONG
-    if one.target.startswith("/v3"):
-        text = f"{account.key}{DEFAULT_URL}".encode() + one.target.encode("latin-1", "replace") + one.body
-        yield "X-SVC-APIKEY", "somebody-else" if wrong else account.key
-        yield "X-SVC-SIGNATURE", sign(account.secret, text).decode()
+    if exchange.target.startswith("/v3"):
+        target = exchange.target.encode("latin-1", "replace")
+        signature = sign(account.secret, f"{account.key}{DEFAULT_URL}".encode() + target + exchange.body)
+        yield "x-svc-apikey", "another-key" if wrong else account.key
+        yield "x-svc-signature", signature.decode()
         return
-    for name in token_headers(one) or ["X-Auth-Token"]:
-        yield name, "somebody-elses" if wrong else account.token
+    for name in token_headers(exchange) or ["x-auth-token"]:
+        yield name.lower(), "another-token" if wrong else account.token
 
 
 def zones_of(name_or_path: str) -> dict[str, Any]:
@@ -223,29 +216,32 @@ def _is_word(text: str) -> bool:
 def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each assumption that the exchanges can distinguish."""
     defaults = Assumptions().values()
-    found: dict[str, tuple[Any, ...]] = {}
-    seen = _distinct(word for one in exchanges for word in _words(one.answer) if _is_word(word))
-    keys = _distinct(key for one in exchanges for key in one.asked if _is_word(key))
+    values: dict[str, tuple[Any, ...]] = {}
+    statuses = (status for exchange in exchanges for status in _statuses(exchange) if _is_word(status))
+    keys = (key for exchange in exchanges for key in exchange.asked if _is_word(key))
+    words, licenses = (list(dict.fromkeys(each))[:_MOST_WORDS] for each in (statuses, keys))
     for name, kind in kinds().items():
         if name in UNSEEN:
             continue
-        if values := kind.shape.get("enum"):
-            found[name] = tuple(dict.fromkeys((defaults[name], *values)))
+        if enum := kind.shape.get("enum"):
+            values[name] = tuple(dict.fromkeys((defaults[name], *enum)))
         elif kind is WORD:
-            words = keys if name == "v2.license" else seen
-            found[name] = tuple(dict.fromkeys((defaults[name], *words[:_MOST_WORDS], OTHER_WORD)))
-    asked = (version[1].upper() for one in exchanges if (version := _VERSION.match(one.path)))
-    found[VERSIONS] = _lists("V2.0", _distinct(asked), OTHER_VERSION)
-    sent = (name for one in exchanges if _VERSION.match(one.path) for name in token_headers(one))
-    found[TOKEN_HEADERS] = _lists("X-Auth-Token", _distinct(sent), OTHER_HEADER)
-    found[SECONDS] = (0, SOME_TIME)
-    return found
+            observed = licenses if name == "v2.license" else words
+            values[name] = tuple(dict.fromkeys((defaults[name], *observed, OTHER_WORD)))
+    in_v2 = [(version, each) for each in exchanges if (version := _VERSION.match(each.path))]
+    values[VERSIONS] = _combinations("V2.0", (version[1].upper() for version, _ in in_v2), OTHER_VERSION)
+    headers = (name for _, exchange in in_v2 for name in token_headers(exchange))
+    values[TOKEN_HEADERS] = _combinations("X-Auth-Token", headers, OTHER_HEADER)
+    values[SECONDS] = (0, SOME_TIME)
+    return values
 
 
 def branches(
-    alive: Candidates, tried: Callable[[Values], tuple[_Tried, Iterable[str]]], begin: Values | None = None
+    alive: Candidates,
+    carry_out: Callable[[Values], tuple[_Tried, Iterable[str]]],
+    begin: Values | None = None,
 ) -> Iterator[tuple[_Tried, dict[str, Any], Iterable[str]]]:
-    """Yield each result of ``tried``, with its assumption values and dependencies.
+    """Yield each result of ``carry_out``, with its assumption values and dependencies.
 
     A result depends on few assumptions. So only those are varied, one after another. The values of ``begin``
     stay.
@@ -254,34 +250,30 @@ def branches(
     waiting = [dict(begin or {})]
     while waiting:
         fixed = waiting.pop()
-        made, rests_on = tried(first | fixed)
+        result, rests_on = carry_out(first | fixed)
         for name in rests_on:
             if name not in fixed:
                 waiting += [{**fixed, name: value} for value in alive[name][1:]]
                 fixed[name] = first[name]
-        yield made, fixed, rests_on
+        yield result, fixed, rests_on
 
 
-def token_headers(one: ObservedExchange) -> list[str]:
+def token_headers(exchange: ObservedExchange) -> list[str]:
     """Return the headers of a request that can carry a token, in title case."""
-    return [name.title() for name in one.headers if _TOKEN_HEADER.fullmatch(name) and name != "authorization"]
+    names = (name for name in exchange.headers if name != "authorization")
+    return [name.title() for name in names if _TOKEN_HEADER.fullmatch(name)]
 
 
-def _distinct(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(words))
-
-
-def _lists(default: str, seen: Iterable[str], other: str) -> tuple[tuple[str, ...], ...]:
+def _combinations(default: str, observed: Iterable[str], other: str) -> tuple[tuple[str, ...], ...]:
     """Return every combination of the default, the observed values and another value."""
-    more = [word for word in seen if word.lower() != default.lower()][:_MOST_LISTED]
-    known = (default, *more, other)
-    sizes = range(1, len(known) + 1)
-    return tuple(words for size in sizes for words in combinations(known, size))
+    more = [word for word in dict.fromkeys(observed) if word.lower() != default.lower()][:_MOST_LISTED]
+    words = (default, *more, other)
+    return tuple(chosen for size in range(1, len(words) + 1) for chosen in combinations(words, size))
 
 
-def _words(answer: Any) -> Iterable[str]:
+def _statuses(exchange: ObservedExchange) -> Iterator[str]:
     """Yield the availability words in an answer."""
-    results = answer.get("results") if isinstance(answer, Mapping) else None
+    results = exchange.answered.get("results")
     for result in results if isinstance(results, list) else ():
         if isinstance(result, Mapping) and isinstance(result.get("status"), str):
             yield result["status"]

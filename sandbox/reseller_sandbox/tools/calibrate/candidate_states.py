@@ -1,13 +1,13 @@
 """Candidate states of a service at the time of an answer, the likeliest first.
 
 The registry behind a transcript is unknown. So a candidate value explains an answer if there is *a* state
-that explains it, and is ruled out if there is none. Each scene is a fixture and changes one thing, because
+that explains it, and is ruled out if there is none. Each state is a fixture and changes one thing, because
 the first obstacle of a request decides its refusal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -34,55 +34,57 @@ _LAPSED = {"overdue": "-2d", "redemption": "-40d", "pending_delete": "-63d"}
 #: The most other names that are generated for a list.
 _MOST_OTHERS = 2000
 
-Scene = dict[str, Any]
+#: A candidate state, in fixture format.
+State = dict[str, Any]
 
 
-def scenes(subject: Subject, known: Known | None = None, zones: Scene | None = None) -> Iterator[Scene]:
+def candidate_states(
+    subject: Subject, known: Known | None = None, zones: State | None = None
+) -> Iterator[State]:
     """Yield the states of ``subject`` that are consistent with ``known``.
 
     Some of them cannot occur in a real world. With ``zones``, all states have exactly the zones of that
     fixture.
     """
     if zones is not None:
-        yield from ({**scene, "zones": zones} for scene in scenes(subject, known))
+        yield from ({**state, "zones": zones} for state in candidate_states(subject, known))
         return
     if known is None:
         yield from _all(subject)
         return
     shown = {subject.name: {**subject.shown.get(subject.name, {}), **_before(known, subject)}}
-    told = replace(subject, shown={**subject.shown, **shown})
-    yield from (scene for scene in _all(told) if agrees(scene, subject.name, known))
+    informed = replace(subject, shown={**subject.shown, **shown})
+    yield from (state for state in _all(informed) if agrees(state, subject.name, known))
 
 
-def _before(known: Known, subject: Subject) -> Scene:
+def _before(known: Known, subject: Subject) -> State:
     """Return the known previous state of a name, in fixture format."""
     shown = {*subject.shown.get(subject.name, {}).get("flags", ())}
     flags = [str(flag) for flag in Flag if known.get(str(flag), str(flag) in shown)]
     return {"flags": flags, **{key: known[key] for key in KEPT if key in known}}
 
 
-def _all(subject: Subject) -> Iterator[Scene]:
+def _all(subject: Subject) -> Iterator[State]:
     if subject.operation == "v3.listDomains":
-        yield from (_having(subject, {}), _many(subject), _world(subject))
+        yield from (_held(subject), _many(subject), _world(subject))
         return
-    standings = list(_standings(subject))
-    yield from standings
-    for scene in (standings[0], *_turning_points(subject)):
-        yield from _disturbed(scene, subject)
-
-
-def _turning_points(subject: Subject) -> Iterator[Scene]:
-    """Yield the further states, beside the first one, that get disturbances."""
+    holders = list(_holders(subject))
+    yield from holders
+    disturbed = [holders[0]]
     if not subject.operation.endswith(_OF_NEW_NAMES):
-        yield from (_world(subject), _having(subject, {}))
+        disturbed += [_world(subject), _held(subject)]
+    for state in disturbed:
+        yield from _disturbed(state, subject)
 
 
-def _world(subject: Subject) -> Scene:
+def _world(subject: Subject) -> State:
     """Return the state in which nobody holds the names."""
-    zones = {_zone(name): _zone_entry() for name in subject.names if "." in name}
+    named = (*subject.names, *subject.premium)
+    zones = {_zone(name): _zone_entry() for name in named if "." in name}
     for name in subject.premium:
-        premium = zones.setdefault(_zone(name), _zone_entry()).setdefault("premium", {})
-        premium[name.partition(".")[0]] = dict.fromkeys(_PREMIUM, "4321.00")
+        zones[_zone(name)].setdefault("premium", {}).update(
+            dict.fromkeys(_labels([name]), dict.fromkeys(_PREMIUM, "4321.00"))
+        )
     zones |= {f"0-{number:03}": _zone_entry() for number in range(subject.start)}
     listed = {name: {**_zone_entry(), **entry} for name, entry in subject.zones.items()}
     return {
@@ -109,7 +111,11 @@ def _zone(name: str) -> str:
     return name.partition(".")[2]
 
 
-def _own(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]:
+def _labels(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(name.partition(".")[0] for name in names))
+
+
+def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]:
     """Return the account's order for a name, as far as an answer shows the order."""
     entry: dict[str, Any] = {**subject.shown.get(name, {}), **more}
     if subject.expires is not None and "expires" not in more:
@@ -130,52 +136,48 @@ def _own(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]
     return entry
 
 
-def _having(subject: Subject, more: Mapping[str, Any], flag: Flag | None = None) -> Scene:
-    """Return the state in which the account holds the names.
-
-    ``flag`` is toggled.
-    """
-    made = _world(subject)
+def _held(subject: Subject, toggled: Flag | None = None, **more: Any) -> State:
+    """Return the state in which the account holds the names, with one flag ``toggled``."""
+    state = _world(subject)
     for name in subject.names:
-        entry = _own(subject, name, more)
-        if flag is not None:
-            entry["flags"] = sorted({*entry.get("flags", ())} ^ {str(flag)})
-        made["domains"][name] = entry
+        entry = _order(subject, name, more)
+        if toggled is not None:
+            entry["flags"] = sorted({*entry.get("flags", ())} ^ {str(toggled)})
+        state["domains"][name] = entry
     if subject.order is not None and not subject.names:
-        made["zones"]["com"] = _zone_entry()
-        made["domains"]["ordered.com"] = _own(subject, "ordered.com", more)
-    return made
+        state["zones"]["com"] = _zone_entry()
+        state["domains"]["ordered.com"] = _order(subject, "ordered.com", more)
+    return state
 
 
-def _elsewhere(subject: Subject, more: Mapping[str, Any]) -> Scene:
-    made = _world(subject)
+def _taken(subject: Subject, **more: Any) -> State:
+    """Return the state in which other registrars hold the names."""
+    state = _world(subject)
     code = {"auth_code": subject.code} if subject.code else {}
-    made["taken"] = {name: {"created": "-3y", **code, **more} for name in subject.names}
-    return made
+    state["taken"] = {name: {"created": "-3y", **code, **more} for name in subject.names}
+    return state
 
 
-def _standings(subject: Subject) -> Iterator[Scene]:
+def _holders(subject: Subject) -> Iterator[State]:
     """Yield states with different holders and stages of names, likeliest first."""
-    if subject.operation.endswith(
-        _OF_NEW_NAMES
-    ):  # because the stage of a registered name has no effect on these
-        yield from (_world(subject), _having(subject, {}), _elsewhere(subject, {}))
+    if subject.operation.endswith(_OF_NEW_NAMES):  # the stage of a registered name has no effect on these
+        yield from (_world(subject), _held(subject), _taken(subject))
         return
     transferring = "ransfer" in subject.operation
     if transferring:
-        yield _elsewhere(subject, {})
-    yield from _held(subject)
+        yield _taken(subject)
+    yield from _stages(subject)
     yield _world(subject)
     for more in _OTHERS if transferring else ({},):
-        yield _elsewhere(subject, more)
-    for to, frm in (("main", "outside"), ("outside", "main")):
+        yield _taken(subject, **more)
+    for to, origin in (("main", "outside"), ("outside", "main")):
         for status in _ENDS if transferring else _ENDS[:1]:
-            yield _transferred(subject, to, frm, status)
+            yield _transferred(subject, to, origin, status)
 
 
 _OF_NEW_NAMES = (".createDomain", "domain.register", "domain.check", ".checkAvailability")
 _ENDS = ("pending", "clientApproved", "clientRejected", "clientCancelled", "serverApproved")
-_OTHERS: Sequence[Scene] = (
+_OTHERS: Sequence[State] = (
     {},
     {"created": "-3d"},
     {"locked": True},
@@ -184,94 +186,81 @@ _OTHERS: Sequence[Scene] = (
 )
 
 
-def _held(subject: Subject) -> Iterator[Scene]:
-    yield _having(subject, {})
+def _stages(subject: Subject) -> Iterator[State]:
+    """Yield the states in which the account holds the names, by stage, flag and date."""
+    yield _held(subject)
     for stage in ("requested", "processing"):
-        yield _having(subject, {"stage": stage, "due": "+1h", "created": "-1h"})
+        yield _held(subject, stage=stage, due="+1h", created="-1h")
     for stage, past in _LAPSED.items():
-        yield _having(subject, {"stage": stage})
-        yield _having(subject, {"stage": stage, "expires": past})
+        yield _held(subject, stage=stage)
+        yield _held(subject, stage=stage, expires=past)
     for flag in Flag:
-        yield _having(subject, {}, flag)
-    yield _having(subject, {"flags": [str(Flag.HOLD), str(Flag.SERVER_HOLD)]})
-    for switch in ("autorenew", "privacy"):
-        for on in (True, False):
-            yield _having(subject, {switch: on})
-    yield _having(subject, {"created": "-1d", "expires": "+364d"})
-    yield _having(subject, {"expires": "+9y"})
+        yield _held(subject, flag)
+    yield _held(subject, flags=[str(Flag.HOLD), str(Flag.SERVER_HOLD)])
+    for on in (True, False):
+        yield _held(subject, autorenew=on)
+        yield _held(subject, privacy=on)
+    yield _held(subject, created="-1d", expires="+364d")
+    yield _held(subject, expires="+9y")
     if subject.more_pages or subject.page[0] > 1:
         yield _many(subject)
 
 
-def _many(subject: Subject) -> Scene:
+def _many(subject: Subject) -> State:
     """Return the state of an account with names before and after the page shown."""
-    made = _having(subject, {})
-    made["zones"]["com"] = _zone_entry()
+    state = _held(subject)
+    state["zones"]["com"] = _zone_entry()
     page, size = subject.page
-    before: Scene = {f"before-{number}.com": {} for number in range(min((page - 1) * size, _MOST_OTHERS))}
-    after: Scene = {f"after-{number}.com": {} for number in range(size if subject.more_pages else 0)}
-    made["domains"] = {**before, **made["domains"], **after}
-    return made
+    before: State = {f"before-{number}.com": {} for number in range(min((page - 1) * size, _MOST_OTHERS))}
+    after: State = {f"after-{number}.com": {} for number in range(size if subject.more_pages else 0)}
+    state["domains"] = {**before, **state["domains"], **after}
+    return state
 
 
-def _transferred(subject: Subject, to: str, frm: str, status: str) -> Scene:
+def _transferred(subject: Subject, to: str, origin: str, status: str) -> State:
     """Return the state of a pending or completed transfer."""
-    made = _elsewhere(subject, {}) if to == "main" and status == "pending" else _having(subject, {})
-    entry = {"requested": "-1d"} if status == "pending" else {"requested": "-1d", "status": status}
-    ended = status in ("clientApproved", "serverApproved")
-    if ended and to == "outside":
-        made = _elsewhere(subject, {})
-    for name in subject.names:
-        made["transfers"][name] = {"from": frm, **entry} if ended else {"to": to, **entry}
-    return made
+    is_completed = status in ("clientApproved", "serverApproved")
+    is_elsewhere = (to == "main" and status == "pending") or (to == "outside" and is_completed)
+    state = _taken(subject) if is_elsewhere else _held(subject)
+    parties = {"from": origin} if is_completed else {"to": to}
+    ended = {} if status == "pending" else {"status": status}
+    state["transfers"] = {name: {**parties, "requested": "-1d", **ended} for name in subject.names}
+    return state
 
 
-def _with(scene: Scene, section: str, entries: Scene) -> Scene:
-    """Return a scene with ``entries`` added to a section or replaced there."""
-    return {**scene, section: {**scene[section], **entries}}
+def _with(state: State, section: str, entries: State) -> State:
+    """Return a state with ``entries`` added to a section or replaced there."""
+    return {**state, section: {**state[section], **entries}}
 
 
-def _with_zones(scene: Scene, change: Mapping[str, Any]) -> Scene:
-    return {**scene, "zones": {name: {**entry, **change} for name, entry in scene["zones"].items()}}
+def _with_zones(state: State, change: Mapping[str, Any]) -> State:
+    return {**state, "zones": {name: {**entry, **change} for name, entry in state["zones"].items()}}
 
 
-def _with_labels(scene: Scene, subject: Subject, change: Callable[[str], Mapping[str, Any]]) -> Scene:
-    """Return a scene in which the label of each name decides a change of its zone."""
-    zones = dict(scene["zones"])
-    for label, _, zone in (name.partition(".") for name in subject.names):
-        if zone in zones:
-            zones[zone] = {**zones[zone], **change(label)}
-    return {**scene, "zones": zones}
-
-
-def _with_price(scene: Scene, subject: Subject, price: str) -> Scene:
-    prices = dict.fromkeys(_PREMIUM, price)
-    return _with_labels(scene, subject, lambda label: {"premium": {label: prices}})
-
-
-def _disturbed(scene: Scene, subject: Subject) -> Iterator[Scene]:
-    """Yield variants of a scene with one change of zones, accounts, contacts or hosts."""
+def _disturbed(state: State, subject: Subject) -> Iterator[State]:
+    """Yield variants of a state with one change of zones, accounts, contacts or hosts."""
     for change in _ZONES:
-        yield _with_zones(scene, change)
+        yield _with_zones(state, change)
     if not subject.is_done:
-        yield from _obstructed(scene, subject)
+        yield from _obstructed(state, subject)
     for price in filter(None, (subject.price, Decimal(4321))):
-        yield _with_price(scene, subject, str(price / subject.years))
-    yield from _of_accounts(scene, subject)
-    yield from _of_people(scene, subject)
-    yield from _of_hosts(scene, subject)
+        premium = dict.fromkeys(_PREMIUM, str(price / subject.years))
+        yield _with_zones(state, {"premium": dict.fromkeys(_labels(subject.names), premium)})
+    yield from _of_accounts(state, subject)
+    yield from _of_people(state, subject)
+    yield from _of_hosts(state, subject)
 
 
-def _obstructed(scene: Scene, subject: Subject) -> Iterator[Scene]:
-    """Yield variants of a scene with one change that can only cause a refusal."""
+def _obstructed(state: State, subject: Subject) -> Iterator[State]:
+    """Yield variants of a state with one change that can only cause a refusal."""
     for change in _OBSTACLES:
-        yield _with_zones(scene, change)
+        yield _with_zones(state, change)
     for number in subject.numbers:
-        yield _with_zones(scene, {"max_years": number})
-        yield _with_zones(scene, {"min_years": number})
-    yield {**scene, "zones": {}, "domains": {}, "taken": {}, "transfers": {}}
-    yield _with_labels(scene, subject, lambda label: {"reserved": [label]})
-    yield _with(scene, "accounts", {"main": {**scene["accounts"]["main"], "balance": "0.00"}})
+        yield _with_zones(state, {"max_years": number})
+        yield _with_zones(state, {"min_years": number})
+    yield {**state, "zones": {}, "domains": {}, "taken": {}, "transfers": {}}
+    yield _with_zones(state, {"reserved": _labels(subject.names)})
+    yield _with(state, "accounts", {"main": {**state["accounts"]["main"], "balance": "0.00"}})
 
 
 _NO_PRIVACY = {key: price for key, price in _PRICES.items() if key != "privacy"}
@@ -286,47 +275,48 @@ _OBSTACLES = (
 )
 
 
-def _of_accounts(scene: Scene, subject: Subject) -> Iterator[Scene]:
-    main = {**scene["accounts"]["main"], "reseller": False}
-    yield {**_with(scene, "accounts", {"main": main}), "customers": {}}
+def _of_accounts(state: State, subject: Subject) -> Iterator[State]:
+    """Yield variants with another kind of account, or with contact parameters."""
+    main = {**state["accounts"]["main"], "reseller": False}
+    yield {**_with(state, "accounts", {"main": main}), "customers": {}}
     if subject.operation.startswith(("v2.contact", "v2.customer")):
-        yield {**scene, "contact_params": dict.fromkeys(subject.keys, ".*")}
-        yield {**scene, "contact_params": dict.fromkeys(subject.keys, "[^ -~]")}
+        yield {**state, "contact_params": dict.fromkeys(subject.keys, ".*")}
+        yield {**state, "contact_params": dict.fromkeys(subject.keys, "[^ -~]")}
 
 
-def _of_people(scene: Scene, subject: Subject) -> Iterator[Scene]:
+def _of_people(state: State, subject: Subject) -> Iterator[State]:
     """Yield variants with missing, foreign or used customers and contacts."""
-    ordered = _with(scene, "zones", {"com": _zone_entry()})
+    ordered = _with(state, "zones", {"com": _zone_entry()})
     if subject.customers or subject.mail:
         others = {990001: {**_CARD, "mail": subject.mail or "m@example.com"}}
         first = {number: {**_CARD, "mail": f"c{number}@example.com"} for number in subject.customers}
         for customers in ({}, others, {**first, **others}, first):
-            yield {**scene, "customers": customers}
+            yield {**state, "customers": customers}
         for more in ({}, {"stage": "overdue", "expires": "-2d"}, {"stage": "redemption", "expires": "-40d"}):
             names = {f"of-{number}.com": {"customer": number, **more} for number in subject.customers}
             yield _with(ordered, "domains", names)
     if subject.handles:
-        yield {**scene, "contacts": {}}
-        yield {**scene, "contacts": {one: {**_CARD, "account": "other"} for one in subject.handles}}
+        yield {**state, "contacts": {}}
+        yield {**state, "contacts": {handle: {**_CARD, "account": "other"} for handle in subject.handles}}
         yield _with(ordered, "domains", {"linked.com": {"contacts": {"registrant": subject.handles[0]}}})
 
 
-def _of_hosts(scene: Scene, subject: Subject) -> Iterator[Scene]:
+def _of_hosts(state: State, subject: Subject) -> Iterator[State]:
     """Yield variants with missing or used hosts, or with name servers in the registry."""
-    own = {name: entry for name, entry in scene["domains"].items() if entry.get("hosts")}
-    if own:
-        yield _with(scene, "domains", {name: {**entry, "hosts": {}} for name, entry in own.items()})
+    with_hosts = {name: entry for name, entry in state["domains"].items() if entry.get("hosts")}
+    if with_hosts:
+        yield _with(state, "domains", {name: {**entry, "hosts": {}} for name, entry in with_hosts.items()})
         users = {
-            f"user-of.{_zone(name)}": {"nameservers": [f"{one}.{name}" for one in entry["hosts"]]}
-            for name, entry in own.items()
+            f"user-of.{_zone(name)}": {"nameservers": [f"{host}.{name}" for host in entry["hosts"]]}
+            for name, entry in with_hosts.items()
         }
-        yield _with(scene, "domains", users)
+        yield _with(state, "domains", users)
     if subject.servers:
         parents = (".".join(server.split(".")[-2:]) for server in subject.servers)
         above = {_zone(parent): _zone_entry() for parent in parents}
-        yield {**scene, "zones": {**scene["zones"], **above, **scene["zones"]}}
-        for name, entry in scene["domains"].items():
-            held = entry.get("nameservers", ACCOUNT["nameservers"])
-            rest = [one for one in held if one not in subject.servers] or ["ns8.example.org"]
-            for servers in (subject.servers, rest, dict.fromkeys((*held, *subject.servers))):
-                yield _with(scene, "domains", {name: {**entry, "nameservers": list(servers)}})
+        yield {**state, "zones": {**state["zones"], **above, **state["zones"]}}
+        for name, entry in state["domains"].items():
+            current = entry.get("nameservers", ACCOUNT["nameservers"])
+            rest = [server for server in current if server not in subject.servers] or ["ns8.example.org"]
+            for servers in (subject.servers, rest, dict.fromkeys((*current, *subject.servers))):
+                yield _with(state, "domains", {name: {**entry, "nameservers": list(servers)}})

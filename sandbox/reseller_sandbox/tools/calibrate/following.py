@@ -9,11 +9,11 @@ answer can determine an assumption that an earlier request depended on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -26,9 +26,10 @@ from reseller_sandbox.tools.calibrate.bench import (
     Candidates,
     TriedAnswer,
     branches,
-    is_locked_out,
+    has_bad_credentials,
 )
-from reseller_sandbox.tools.calibrate.likeness import LACKING, amount, amounts, differences, pairs
+from reseller_sandbox.tools.calibrate.likeness import ABSENT, amount, amounts, differences, pairs
+from reseller_sandbox.tools.calibrate.search import possible
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.worlds import Snapshot
 
@@ -53,179 +54,154 @@ class Guess(Struct, frozen=True):
     owed: Decimal | None = None
 
 
-class FollowedTo(Struct, frozen=True):
-    """The result of following: the values ``left`` by assumption.
-
-    ``by`` are the exchanges that ruled values out, by assumption. ``explained`` are the places of the
-    exchanges that a guess explains. ``lost`` is the place of the first exchange that no guess explains, where
-    following stopped. It is empty if there is none.
-    """
-
-    left: Mapping[str, Sequence[Any]]
-    by: Mapping[str, str]
-    explained: AbstractSet[str]
-    lost: str = ""
-
-
 class _Lost(Exception):
     """No guess explains an answer, or there are too many guesses or tries."""
 
 
-def followed(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidates) -> FollowedTo:
-    """Return the values of ``alive`` that explain exchanges after a fixture."""
-    return _Following(Bench(fixture), alive).whole(exchanges)
+def follow(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidates) -> Following:
+    """Follow exchanges after a fixture, up to the first that no guess explains."""
+    following = Following(Bench(fixture), alive)
+    for exchange in exchanges:
+        if has_bad_credentials(exchange):
+            continue
+        try:
+            following.carry_out(exchange)
+        except _Lost:
+            following.lost = exchange.place
+            break
+    return following
 
 
-class _Following:
+class Following:
+    """The guesses after the exchanges so far.
+
+    ``by`` are the exchanges that ruled values out, by assumption. ``explained`` are the places of the
+    exchanges that a guess explains. ``lost`` is the place of the first exchange that no guess explains. It is
+    empty if there is none.
+    """
+
     def __init__(self, bench: Bench, alive: Candidates) -> None:
+        self.by: dict[str, str] = {}
+        self.explained: set[str] = set()
+        self.lost = ""
         self._bench = bench
         self._alive = alive
         self._defaults = Assumptions()
         self._guesses = [Guess(bench.begin)]
-        self._by: dict[str, str] = {}
 
-    def whole(self, exchanges: Iterable[ObservedExchange]) -> FollowedTo:
-        """Follow the exchanges up to the first that no guess explains."""
-        lost, explained = "", set[str]()
-        for one in exchanges:
-            if is_locked_out(one):
-                continue
-            try:
-                self._go_on(one)
-            except _Lost:
-                lost = one.place
-                break
-            explained.add(one.place)
-        left = {name: self._possible(name) for name in self._by}
-        return FollowedTo(left, self._by, explained, lost)
-
-    def _go_on(self, one: ObservedExchange) -> None:
+    def carry_out(self, exchange: ObservedExchange) -> None:
         """Carry out a request in every guess. Raise ``_Lost``."""
-        tried = [(guess, made) for guess in self._guesses for made in self._tries(guess, one)]
+        tried = [result for guess in self._guesses for result in self._tries(guess, exchange)]
         for strict in (True, False):
-            found = [after for guess, made in tried for after in _explaining(guess, one, made, strict)]
-            if found:
+            explaining = (_explaining(exchange, answer, after, strict) for answer, after in tried)
+            guesses = self._merged([guess for guess in explaining if guess is not None])
+            if guesses:
                 break
-        else:
-            raise _Lost
-        guesses = self._together(found)
-        if len(guesses) > _MOST_GUESSES:
+        if not 0 < len(guesses) <= _MOST_GUESSES:
             raise _Lost
         self._guesses = guesses
-        for name in {name for guess in guesses for name, _ in guess.values} - self._by.keys():
-            if len(self._possible(name)) < len(self._alive[name]):
-                self._by[name] = one.place
+        self.explained.add(exchange.place)
+        for name in {name for guess in guesses for name, _ in guess.values} - self.by.keys():
+            if len(self.possible(name)) < len(self._alive[name]):
+                self.by[name] = exchange.place
 
-    def _possible(self, name: str) -> list[Any]:
+    def possible(self, name: str) -> list[Any]:
         """Return the values of an assumption that some guess allows."""
-        found = [dict(guess.values).get(name, LACKING) for guess in self._guesses]
-        everything = any(one is LACKING for one in found)
-        return [value for value in self._alive[name] if everything or value in found]
+        return possible([dict(guess.values) for guess in self._guesses], name, self._alive[name])
 
-    def _tries(self, guess: Guess, one: ObservedExchange) -> list[_CameTo]:
-        """Return all results of a request in a guess, each with its assumption values."""
-        found: list[_CameTo] = []
-        for made, values, _ in branches(
-            self._alive, partial(self._tried, guess.snapshot, one), dict(guess.values)
-        ):
-            found.append(_CameTo(*made, frozenset(values.items())))
-            if len(found) > _MOST_TRIES:
-                raise _Lost
-        return found
+    def _tries(self, guess: Guess, exchange: ObservedExchange) -> list[tuple[TriedAnswer, Guess]]:
+        """Return all answers to a request in a guess, each with the guess after the request."""
+        carry_out = partial(self._tried, guess.snapshot, exchange)
+        tries = branches(self._alive, carry_out, dict(guess.values))
+        results = [
+            (answer, Guess(after, frozenset(values.items()), guess.owed))
+            for (answer, after), values, _ in islice(tries, _MOST_TRIES + 1)
+        ]
+        if len(results) > _MOST_TRIES:
+            raise _Lost
+        return results
 
     def _tried(
-        self, snapshot: Snapshot, one: ObservedExchange, values: Mapping[str, Any]
+        self, snapshot: Snapshot, exchange: ObservedExchange, values: Mapping[str, Any]
     ) -> tuple[tuple[TriedAnswer, Snapshot], list[str]]:
         """Advance the clock to a request, and carry out the request.
 
         Return the result, and the assumptions that it depends on.
         """
         read: set[str] = set()
-        assumed = self._defaults.with_values(values)
-        at = max(one.at, snapshot.clock.instant)
-        settled, _ = replace(snapshot, assumptions=watched(assumed, read)).settled(at)
-        then = replace(settled.at(at), assumptions=self._defaults)
-        answer = self._bench.ask(one, then, values)
-        time = [name for name, _ in named(assumed, read)]
-        rests_on = [name for name in dict.fromkeys((*time, *answer.rests_on)) if name not in UNSEEN]
+        assumptions = self._defaults.with_values(values)
+        at = max(exchange.at, snapshot.clock.instant)
+        settled, _ = replace(snapshot, assumptions=watched(assumptions, read)).settled(at)
+        answer = self._bench.ask(exchange, settled.at(at), values)
+        timed = [name for name, _ in named(assumptions, read)]
+        rests_on = [name for name in dict.fromkeys((*timed, *answer.rests_on)) if name not in UNSEEN]
         return (answer, replace(self._bench.snapshot_now, assumptions=self._defaults)), rests_on
 
-    def _together(self, guesses: Iterable[Guess]) -> list[Guess]:
+    def _merged(self, guesses: Iterable[Guess]) -> list[Guess]:
         """Return the guesses, merged if the state is the same for every value."""
         alike: list[tuple[Guess, set[_Values]]] = []
-        for one in guesses:
+        for guess in guesses:
             for first, values in alike:
-                if (first.owed, first.snapshot) == (one.owed, one.snapshot):
-                    values.add(one.values)
+                if (first.owed, first.snapshot) == (guess.owed, guess.snapshot):
+                    values.add(guess.values)
                     break
             else:
-                alike.append((one, {one.values}))
-        return [replace(first, values=values) for first, found in alike for values in self._widest(found)]
+                alike.append((guess, {guess.values}))
+        return [replace(first, values=values) for first, sets in alike for values in self._widest(sets)]
 
-    def _widest(self, found: set[_Values]) -> list[_Values]:
+    def _widest(self, sets: set[_Values]) -> list[_Values]:
         """Return equivalent sets of values, without assumptions that allow every value."""
-        while (wider := self._wider(found)) is not None:
-            found = wider
-        return sorted(found, key=repr)
+        while (wider := self._wider(sets)) is not None:
+            sets = wider
+        return sorted(sets, key=repr)
 
-    def _wider(self, found: set[_Values]) -> set[_Values] | None:
+    def _wider(self, sets: set[_Values]) -> set[_Values] | None:
         """Return the sets with several merged into one, None if that is impossible."""
-        for name in sorted({name for values in found for name, _ in values}):
+        for name in sorted({name for values in sets for name, _ in values}):
             rest: dict[_Values, set[Any]] = {}
-            for values in found:
-                given = dict(values)
-                if name in given:
-                    value = given.pop(name)
-                    rest.setdefault(frozenset(given.items()), set()).add(value)
-            for others, seen in rest.items():
-                if others in found or seen >= set(self._alive[name]):
-                    narrower = {others | {(name, value)} for value in seen}
-                    return found - narrower | {others}
+            for values in sets:
+                others = dict(values)
+                if name in others:
+                    value = others.pop(name)
+                    rest.setdefault(frozenset(others.items()), set()).add(value)
+            for common, seen in rest.items():
+                if common in sets or seen >= set(self._alive[name]):
+                    return sets - {common | {(name, value)} for value in seen} | {common}
         return None
 
 
-class _CameTo(Struct, frozen=True):
-    """The result of a request: the answer, the snapshot after it, and the values used."""
-
-    answer: TriedAnswer
-    after: Snapshot
-    values: _Values
-
-
-def _explaining(guess: Guess, one: ObservedExchange, made: _CameTo, strict: bool) -> Iterator[Guess]:
-    """Yield the next guess if the sandbox's answer equals the service's.
+def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, strict: bool) -> Guess | None:
+    """Return the guess after a request if the sandbox's answer equals the service's.
 
     Unless ``strict``, the service's answer can have additional keys.
     """
-    told, answer = one.answer, made.answer.answer
-    if one.status != made.answer.status or any(amounts(told, answer)) or not _same_facts(told, answer):
-        return
-    if any(each.hard and (strict or each.made is not LACKING) for each in differences(told, answer)):
-        return
-    owed = guess.owed
-    ours, theirs = _balance(answer), _balance(told)
-    if ours is not None and theirs is not None:
-        owed = theirs - ours
-        if guess.owed not in (None, owed):
-            return
-    yield Guess(made.after, made.values, owed)
+    theirs, ours = exchange.answer, tried.answer
+    if exchange.status != tried.status or any(amounts(theirs, ours)) or not _same_facts(theirs, ours):
+        return None
+    if any(each.hard and (strict or each.sandbox is not ABSENT) for each in differences(theirs, ours)):
+        return None
+    their_balance, our_balance = _balance(theirs), _balance(ours)
+    if their_balance is None or our_balance is None:
+        return after
+    owed = their_balance - our_balance
+    return replace(after, owed=owed) if after.owed in (None, owed) else None
 
 
-def _same_facts(told: Any, made: Any) -> bool:
+def _same_facts(service: Any, sandbox: Any) -> bool:
     """Whether two answers agree in dates and in empty strings, in their common keys."""
-    return all(_is_same(one, other) for _, one, other in pairs(told, made))
+    return all(_is_same(theirs, ours) for _, theirs, ours in pairs(service, sandbox))
 
 
-def _is_same(told: Any, made: Any) -> bool:
-    if not isinstance(told, str) or not isinstance(made, str):
+def _is_same(theirs: Any, ours: Any) -> bool:
+    if not isinstance(theirs, str) or not isinstance(ours, str):
         return True
-    ours, theirs = instant(made), instant(told)
-    if ours is not None and theirs is not None:
-        return abs(ours - theirs) <= _SAME
-    return bool(told) == bool(made)
+    their_date, our_date = instant(theirs), instant(ours)
+    if their_date is not None and our_date is not None:
+        return abs(our_date - their_date) <= _SAME
+    return bool(theirs) == bool(ours)
 
 
 def _balance(answer: Any) -> Decimal | None:
     """Return the balance that an answer shows, None if it shows none."""
-    found = (amount(value) for key, value, _ in pairs(answer, answer) if key == "balance")
-    return next((one for one in found if one is not None), None)
+    balances = (amount(value) for key, value, _ in pairs(answer, answer) if key == "balance")
+    return next((balance for balance in balances if balance is not None), None)

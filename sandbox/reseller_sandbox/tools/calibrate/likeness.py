@@ -25,7 +25,7 @@ _NAMES = frozenset({"domainName", "domain", "hostname", "name", "zone", "sdn", "
 
 #: The keys of terms, which are 0 for a name that is not for sale.
 _TERMS = frozenset({"periodMin", "periodMax"})
-_TELLING = _NAMES | _TERMS | {"msg"}
+_HARD_TEXTS = _NAMES | _TERMS | {"msg"}
 _HOST = re.compile(r"[^\s@:/]+")
 _DATES = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _MONEY = re.compile(r"cost|paid|price|balance", re.IGNORECASE)
@@ -35,39 +35,39 @@ _AMOUNT = re.compile(r"-?\d+\.(\d+)")
 _MOST = 200
 
 
-class Unlikeness(NamedTuple):
+class Difference(NamedTuple):
     """One difference: its path, the service's value and the sandbox's value.
 
     ``hard`` is whether the difference can depend on an assumption. A difference of form alone is soft.
     """
 
     where: str
-    told: Any
-    made: Any
+    service: Any
+    sandbox: Any
     hard: bool = True
 
 
 #: The placeholder for a missing value.
-LACKING = object()
+ABSENT = object()
 
 
-def pairs(told: Any, made: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+def pairs(service: Any, sandbox: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Yield the values that two answers have in the same place, after their key."""
-    if isinstance(told, Mapping) and isinstance(made, Mapping):
-        for one in filter(made.__contains__, told):
-            yield from pairs(told[one], made[one], str(one))
-    elif isinstance(told, list) and isinstance(made, list):
-        for one, other in zip(told, made, strict=False):
-            yield from pairs(one, other, key)
+    if isinstance(service, Mapping) and isinstance(sandbox, Mapping):
+        for inner in filter(sandbox.__contains__, service):
+            yield from pairs(service[inner], sandbox[inner], str(inner))
+    elif isinstance(service, list) and isinstance(sandbox, list):
+        for theirs, ours in zip(service, sandbox, strict=False):
+            yield from pairs(theirs, ours, key)
     else:
-        yield key, told, made
+        yield key, service, sandbox
 
 
-def amounts(told: Any, made: Any) -> Iterator[Unlikeness]:
+def amounts(service: Any, sandbox: Any) -> Iterator[Difference]:
     """Yield the prices that differ between two answers, without the balance."""
-    for key, one, other in pairs(told, made):
-        if _MONEY.search(key) and key != "balance" and amount(one) != amount(other):
-            yield Unlikeness(key, one, other)
+    for key, theirs, ours in pairs(service, sandbox):
+        if _MONEY.search(key) and key != "balance" and amount(theirs) != amount(ours):
+            yield Difference(key, theirs, ours)
 
 
 def amount(value: Any) -> Decimal | None:
@@ -78,33 +78,35 @@ def amount(value: Any) -> Decimal | None:
         return None
 
 
-def differences(told: Any, made: Any, where: str = "", key: str = "") -> Iterator[Unlikeness]:
+def differences(service: Any, sandbox: Any, where: str = "", key: str = "") -> Iterator[Difference]:
     """Yield the differences between a service's answer and the sandbox's."""
-    if isinstance(told, Mapping) and isinstance(made, Mapping):
-        for one in dict.fromkeys((*made, *told)):
-            path = f"{where}.{one}".removeprefix(".")
-            if one not in told or one not in made:
-                yield Unlikeness(path, told.get(one, LACKING), made.get(one, LACKING))
+    if isinstance(service, Mapping) and isinstance(sandbox, Mapping):
+        for inner in dict.fromkeys((*sandbox, *service)):
+            path = f"{where}.{inner}".removeprefix(".")
+            if inner not in service or inner not in sandbox:
+                yield Difference(path, service.get(inner, ABSENT), sandbox.get(inner, ABSENT))
             else:
-                yield from differences(told[one], made[one], path, one)
-    elif isinstance(told, list) and isinstance(made, list):
-        yield from _of_lists(told, made, where, key)
-    elif (difference := _of_values(told, made, key)) is not None:
-        yield Unlikeness(where or "the body", told, made, difference)
+                yield from differences(service[inner], sandbox[inner], path, inner)
+    elif isinstance(service, list) and isinstance(sandbox, list):
+        yield from _of_lists(service, sandbox, where, key)
+    elif (difference := _of_values(service, sandbox, key)) is not None:
+        yield Difference(where or "the body", service, sandbox, difference)
 
 
-def _of_lists(told: Sequence[Any], made: Sequence[Any], where: str, key: str) -> Iterator[Unlikeness]:
+def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: str) -> Iterator[Difference]:
     """Yield the differences of each service element from the most similar of ours."""
-    if not made:
-        if any(isinstance(one, Mapping) for one in told):
-            yield Unlikeness(where or "the body", told, made)
+    if not sandbox:
+        if any(isinstance(element, Mapping) for element in service):
+            yield Difference(where or "the body", service, sandbox)
         return
-    others = {_skeleton(one, key): one for one in made[:_MOST]}
-    kinds = {_skeleton(one, key): (at, one) for at, one in reversed([*enumerate(told[:_MOST])])}
-    for skeleton, (at, one) in kinds.items():
-        if skeleton not in others:
-            found = [list(differences(one, other, f"{where}[{at}]", key)) for other in others.values()]
-            yield from min(found, key=len)
+    ours = {_skeleton(element, key): element for element in sandbox[:_MOST]}
+    theirs = {
+        _skeleton(element, key): (at, element) for at, element in reversed([*enumerate(service[:_MOST])])
+    }
+    for skeleton, (at, element) in theirs.items():
+        if skeleton not in ours:
+            each = [list(differences(element, other, f"{where}[{at}]", key)) for other in ours.values()]
+            yield from min(each, key=len)
 
 
 def _skeleton(value: Any, key: str) -> str:
@@ -113,22 +115,22 @@ def _skeleton(value: Any, key: str) -> str:
     Values with the same string are alike.
     """
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{one}:{_skeleton(value[one], one)}" for one in sorted(value)) + "}"
+        return "{" + ",".join(f"{inner}:{_skeleton(value[inner], inner)}" for inner in sorted(value)) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(sorted({_skeleton(one, key) for one in value})) + "]"
+        return "[" + ",".join(sorted({_skeleton(element, key) for element in value})) + "]"
     if key in _EXACT or isinstance(value, bool) or value is None:
         return repr(value)
     return _form(value, key) if isinstance(value, str) else "number"
 
 
-def _of_values(told: Any, made: Any, key: str) -> bool | None:
+def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
     """Return None for values that are alike, otherwise whether the difference is hard."""
-    if _skeleton(told, key) == _skeleton(made, key):
+    if _skeleton(service, key) == _skeleton(sandbox, key):
         return None
-    both_texts = isinstance(told, str) and isinstance(made, str) and key not in _EXACT
-    if both_texts and not (told and made) and key != "msg":
+    both_texts = isinstance(service, str) and isinstance(sandbox, str) and key not in _EXACT
+    if both_texts and not (service and sandbox) and key != "msg":
         return None
-    return not both_texts or key in _TELLING
+    return not both_texts or key in _HARD_TEXTS
 
 
 def _form(text: str, key: str) -> str:
@@ -139,7 +141,7 @@ def _form(text: str, key: str) -> str:
         return "no term" if text == "0" else "a term"
     if (
         key in _NAMES and _HOST.fullmatch(text) and (key != "name" or "." in text)
-    ):  # because contacts have a name, too
+    ):  # contacts have a name, too
         return f"name {'xn--' in text.lower()} {text.isascii()}"
     if _DATES.fullmatch(text):
         return re.sub(r"\d", "0", text)

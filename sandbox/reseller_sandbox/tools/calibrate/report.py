@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -14,7 +14,7 @@ from reseller_sandbox.registry.assumptions import kinds, spelt
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate import Calibration, Determination, Deviation
 from reseller_sandbox.tools.calibrate.bench import UNSEEN
-from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness
+from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
 from reseller_sandbox.values.text_checks import printable, shortened
 from reseller_sandbox.worlds.redact import masked
 
@@ -22,147 +22,143 @@ from reseller_sandbox.worlds.redact import masked
 _MOST, _MOST_EXCHANGES = 8, 50
 
 #: The headings of the requests that would determine an assumption.
-_ALONE = "not told, and what would tell it"
-_WITH_FIXTURE = "not told, and what would tell it together with --fixture, for what there was at first"
+_ALONE = "not determined; a request that would determine each"
+_WITH_FIXTURE = "not determined; a request that would determine each, with a --fixture of the initial state"
 
 #: Why no answer determines an assumption about signatures.
-_SIGNED = "what was signed cannot be seen without the secret; a refused request of your own tells it"
+_SIGNED = "a transcript does not show the signed string; sign a request in each form to determine this"
 
 
-def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
+def lines(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
     """Yield the report as text."""
-    told = [one for one in found.verdicts.values() if one.value is not None]
-    partly = [one for one in found.verdicts.values() if one.value is None and one.is_determined]
-    count = plural(found.exchanges, "exchange")
-    yield f"{count}: {len(told)} of {len(kinds())} assumptions are told, {len(partly)} in part"
-    if told:
-        yield "\ntold:"
-    for one in told:
-        yield f"  {one.name}={spelt(one.value)}{_not(one)}  ({_places(one.by)})"
-    if partly:
-        yield "\ntold in part:"
-    for one in partly:
-        left = " or ".join(spelt(value) for value in one.left) or "some other value"
-        yield f"  {one.name}: {left}{_not(one)}  ({_places(one.by)})"
-    for head, requests in _telling_requests().items():
-        open_ = [
-            name for name in requests if not (name in found.verdicts and found.verdicts[name].is_determined)
-        ]
-        if open_:
-            yield f"\n{head}:"
-        yield from (f"  {name}: {requests[name]}" for name in open_)
-    if found.deviations:
-        yield "\nexplained by no value:"
-    for deviation in found.deviations[:_MOST_EXCHANGES]:
-        yield from side_by_side(deviation)
-    if len(found.deviations) > _MOST_EXCHANGES:
-        yield f"  and {len(found.deviations) - _MOST_EXCHANGES} more"
-    if found.left_aside:
-        yield f"\nleft aside, since too much was to be tried: {_places(found.left_aside)}"
-    if found.lost:
-        yield f"\nfollowed from the fixture up to {printable(found.lost)}, which it does not lead to"
-    if passed_over:
-        yield "\npassed over:"
-    reasons = [reason for _, reason in passed_over]
-    for reason in dict.fromkeys(reasons):
-        first = printable(next(place for place, why in passed_over if why == reason))
-        often = reasons.count(reason)
-        yield f"  {first} {reason}" if often == 1 else f"  {often} that {_plural(reason)}, first {first}"
+    determinations, deviations = calibration.determinations, calibration.deviations
+    narrowed = [each for each in determinations.values() if each.is_narrowed]
+    determined = [each for each in narrowed if each.value is not None]
+    exchanges = plural(calibration.exchanges, "exchange")
+    yield (
+        f"{exchanges}: {len(determined)} of {len(kinds())} assumptions are determined, "
+        f"{len(narrowed) - len(determined)} narrowed"
+    )
+    yield from _section("determined", (f"{each.name}={_values(each)}" for each in determined))
+    yield from _section(
+        "narrowed", (f"{each.name}: {_values(each)}" for each in narrowed if each.value is None)
+    )
+    settled = {each.name for each in narrowed}
+    for heading, requests in _determining_requests().items():
+        open_ = (f"{name}: {request}" for name, request in requests.items() if name not in settled)
+        yield from _section(heading, open_)
+    more = len(deviations) - _MOST_EXCHANGES
+    listed = [line for deviation in deviations[:_MOST_EXCHANGES] for line in side_by_side(deviation)]
+    yield from _section("explained by no value", [*listed, *([f"and {more} more"] if more > 0 else ())])
+    if calibration.given_up:
+        yield f"\nnot searched, because there are too many states to try: {_places(calibration.given_up)}"
+    if calibration.lost:
+        place = printable(calibration.lost)
+        yield f"\nfollowed from the fixture up to {place}, which the fixture does not explain"
+    places: dict[str, list[str]] = {}
+    for place, reason in skipped:
+        places.setdefault(reason, []).append(place)
+    yield from _section("skipped", (f"{_places(where)}: {reason}" for reason, where in places.items()))
 
 
-def _telling_requests() -> dict[str, dict[str, str]]:
+def _section(heading: str, entries: Iterable[str]) -> Iterator[str]:
+    """Yield a heading and its entries, nothing without entries."""
+    indented = [f"  {entry}" for entry in entries]
+    if indented:
+        yield f"\n{heading}:"
+        yield from indented
+
+
+def _determining_requests() -> dict[str, dict[str, str]]:
     """Return the request that would determine each assumption, by heading."""
-    operations = {one.id: f"{one.method} {one.path}" for one in contract()}
+    operations = {each.id: f"{each.method} {each.path}" for each in contract()}
     file = files("reseller_sandbox.tools.calibrate").joinpath("requests.yaml")
-    told = yaml.safe_load(file.read_text("utf-8"))
+    sections = yaml.safe_load(file.read_text("utf-8"))
 
     def in_words(requests: Mapping[str, str]) -> dict[str, str]:
         words = {name: request.partition(" ") for name, request in requests.items()}
         return {name: f"{operations[operation]}, {how}" for name, (operation, _, how) in words.items()}
 
     return {
-        _ALONE: in_words(told["alone"]),
-        _WITH_FIXTURE: in_words(told["with_fixture"]),
-        "not to be told by answers": dict.fromkeys(UNSEEN, _SIGNED),
+        _ALONE: in_words(sections["alone"]),
+        _WITH_FIXTURE: in_words(sections["with_fixture"]),
+        "not determinable from answers": dict.fromkeys(UNSEEN, _SIGNED),
     }
 
 
-def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+def as_json(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """Return the report for programs."""
-    requests = _telling_requests()
-    would_tell = requests[_ALONE] | requests[_WITH_FIXTURE]
+    requests = _determining_requests()
+    would_determine = requests[_ALONE] | requests[_WITH_FIXTURE]
     return {
-        "exchanges": found.exchanges,
+        "exchanges": calibration.exchanges,
         "assumptions": [
             {
-                **{key: getattr(one, key) for key in ("name", "value", "left", "ruled_out")},
-                "told_by": one.by,
-                "would_tell": None if one.is_determined else would_tell.get(one.name),
+                **{key: getattr(each, key) for key in ("name", "value", "left", "ruled_out")},
+                "determined_by": each.by,
+                "would_determine": None if each.is_narrowed else would_determine.get(each.name),
             }
-            for one in found.verdicts.values()
+            for each in calibration.determinations.values()
         ],
         "deviations": [
             {
-                "place": one.exchange.place,
-                "operation": one.operation,
+                "place": deviation.exchange.place,
+                "operation": deviation.operation,
                 "differences": [
                     {
                         "where": each.where,
-                        "service": shown(each, each.told),
-                        "sandbox": shown(each, each.made),
+                        "service": shown(each, each.service),
+                        "sandbox": shown(each, each.sandbox),
                     }
-                    for each in one.differences
+                    for each in deviation.differences
                 ],
             }
-            for one in found.deviations
+            for deviation in calibration.deviations
         ],
-        "left_aside": list(found.left_aside),
-        "followed_to": found.lost or None,
-        "passed_over": [{"place": place, "reason": reason} for place, reason in passed_over],
+        "left_aside": list(calibration.given_up),
+        "followed_to": calibration.lost or None,
+        "passed_over": [{"place": place, "reason": reason} for place, reason in skipped],
     }
 
 
-def profile(found: Calibration, sources: int) -> str:
+def profile(calibration: Calibration, sources: int) -> str:
     """Return a profile of the determined values, for ``--profile``."""
-    head = f"# What {found.exchanges} exchanges of {sources} transcripts tell of the service.\n"
+    exchanges, transcripts = plural(calibration.exchanges, "exchange"), plural(sources, "transcript")
+    head = f"# Assumptions of the service, determined or narrowed by {exchanges} in {transcripts}.\n"
     assume = {
-        name: list(value) if isinstance(value, tuple) else value for name, value in found.assume.items()
+        name: list(value) if isinstance(value, tuple) else value for name, value in calibration.assume.items()
     }
     return head + yaml.safe_dump({"assume": assume}, sort_keys=False, allow_unicode=True)
 
 
-def shown(difference: Unlikeness, value: Any) -> Any:
+def shown(difference: Difference, value: Any) -> Any:
     """Return a value of an answer with its secrets masked."""
-    if value is LACKING:
+    if value is ABSENT:
         return None
     if is_secret(difference.where.rpartition(".")[2]):
         return MASK
     return text_masked(value) if isinstance(value, str) else masked(value)
 
 
-def side_by_side(one: Deviation) -> Iterator[str]:
+def side_by_side(deviation: Deviation) -> Iterator[str]:
     """Yield the lines of an exchange that is not explained."""
-    yield f"  {printable(one.exchange.place)}: {one.operation}"
-    for each in one.differences[:_MOST]:
-        told, made = (
-            "nothing" if value is LACKING else shortened(shown(each, value))
-            for value in (each.told, each.made)
+    yield f"{printable(deviation.exchange.place)}: {deviation.operation}"
+    for each in deviation.differences[:_MOST]:
+        service, sandbox = (
+            "nothing" if value is ABSENT else printable(shortened(shown(each, value)))
+            for value in (each.service, each.sandbox)
         )
-        yield f"    {printable(each.where)}: the service {printable(told)}, the sandbox {printable(made)}"
-    if len(one.differences) > _MOST:
-        yield f"    and {len(one.differences) - _MOST} more"
+        yield f"  {printable(each.where)}: the service {service}, the sandbox {sandbox}"
+    if len(deviation.differences) > _MOST:
+        yield f"  and {len(deviation.differences) - _MOST} more"
 
 
-def _not(one: Determination) -> str:
-    return f", not {', '.join(map(spelt, one.ruled_out))}" if one.ruled_out else ""
+def _values(determination: Determination) -> str:
+    left = " or ".join(map(spelt, determination.left)) or "some other value"
+    ruled_out = f", not {', '.join(map(spelt, determination.ruled_out))}" if determination.ruled_out else ""
+    return f"{left}{ruled_out}  ({_places(determination.by)})"
 
 
 def _places(places: Sequence[str]) -> str:
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     return printable(places[0]) + more if places else ""
-
-
-def _plural(reason: str) -> str:
-    words = {"is": "are", "has": "have", "does": "do", "was": "were"}
-    first, _, rest = reason.partition(" ")
-    return f"{words.get(first, first)} {rest}"

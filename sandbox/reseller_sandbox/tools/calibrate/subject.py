@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -96,112 +95,99 @@ class Subject(Struct, frozen=True, kw_only=True):
         return self.names[0] if self.names else ""
 
 
-def subject_of(one: ObservedExchange, operation: str, names: Sequence[str]) -> Subject:
+def subject_of(exchange: ObservedExchange, operation: str, names: Sequence[str]) -> Subject:
     """Return the subject of an exchange. ``names`` are the names in its request."""
-    asked, path = one.asked, unquote(one.path)
+    asked, answer, path = exchange.asked, exchange.answered, unquote(exchange.path)
     domain = asked.get("domain")
-    inner = domain if isinstance(domain, dict) else {}
-    both: dict[str, Any] = {**inner, **asked}
-    shown = dict(_shown(one.answer, names))
+    both: dict[str, Any] = {**(domain if isinstance(domain, dict) else {}), **asked}
+    shown = dict(_shown(answer, names))
     in_path = {key: match[1] for key, pattern in _IN_PATH.items() if (match := pattern.search(path))}
     handles = [both[key] for key in both if key.startswith("contact_") and isinstance(both[key], str)]
-    customers = [_whole(both.get("customer_id")), _whole(in_path.get("customer"))]
-    expected = both.get("current_expiry_date")
-    query = dict(pair.partition("=")[::2] for pair in one.target.partition("?")[2].split("&"))
+    customers = (int(_number(value) or 0) for value in (both.get("customer_id"), in_path.get("customer")))
+    query = dict(pair.partition("=")[::2] for pair in exchange.target.partition("?")[2].split("&"))
     return Subject(
         operation=operation,
-        at=one.at,
+        at=exchange.at,
         names=tuple(dict.fromkeys((*names, *shown))) if operation.startswith("v3.list") else tuple(names),
         shown=shown,
-        zones=dict(_zones(one.answer)),
+        zones=dict(_zones(answer)),
         host=in_path.get("host") or _text(both.get("hostname")),
         servers=tuple(_servers(both)),
         handles=tuple(dict.fromkeys([*filter(None, (in_path.get("handle"),)), *handles])),
         customers=tuple(dict.fromkeys(number for number in customers if number)),
         mail=_text(both.get("mail")),
         code=next((str(both[key]) for key in ("authCode", "authcode", "transfer_code") if both.get(key)), ""),
-        price=_price(both.get("purchaseCost", query.get("purchaseCost"))),
-        years=_whole(both.get("years", both.get("period"))) or 1,
-        expires=instant(expected) if isinstance(expected, str) else None,
-        premium=tuple(_premium(one.answer)),
-        is_done=_is_done(one, operation),
-        start=_whole(in_path.get("start")) or 0,
-        order=_whole(in_path.get("order")),
-        page=(_whole(query.get("page")) or 1, _whole(query.get("perPage")) or 100),
-        more_pages=isinstance(one.answer, Mapping) and "nextPage" in one.answer,
-        numbers=tuple(map(int, re.findall(r"\d{1,2}$", str(_field(one.answer, "msg"))))),
+        price=_number(both.get("purchaseCost", query.get("purchaseCost"))),
+        years=int(_number(both.get("years", both.get("period"))) or 1) or 1,
+        expires=instant(both.get("current_expiry_date")),
+        premium=tuple(_premium(answer)),
+        is_done=_is_done(exchange, operation),
+        start=int(in_path.get("start", 0)),
+        order=int(_number(in_path.get("order")) or 0) or None,
+        page=(int(_number(query.get("page")) or 1) or 1, int(_number(query.get("perPage")) or 100) or 100),
+        more_pages="nextPage" in answer,
+        numbers=tuple(map(int, re.findall(r"\d{1,2}$", str(answer.get("msg"))))),
         keys=tuple(key for key in asked if key.isascii()),
     )
 
 
-def _shown(answer: Any, names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _shown(answer: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the values of each name in an answer, in fixture format."""
-    inner = _field(answer, "domain")
-    whole = _field(answer, "data")
-    for one in (inner, *_listed(_field(answer, "domains")), whole, answer):
-        if not isinstance(one, Mapping):
-            continue
-        domain = one.get("domainName")
+    for record in (*_records(answer, "domain", "domains", "data"), answer):
+        domain = record.get("domainName")
         name = well_formed(domain) if isinstance(domain, str) else names[0] if len(names) == 1 else None
-        known = {_KEYS[key]: value for key, value in one.items() if key in _KEYS}
-        entry = {key: value for key, value in known.items() if _is_fit(key, value)}
+        values = {_KEYS[key]: value for key, value in record.items() if key in _KEYS}
+        entry = {key: value for key, value in values.items() if _is_fit(key, value)}
         if name is not None and entry:
-            servers = one.get("nameservers", one.get("ns"))
+            servers = record.get("nameservers", record.get("ns"))
             if isinstance(servers, list) and servers and all(isinstance(server, str) for server in servers):
                 entry["nameservers"] = servers
-            flags = ["client_transfer_prohibited"] if one.get("lockedEnabled") is True else []
-            flags += ["client_update_prohibited"] if one.get("updateProhibited") is True else []
+            flags = ["client_transfer_prohibited"] if record.get("lockedEnabled") is True else []
+            flags += ["client_update_prohibited"] if record.get("updateProhibited") is True else []
             yield name, {**entry, "flags": flags}
 
 
-def _premium(answer: Any) -> Iterator[str]:
+def _premium(answer: Mapping[str, Any]) -> Iterator[str]:
     """Yield the premium names in an answer."""
-    listed = [*_listed(_field(answer, "domains")), *_listed(_field(answer, "results"))]
-    for one in (_field(answer, "domain"), *listed):
-        name = _field(one, "domainName")
-        if _field(one, "premium") is True and isinstance(name, str) and (found := well_formed(name)):
-            yield found
+    for record in _records(answer, "domain", "domains", "results"):
+        name = record.get("domainName")
+        if record.get("premium") is True and isinstance(name, str) and (domain := well_formed(name)):
+            yield domain
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _records(answer: Mapping[str, Any], *keys: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects under ``keys`` of an answer, alone or in arrays."""
+    for value in map(answer.get, keys):
+        yield from (
+            each for each in (value if isinstance(value, list) else [value]) if isinstance(each, Mapping)
+        )
 
 
 def _is_fit(key: str, value: Any) -> bool:
     return instant(value) is not None if key in ("created", "expires") else isinstance(value, bool)
 
 
-def _zones(answer: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def _zones(answer: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the zones that an answer lists, with their promotions."""
-    data = _field(answer, "data")
-    for one in data if isinstance(data, list) else [data]:
-        name = _zone_name(one.get("zone")) if isinstance(one, Mapping) else None
-        if name is None:
+    for record in _records(answer, "data"):
+        name = well_formed(f"x.{record.get('zone')}")
+        if name is None or not isinstance(record.get("zone"), str):
             continue
         entry: dict[str, Any] = {
-            "idn": bool(one.get("idn_avail")),
-            "transfers": one.get("transfer_avail") is not False,
+            "idn": bool(record.get("idn_avail")),
+            "transfers": record.get("transfer_avail") is not False,
         }
         for word, long in (("reg", "registration"), ("renew", "renewal")):
-            if instant(one.get(f"date_end_{word}_action")) is not None:
-                entry[f"{long}_promotion"] = {"price": "1.00", "until": one[f"date_end_{word}_action"]}
-        yield name, entry
+            until = record.get(f"date_end_{word}_action")
+            if instant(until) is not None:
+                entry[f"{long}_promotion"] = {"price": "1.00", "until": until}
+        yield name.removeprefix("x."), entry
 
 
-def _zone_name(value: Any) -> str | None:
-    name = well_formed(f"x.{value}") if isinstance(value, str) else None
-    return name.removeprefix("x.") if name else None
-
-
-def _is_done(one: ObservedExchange, operation: str) -> bool:
+def _is_done(exchange: ObservedExchange, operation: str) -> bool:
     """Whether an action succeeded. Availability checks do not count."""
-    answer = one.answer
-    refused = isinstance(answer, Mapping) and (answer.get("error") or answer.get("code", 200) != 200)
-    return one.status == 200 and not refused and not operation.endswith(("check", "checkAvailability"))
-
-
-def _field(answer: Any, key: str) -> Any:
-    return answer.get(key) if isinstance(answer, Mapping) else None
+    refused = exchange.answered.get("error") or exchange.answered.get("code", 200) != 200
+    return exchange.status == 200 and not refused and not operation.endswith(("check", "checkAvailability"))
 
 
 def _servers(asked: Mapping[str, Any]) -> Iterator[str]:
@@ -218,20 +204,14 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _whole(value: Any) -> int | None:
-    with suppress(ValueError, TypeError):
-        if not isinstance(value, bool) and 0 < (found := int(value)) < 10**9:
-            return found
-    return None
-
-
-def _price(value: Any) -> Decimal | None:
+def _number(value: Any) -> Decimal | None:
+    """Return the positive number that a value represents, None if it represents none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(InvalidOperation):
-        found = Decimal(json.dumps(value) if isinstance(value, float) else str(value))
-        if found.is_finite() and 0 < found < 10**6:
-            return found
+        number = Decimal(str(value))
+        if number.is_finite() and 0 < number < 10**9:
+            return number
     return None
 
 
@@ -242,53 +222,44 @@ class KnownState:
         self._names: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, tuple[datetime, list[str]]] = {}
 
-    def of(self, one: ObservedExchange, subject: Subject) -> Known | None:
+    def of(self, exchange: ObservedExchange, subject: Subject) -> Known | None:
         """Return the known state of a request's only name, None if unknown."""
         if len(subject.names) != 1 or subject.name not in self._names:
             return None
-        at, who = self._seen[subject.name]
-        is_fresh = who == one.credentials and timedelta(0) <= one.at - at < _LASTS
+        at, credentials = self._seen[subject.name]
+        is_fresh = credentials == exchange.credentials and timedelta(0) <= exchange.at - at < _LASTS
         return dict(self._names[subject.name]) if is_fresh else None
 
-    def learn(self, one: ObservedExchange, subject: Subject) -> None:
+    def learn(self, exchange: ObservedExchange, subject: Subject) -> None:
         """Update the known state from an exchange."""
-        refused = not isinstance(one.answer, Mapping) or bool(one.answer.get("error")) or "msg" in one.answer
-        if refused or subject.operation in _READING:
+        answer, name = exchange.answered, subject.name
+        if not answer or answer.get("error") or "msg" in answer or subject.operation in _READING:
             return
-        shows = (
-            subject.operation in _SHOWING and subject.name in subject.shown and not _is_pending(one.answer)
-        )
-        if not shows or self.of(one, subject) is None:
-            for name in subject.names:
-                self._names.pop(name, None)
+        shows = subject.operation in _SHOWING and name in subject.shown and not _is_pending(answer)
+        if not shows or self.of(exchange, subject) is None:
+            for changed in subject.names:
+                self._names.pop(changed, None)
         if not shows:
             return
-        self._seen[subject.name] = one.at, one.credentials
-        known = self._names.setdefault(subject.name, {})
-        known.update(_known(subject))
+        self._seen[name] = exchange.at, exchange.credentials
+        known, shown = self._names.setdefault(name, {}), subject.shown[name]
+        known.update((key, shown[key]) for key in KEPT if key in shown)
+        if subject.operation == "v3.getDomain":
+            known[str(Flag.TRANSFER_PROHIBITED)] = str(Flag.TRANSFER_PROHIBITED) in shown["flags"]
         if subject.operation in _SWITCHES:
             switch, on = _SWITCHES[subject.operation]
             known[str(switch)] = on
 
 
 def _is_pending(answer: Mapping[str, Any]) -> bool:
-    data = answer.get("data")
-    status = answer.get("status"), data.get("status") if isinstance(data, Mapping) else None
-    return not {"pending", "0", "1"}.isdisjoint(filter(lambda one: isinstance(one, str), status))
+    return any(
+        record.get("status") in ("pending", "0", "1") for record in (answer, *_records(answer, "data"))
+    )
 
 
-def _known(subject: Subject) -> Iterator[tuple[str, Any]]:
-    shown = subject.shown[subject.name]
-    for key in KEPT:
-        if key in shown:
-            yield key, shown[key]
-    if subject.operation == "v3.getDomain":
-        yield str(Flag.TRANSFER_PROHIBITED), str(Flag.TRANSFER_PROHIBITED) in shown["flags"]
-
-
-def agrees(scene: Mapping[str, Any], name: str, known: Known) -> bool:
-    """Whether a scene is consistent with the known state of a name."""
-    entry = scene["domains"].get(name)
+def agrees(state: Mapping[str, Any], name: str, known: Known) -> bool:
+    """Whether a candidate state is consistent with the known state of a name."""
+    entry = state["domains"].get(name)
     if entry is None:
         return False
     for key, value in known.items():

@@ -1,7 +1,7 @@
 """Transcripts of a service, read from files: HAR, or the journal as JSON.
 
-Browsers and proxies write HAR. ``reseller-sandbox journal find --json`` prints the journal. Missing values
-count as unknown.
+Browsers and proxies write HAR. ``reseller-sandbox journal find --json`` prints the journal. The structs
+declare only the keys that this package reads.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 
 from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.parameters import Quiet
@@ -27,8 +27,8 @@ LARGEST, MOST = 128 << 20, 20_000
 #: The instant of an exchange without a date.
 _UNDATED = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
-#: The beginning of the reseller API in a path. The part before it differs between services.
-_OWN = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")
+#: The beginning of the reseller API in a path. The part before that beginning differs between services.
+_API = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")
 _CREDENTIAL = re.compile(r"[^=]*(?:API-?_?KEY|SIGNATURE|TOKEN)(?:=|$)", re.IGNORECASE)
 
 
@@ -60,17 +60,20 @@ class ObservedExchange(Quiet, frozen=True, kw_only=True):
     def asked(self) -> Mapping[str, Any]:
         """The JSON object or the form fields in the body, empty for other bodies."""
         try:
-            found = json.loads(self.body) if self.body else {}
+            fields = json.loads(self.body) if self.body else {}
         except (ValueError, RecursionError):
-            found = dict(parse_qsl(self.body.decode("utf-8", "replace")))
-        return found if isinstance(found, dict) else {}
+            fields = dict(parse_qsl(self.body.decode("utf-8", "replace")))
+        return fields if isinstance(fields, dict) else {}
+
+    @property
+    def answered(self) -> Mapping[str, Any]:
+        """The JSON object in the answer, empty for other answers."""
+        return self.answer if isinstance(self.answer, Mapping) else {}
 
     @property
     def refusal(self) -> Any:
         """The error or the message in the answer, None without either."""
-        return (
-            (self.answer.get("error") or self.answer.get("msg")) if isinstance(self.answer, Mapping) else None
-        )
+        return self.answered.get("error") or self.answered.get("msg")
 
     @property
     def credentials(self) -> list[str]:
@@ -82,20 +85,20 @@ class Transcript(Struct, frozen=True):
     """The exchanges of a file, and the skipped entries with the reason for each."""
 
     exchanges: Sequence[ObservedExchange]
-    passed_over: Sequence[tuple[str, str]] = ()
+    skipped: Sequence[tuple[str, str]] = ()
 
 
-def own_target(target: str) -> str | None:
+def _api_target(target: str) -> str | None:
     """Return the part of a request target from the beginning of the API.
 
     Return None if the target is not in the API. Credentials in the query are left out.
     """
     path, _, query = target.encode("utf-8", "replace").decode().partition("?")
-    found = _OWN.search(path)
-    if found is None:
+    match = _API.search(path)
+    if match is None:
         return None
-    kept = "&".join(one for one in query.split("&") if one and not _CREDENTIAL.match(one))
-    return path[found.start() :] + (f"?{kept}" if kept else "")
+    public = "&".join(pair for pair in query.split("&") if pair and not _CREDENTIAL.match(pair))
+    return path[match.start() :] + (f"?{public}" if public else "")
 
 
 def instant(value: object) -> datetime | None:
@@ -108,194 +111,207 @@ def instant(value: object) -> datetime | None:
         return None
 
 
+_NOT_API = "is not a request of the reseller API"
+
+
+class _JournalRequest(Struct):
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    cut: Any = None
+
+
+class _JournalAnswer(Struct):
+    status: int
+    body: Any = None
+    cut: Any = None
+    lost: bool = False
+
+
+class _JournalEntry(Struct):
+    at: datetime
+    request: _JournalRequest
+    answer: _JournalAnswer
+    fault: str | None = None
+
+    def observed(self, place: str) -> ObservedExchange | str:
+        """Return the exchange, or the reason why the entry is skipped."""
+        request, answer = self.request, self.answer
+        target = _api_target(request.target)
+        if target is None:
+            return _NOT_API
+        if request.cut is not None or answer.cut is not None:
+            return "was too long for the journal"
+        if answer.lost or self.fault:
+            return "had a fault applied"
+        body = request.body
+        text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
+        return ObservedExchange(
+            place=place,
+            method=request.method,
+            target=target,
+            headers={name.lower(): value for name, value in request.headers.items()},
+            body=text.encode("utf-8", "replace"),
+            at=self.at.replace(microsecond=0),
+            status=answer.status,
+            answer=answer.body,
+        )
+
+
+class _HarPair(Struct):
+    name: str
+    value: str | None = None
+
+
+class _HarBody(Struct, rename="camel"):
+    mime_type: str | None = None
+    text: str | None = None
+    encoding: str | None = None
+    params: list[_HarPair] | None = None
+
+    def content(self) -> bytes | None:
+        """Return the body, None for invalid base64."""
+        text = self.text or ""
+        try:
+            is_encoded = self.encoding == "base64"
+            return b64decode(text, validate=True) if is_encoded else text.encode("utf-8", "replace")
+        except ValueError:
+            return None
+
+
+class _HarRequest(Struct, rename="camel"):
+    method: str
+    url: str
+    headers: list[_HarPair] | None = None
+    post_data: _HarBody | None = None
+    body_size: float | None = None
+
+    def body(self) -> bytes | None:
+        """Return the body, None if the file does not have the body."""
+        if self.post_data is None:
+            return None if (self.body_size or 0) > 0 else b""
+        if self.post_data.text:
+            return self.post_data.content()
+        return urlencode([(pair.name, pair.value or "") for pair in self.post_data.params or ()]).encode()
+
+
+class _HarResponse(Struct):
+    status: float | None = None
+    headers: list[_HarPair] | None = None
+    content: _HarBody = field(default_factory=_HarBody)
+
+
+class _HarEntry(Struct, rename="camel"):
+    request: _HarRequest
+    response: _HarResponse
+    started_date_time: str | None = None
+
+    def observed(self, place: str) -> ObservedExchange | str:
+        """Return the exchange, or the reason why the entry is skipped."""
+        request, response = self.request, self.response
+        try:
+            url = urlsplit(request.url)
+        except ValueError as problem:
+            raise UnusableTranscript(f"{place}: request.url is not a URL: {problem}") from None
+        target = _api_target(f"{url.path}?{url.query}")
+        if target is None:
+            return _NOT_API
+        if not 100 <= (response.status or 0) <= 599:
+            return "has no answer"
+        body, content = request.body(), response.content.content()
+        if body is None:
+            return "does not have the body of its request"
+        if content is None:
+            raise UnusableTranscript(f"{place}: response.content.text is not base64")
+        try:
+            answer = json.loads(content)
+        except (ValueError, RecursionError):
+            return "does not have a JSON body in its answer"
+        headers = _headers(request.headers)
+        if request.post_data is not None and request.post_data.mime_type:
+            headers.setdefault("content-type", request.post_data.mime_type)
+        date = _date(_headers(response.headers).get("date"))
+        return ObservedExchange(
+            place=place,
+            method=request.method.upper(),
+            target=target,
+            headers=headers,
+            body=body,
+            at=date or instant(self.started_date_time) or _UNDATED,
+            status=int(response.status or 0),
+            answer=answer,
+        )
+
+
+class _HarLog(Struct):
+    entries: list[_HarEntry]
+
+
+class _Document(Struct):
+    """A HAR file, or the output of ``journal find --json``."""
+
+    log: _HarLog | None = None
+    requests: list[_JournalEntry] | None = None
+
+
 def read_transcript(path: Path) -> Transcript:
     """Return the transcript in a file.
 
     Raise ``UnusableTranscript`` with the place and the reason.
     """
-    content = _json(path)
-    har = content.get("log") if isinstance(content, dict) else None
-    read: Callable[[Any, str], ObservedExchange | str]
-    if har is not None:
-        kind, entries, read = "entry", har.get("entries") if isinstance(har, dict) else None, _read
-        if not isinstance(entries, list):
-            raise UnusableTranscript(f"{path}: log.entries must be an array of exchanges")
-    elif isinstance(content, dict) and isinstance(content.get("requests"), list):
-        kind, entries, read = "request", content["requests"], _journalled
-    else:
+    try:
+        document = convert(_json(path), _Document)
+    except ValidationError as problem:
+        raise UnusableTranscript(f"{path}: {problem}") from None
+    if document.log is not None:
+        return _transcript(f"{path}: entry", document.log.entries)
+    if document.requests is not None:
+        return _transcript(f"{path}: request", document.requests)
+    raise UnusableTranscript(
+        f"{path}: must be a HAR file (an object with log.entries) or the output of journal find --json (an "
+        "object with requests)"
+    )
+
+
+def _transcript(place: str, entries: Sequence[_HarEntry | _JournalEntry]) -> Transcript:
+    if len(entries) > MOST:
         raise UnusableTranscript(
-            f"{path}: is neither a HAR file (an object with log.entries) nor what journal find --json prints "
-            "(an object with requests)"
+            f"{place} {MOST + 1}: a file must not have more than {MOST} exchanges; split the file"
         )
-    places = {f"{path}: {kind} {number}": entry for number, entry in enumerate(entries, 1)}
-    results = {place: read(entry, place) for place, entry in places.items()}
-    exchanges = [result for result in results.values() if not isinstance(result, str)]
-    if len(exchanges) > MOST:
-        raise UnusableTranscript(f"{path}: tells of more than {MOST} exchanges; split it")
+    places = (f"{place} {number}" for number in range(1, len(entries) + 1))
+    results = {place: entry.observed(place) for place, entry in zip(places, entries, strict=True)}
     return Transcript(
-        exchanges, [(place, reason) for place, reason in results.items() if isinstance(reason, str)]
+        [result for result in results.values() if not isinstance(result, str)],
+        [(place, reason) for place, reason in results.items() if isinstance(reason, str)],
     )
 
 
 def _json(path: Path) -> Any:
+    place, reason = str(path), f"must not be larger than {LARGEST >> 20} MiB; split the file"
     try:
-        if path.stat().st_size > LARGEST:
-            raise UnusableTranscript(f"{path}: is larger than {LARGEST >> 20} MiB; split it")
-        return json.loads(path.read_text("utf-8-sig"))
+        if path.stat().st_size <= LARGEST:
+            return json.loads(path.read_text("utf-8-sig"))
     except OSError as problem:
-        raise UnusableTranscript(f"{path}: {problem.strerror}") from None
+        reason = str(problem.strerror)
     except json.JSONDecodeError as problem:
-        place = f"{path}:{problem.lineno}:{problem.colno}"
-        raise UnusableTranscript(f"{place}: is no JSON: {problem.msg}") from None
+        place, reason = f"{path}:{problem.lineno}:{problem.colno}", f"is not JSON: {problem.msg}"
     except RecursionError:
-        raise UnusableTranscript(f"{path}: is nested too deeply") from None
-    except UnusableTranscript:
-        raise
+        reason = "is nested too deeply"
     except ValueError as problem:
-        raise UnusableTranscript(f"{path}: is no JSON: {problem}") from None
+        reason = f"is not JSON: {problem}"
+    raise UnusableTranscript(f"{place}: {reason}")
 
 
-def _journalled(told: Any, place: str) -> ObservedExchange | str:
-    """Return the exchange of a journal entry, or the reason why it is skipped."""
-    request, answer = (told.get(key) if isinstance(told, dict) else None for key in ("request", "answer"))
-    at = instant(told.get("at")) if isinstance(told, dict) else None
-    if not isinstance(request, Mapping) or not isinstance(answer, Mapping) or at is None:
-        raise UnusableTranscript(f"{place}: must have at, request and answer, as the journal writes them")
-    method, target, status = request.get("method"), request.get("target"), answer.get("status")
-    if not isinstance(method, str) or not isinstance(target, str) or not isinstance(status, int):
-        raise UnusableTranscript(f"{place}: must have request.method, request.target and answer.status")
-    own = own_target(target)
-    if own is None:
-        return "is no request of the reseller API"
-    if request.get("cut") is not None or answer.get("cut") is not None:
-        return "was too long to be kept whole"
-    if answer.get("lost") or told.get("fault"):
-        return "had a fault applied to it"
-    headers = request.get("headers")
-    body = request.get("body")
-    return ObservedExchange(
-        place=place,
-        method=method,
-        target=own,
-        headers={str(name).lower(): str(value) for name, value in headers.items()}
-        if isinstance(headers, Mapping)
-        else {},
-        body=b"" if body is None else _bytes(body),
-        at=at,
-        status=status,
-        answer=answer.get("body"),
-    )
-
-
-def _bytes(body: Any) -> bytes:
-    """Return the bytes of a request body.
-
-    A string is encoded without surrogates, any other value as JSON.
-    """
-    return body.encode("utf-8", "replace") if isinstance(body, str) else json.dumps(body).encode()
-
-
-def _read(entry: Any, place: str) -> ObservedExchange | str:
-    """Return the exchange of a HAR entry, or the reason why it is skipped."""
-    request, response = (_part(entry, key, place) for key in ("request", "response"))
-    method, url = (request.get(key) for key in ("method", "url"))
-    if not isinstance(method, str) or not isinstance(url, str):
-        raise UnusableTranscript(f"{place}: request.method and request.url must be a strings")
-    target = _target(url, place)
-    if target is None:
-        return "is no request of the reseller API"
-    status = response.get("status")
-    if not isinstance(status, int) or isinstance(status, bool) or not 100 <= status <= 599:
-        return "has no answer"
-    headers, answered = _headers(request.get("headers")), _headers(response.get("headers"))
-    body = _posted(request, headers)
-    if body is None:
-        return "does not have the body of the request as it was sent"
-    content = _content(response.get("content"), f"{place}: response.content")
-    try:
-        answer = json.loads(content)
-    except (ValueError, RecursionError):
-        return "does not have a JSON body in its answer"
-    at = _date(answered.get("date")) or instant(entry.get("startedDateTime")) or _UNDATED
-    return ObservedExchange(
-        place=place,
-        method=method.upper(),
-        target=target,
-        headers=headers,
-        body=body,
-        at=at,
-        status=status,
-        answer=answer,
-    )
-
-
-def _part(entry: Any, key: str, place: str) -> Mapping[str, Any]:
-    part = entry.get(key) if isinstance(entry, dict) else None
-    if not isinstance(part, dict):
-        raise UnusableTranscript(f"{place}: {key} must be an object")
-    return part
-
-
-def _target(url: str, place: str) -> str | None:
-    try:
-        parts = urlsplit(url)
-    except ValueError as problem:
-        raise UnusableTranscript(f"{place}: request.url is no URL: {problem}") from None
-    return own_target(f"{parts.path}?{parts.query}" if parts.query else parts.path)
-
-
-def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of a list of headers or parameters."""
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("name"), str):
-            value = one.get("value")
-            yield one["name"], value if isinstance(value, str) else ""
-
-
-def _headers(listed: Any) -> dict[str, str]:
+def _headers(pairs: Iterable[_HarPair] | None) -> dict[str, str]:
     """Return headers by lower-case names, without the pseudo headers of HTTP/2."""
-    return {name.lower(): value for name, value in _pairs(listed) if name and not name.startswith(":")}
-
-
-def _posted(request: Mapping[str, Any], headers: dict[str, str]) -> bytes | None:
-    """Return the body of a request, None if the file does not have it.
-
-    Its content type is added to ``headers``.
-    """
-    posted = request.get("postData")
-    if not isinstance(posted, dict):
-        size = request.get("bodySize")
-        return None if isinstance(size, int) and size > 0 else b""
-    if isinstance(kind := posted.get("mimeType"), str) and kind:
-        headers.setdefault("content-type", kind)
-    text = posted.get("text")
-    if isinstance(text, str) and text:
-        return _decoded(text, posted.get("encoding"))
-    fields = list(_pairs(posted.get("params")))
-    return urlencode(fields).encode() if fields else b""
-
-
-def _content(content: Any, place: str) -> bytes:
-    if not isinstance(content, dict) or not isinstance(content.get("text"), str):
-        return b""
-    found = _decoded(content["text"], content.get("encoding"))
-    if found is None:
-        raise UnusableTranscript(f"{place}.text is no base64")
-    return found
-
-
-def _decoded(text: str, encoding: object) -> bytes | None:
-    if encoding != "base64":
-        return text.encode("utf-8", "replace")
-    try:
-        return b64decode(text, validate=True)
-    except ValueError:
-        return None
+    named = [pair for pair in pairs or () if pair.name and not pair.name.startswith(":")]
+    return {pair.name.lower(): pair.value or "" for pair in named}
 
 
 def _date(header: str | None) -> datetime | None:
     try:
-        found = parsedate_to_datetime(header or "")
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        date = parsedate_to_datetime(header or "")
+        return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
     except (ValueError, TypeError, OverflowError):
         return None
