@@ -11,6 +11,8 @@ from reseller_sandbox.registry.assumptions import Assumptions, catalogue, profil
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# Assumptions"
+    yield ("Every point that the contract of the reseller API leaves open, and what the sandbox makes of it.")
     yield (
         "[Assumptions explained](../explanation/assumptions.md) says how to set them and why they are there; "
         "*observed* is the value in the profile of that name, where it is another."

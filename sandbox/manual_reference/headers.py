@@ -11,5 +11,7 @@ from reseller_sandbox.web.headers import TOLD
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# Headers of answers"
+    yield ("What each answer of the reseller API says of itself beside its body, for you and for your tests.")
     yield "A header that has nothing to say is left out. No real service has any of them."
     yield table(("header", "says"), ((code(name), told) for name, told in TOLD.items()))

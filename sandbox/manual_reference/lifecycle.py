@@ -13,6 +13,8 @@ from reseller_sandbox.registry.state import State
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# The life of a name"
+    yield "What is possible at which stage of a name, and what time does by itself."
     yield "One table decides it for both generations. The periods are each zone's own, in days."
     yield "## What time does"
     yield table(("at", "after", "happens", "and then the name is"), map(_timed, TIMED))

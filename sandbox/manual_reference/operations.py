@@ -17,6 +17,11 @@ def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     from reseller_sandbox.sandbox import Sandbox  # its documents are those that a server serves
 
+    yield "# Operations"
+    yield (
+        "Every operation of the reseller API, of both generations: where it is, what it takes, and what "
+        "it may refuse, in the order of the checks."
+    )
     yield (
         "A * marks what must be sent; null is the same as a key that is not sent. "
         "[Errors](errors.md) says what each refusal means and what would do; what any operation may refuse "

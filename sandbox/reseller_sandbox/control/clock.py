@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any, Literal, Required, TypedDict
+from typing import Annotated, Any, Literal, Required, TypedDict, cast
 
 from msgspec.structs import replace
 
@@ -159,9 +159,7 @@ class Clock(Resource):
         Args:
             to: The instant in ISO 8601, in UTC if it has no zone.
         """
-        return _moved(
-            local_transport(self).world, _journey(local_transport(self).world.state, None, to, None), limit
-        )
+        return _moved(local_transport(self).world, travel_to(lambda _: cast(datetime, to)), limit)
 
     def follow(self) -> Moved:
         """Set the clock to the time of this process and let it run.

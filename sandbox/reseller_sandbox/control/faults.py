@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.resource import Resource, read, write
-from reseller_sandbox.control.results import Key, Keyed, Result
+from reseller_sandbox.control.results import Key, Keyed, Result, record_of
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_APPLIED, When
@@ -339,12 +339,12 @@ def _found(world: World) -> FaultsFound:
 
 def _record(world: World, rule: FaultRule) -> FaultRecord:
     count = world.snapshot.faults.count(rule.name)
-    return FaultRecord(
-        name=rule.name,
+    return record_of(
+        FaultRecord,
+        rule,
         kind=rule.kind.name,
         match=MATCH.write(rule.match),
         when={"phase": rule.phase, **WHEN_APPLIED.write(rule.when)},
-        paused=rule.paused,
         matched=count.matched,
         applied=count.applied,
         exhausted=rule.when.exhausted(count, world.now()),

@@ -190,19 +190,11 @@ class Cleared(Result, frozen=True, kw_only=True):
     cleared: int
 
 
-class Missed(Result, frozen=True, kw_only=True):
-    """One difference between a request and the expectation."""
-
-    what: str
-    expected: Any
-    actual: Any
-
-
 class Near(Result, frozen=True, kw_only=True):
     """A request that nearly matched, and its differences."""
 
     request: RequestLine
-    misses: tuple[Missed, ...]
+    misses: tuple[Miss, ...]
 
     def __str__(self) -> str:
         """Return the request and its differences in one line."""
@@ -360,14 +352,9 @@ def _verification(verdict: Verdict) -> Verification:
         count=len(verdict.found),
         requests=tuple(map(request_line, verdict.found[-LISTED:])),
         near_misses=tuple(
-            Near(request=request_line(near.entry), misses=tuple(map(_missed, near.misses)))
-            for near in verdict.near
+            Near(request=request_line(near.entry), misses=near.misses) for near in verdict.near
         ),
     )
-
-
-def _missed(miss: Miss) -> Missed:
-    return Missed(what=miss.what, expected=redact.plain(miss.expected), actual=redact.plain(miss.actual))
 
 
 def _asserted(verification: Verification) -> tuple[RequestLine, ...]:

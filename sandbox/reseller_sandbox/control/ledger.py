@@ -174,13 +174,19 @@ def movement(entry: LedgerEntry, state: State) -> Movement:
         Movement,
         entry,
         account=state.accounts[entry.account].name,
-        kind="refund" if entry.refunds is not None else "charge" if entry.amount < 0 else "credit",
+        kind=_kind(entry),
         purpose=str(entry.purpose),
         operation=_operation(entry),
         request=request_of(entry.cause),
         domain=entry.name or None,
         years=entry.years or None,
     )
+
+
+def _kind(entry: LedgerEntry) -> Literal["charge", "refund", "credit"]:
+    if entry.refunds is not None:
+        return "refund"
+    return "charge" if entry.amount < 0 else "credit"
 
 
 def _operation(entry: LedgerEntry) -> str:
@@ -198,13 +204,11 @@ def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -
 
 
 def _total(key: Any, entries: list[LedgerEntry]) -> Total:
-    sums = {"refunded": NOTHING, "charged": NOTHING, "added": NOTHING}
+    sums = {"charge": NOTHING, "refund": NOTHING, "credit": NOTHING}
     for entry in entries:
-        if entry.refunds is not None:
-            sums["refunded"] += entry.amount
-        elif entry.amount < 0:
-            sums["charged"] -= entry.amount
-        else:
-            sums["added"] += entry.amount
-    balance = sums["refunded"] - sums["charged"] + sums["added"]
-    return Total(key=key, entries=len(entries), balance=balance, **sums)
+        sums[_kind(entry)] += entry.amount
+    charged, refunded, added = -sums["charge"], sums["refund"], sums["credit"]
+    balance = refunded - charged + added
+    return Total(
+        key=key, entries=len(entries), charged=charged, refunded=refunded, added=added, balance=balance
+    )

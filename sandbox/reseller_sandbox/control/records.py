@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from heapq import nsmallest
-from typing import Annotated, Any, ClassVar, TypeVar, Unpack
+from typing import Annotated, Any, ClassVar, TypeVar, Unpack, cast
 
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import read, write
@@ -200,12 +200,16 @@ class Registered(Keyed[R]):
         rows, following = page(found, limit, start)
         return {self.name: tuple(self.shows(snapshot, row) for row in rows), "next": following}
 
-    def _one(self, snapshot: Snapshot, found: Any, kind: str, key: object) -> R:
-        """Return a result for ``found``. Refuse with ``unknown_record`` for None."""
-        if found is None:
+    def _stored(self, kind: str, key: object, stored_key: object) -> R:
+        """Return the record under ``stored_key``. Refuse with ``unknown_record``."""
+        snapshot = local_transport(self).world.present()
+        return self._shown(snapshot, getattr(snapshot.state, self.name).get(stored_key), kind, key)
+
+    def _shown(self, snapshot: Snapshot, record: Any, kind: str, key: object) -> R:
+        """Return a result for ``record``. Refuse with ``unknown_record`` for None."""
+        if record is None:
             raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
-        shown: R = self.shows(snapshot, found)
-        return shown
+        return cast(R, self.shows(snapshot, record))
 
     def _add(self, key: object, entry: Mapping[str, Any]) -> None:
         """Add a fixture entry to the world. Refuse with ``invalid_entry``."""
@@ -340,7 +344,7 @@ class Names(Registered[NameRecord]):
         snapshot = local_transport(self).world.present()
         state, spelt, owner = snapshot.state, as_kept(name), client_of(snapshot.state, account)
         order = held_order(state, spelt) if owner is None else own_order(state, owner, spelt)
-        return self._one(snapshot, order, "name", name)
+        return self._shown(snapshot, order, "name", name)
 
     @write(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
@@ -369,8 +373,7 @@ class Hosts(Registered[HostRecord]):
     @read(UNKNOWN_RECORD)
     def get(self, name: HostKey, /) -> HostRecord:
         """Return one host."""
-        snapshot = local_transport(self).world.present()
-        return self._one(snapshot, snapshot.state.hosts.get(as_kept(name)), "host", name)
+        return self._stored("host", name, as_kept(name))
 
     @write(INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
@@ -408,8 +411,7 @@ class Transfers(Registered[TransferRecord]):
         Args:
             domain: The name.
         """
-        snapshot = local_transport(self).world.present()
-        return self._one(snapshot, snapshot.state.transfers.get(as_kept(domain)), "transfer of", domain)
+        return self._stored("transfer of", domain, as_kept(domain))
 
     @write(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
@@ -474,17 +476,14 @@ class Customers(Registered[CustomerRecord]):
         snapshot = local_transport(self).world.present()
         state = snapshot.state
         numbers = _numbers(state.customers_of_account, client_of(state, account))
-        found = map(state.customers.__getitem__, numbers)
-        matching = (
-            customer for customer in found if mail is None or customer.card.mail.lower() == mail.lower()
-        )
+        customers = map(state.customers.__getitem__, numbers)
+        matching = (one for one in customers if mail is None or one.card.mail.lower() == mail.lower())
         return CustomersFound(**self._page(snapshot, matching, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, number: CustomerKey, /) -> CustomerRecord:
         """Return one customer."""
-        snapshot = local_transport(self).world.present()
-        return self._one(snapshot, snapshot.state.customers.get(number), "customer", number)
+        return self._stored("customer", number, number)
 
     @write(INVALID_ENTRY)
     def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
@@ -515,8 +514,7 @@ class Contacts(Registered[ContactRecord]):
     @read(UNKNOWN_RECORD)
     def get(self, handle: ContactKey, /) -> ContactRecord:
         """Return one contact."""
-        snapshot = local_transport(self).world.present()
-        return self._one(snapshot, snapshot.state.contacts.get(handle), "contact", handle)
+        return self._stored("contact", handle, handle)
 
     @write(INVALID_ENTRY)
     def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:

@@ -13,7 +13,14 @@ from msgspec.structs import replace
 from reseller_sandbox import refusals
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Operation, Resource, method_for, read, write
-from reseller_sandbox.control.results import Number, RegistryEventRecord, Result, event_record, match_of
+from reseller_sandbox.control.results import (
+    Number,
+    RegistryEventRecord,
+    Result,
+    event_record,
+    match_of,
+    record_of,
+)
 from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
 from reseller_sandbox.registry import scheduled_actions, third_parties
 from reseller_sandbox.registry.events import RegistryEvent
@@ -87,20 +94,18 @@ class Scheduled(Resource):
 
 def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
     """Return a scheduled action as a result."""
-    values = dict(scheduled.given)
-    parameters = (
-        parameter for parameter in third_parties.parameters(scheduled.action) if parameter.name in values
-    )
-    return ScheduledRecord(
-        id=scheduled.id,
-        action=scheduled.action,
+    values, parameters = dict(scheduled.given), third_parties.parameters(scheduled.action)
+    return record_of(
+        ScheduledRecord,
+        scheduled,
         given=masked(
-            {parameter.name: parameter.kind.write(values[parameter.name]) for parameter in parameters}
+            {
+                parameter.name: parameter.kind.write(values[parameter.name])
+                for parameter in parameters
+                if parameter.name in values
+            }
         ),
-        at=scheduled.at,
         after=MATCH.write(scheduled.after) if scheduled.after is not None else None,
-        applied=scheduled.applied,
-        refused=scheduled.refused,
     )
 
 
@@ -126,12 +131,7 @@ class SimulatedAction(Operation):
     @cached_property
     def told(self) -> Mapping[str, str]:
         """Return the description of each parameter, from both docstrings."""
-        descriptions = {**_SUBJECTS, **super().told, **documented_parameters(Simulate.when)}
-        return {
-            parameter.name: descriptions[parameter.name]
-            for parameter in self.parameters
-            if parameter.name in descriptions
-        }
+        return {**_SUBJECTS, **super().told, **documented_parameters(Simulate.when)}
 
     def call(self, resource: Resource, told: Mapping[str, Any]) -> Simulated:
         """Carry out the action now, or schedule it."""

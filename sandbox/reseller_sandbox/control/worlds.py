@@ -18,6 +18,7 @@ from reseller_sandbox.control.results import (
     RecordChange,
     Result,
     Setting,
+    page,
     record_change,
     settings_of,
 )
@@ -322,15 +323,15 @@ class History(Resource):
         """
         transport = local_transport(self)
         earlier, later = _reached(transport, from_), _reached(transport, to)
-        found = tuple(changes(earlier.state, later.state))
-        page = found[start : start + limit]
+        differing = tuple(changes(earlier.state, later.state))
+        listed, following = page(differing, limit, start)
         return Difference(
             from_=_point(from_, earlier),
             to=_point(to, later),
-            changes=tuple(map(record_change, page)),
+            changes=tuple(map(record_change, listed)),
             settings=settings_of(changed_settings(earlier, later)),
-            total=len(found),
-            next=start + limit if start + limit < len(found) else None,
+            total=len(differing),
+            next=following,
         )
 
     @read(long=True)

@@ -73,7 +73,7 @@ class Report:
             "covered": self.covered,
             "total": len(self.items),
             "counts": COUNTS,
-            "areas": [to_builtins(part) for part in self.areas],
-            "items": [to_builtins(part) for part in self.items],
-            "missing": [to_builtins(part) for part in self.missing],
+            "areas": to_builtins(self.areas),
+            "items": to_builtins(self.items),
+            "missing": to_builtins(self.missing),
         }
