@@ -6,7 +6,7 @@ import argparse
 import re
 import sys
 
-from manual_reference.pages import REFERENCE
+from manual_reference.pages import REFERENCE, text_of
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.manual.pages import FOLDER, INDEX, LISTED, Page
 

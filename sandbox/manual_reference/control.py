@@ -76,5 +76,5 @@ def _row(one: Operation, told: Parameter) -> Sequence[str]:
     return (
         code(told.name) + (" *" if told.required else ""),
         prose(told.kind.says or type_of(told.kind.shape)) + default,
-        prose(one.told.get(told.name, "")),
+        prose(one.descriptions.get(told.name, "")),
     )

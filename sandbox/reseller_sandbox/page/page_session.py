@@ -17,7 +17,7 @@ class PageSession(Shape):
     """The session data of the page."""
 
     change = fields.String(
-        metadata=about("What X-Sandbox-Change carries in all that the page changes; or nothing.")
+        metadata=about("Value of the header X-Sandbox-Change for changes by the page, or an empty string.")
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 from msgspec import to_builtins
 
 from reseller_sandbox.app_factory import contract
-from reseller_sandbox.control.contract import items_of
+from reseller_sandbox.control.contract import matching_items
 from reseller_sandbox.coverage.items import AREAS
 from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
 from reseller_sandbox.refusals import Refused
@@ -48,7 +48,7 @@ def wishes(forms: str, least: str, operation: str, folder: Path) -> Wishes:
     """Return the parsed options, with files below ``folder``. Raise ``UsageError``."""
     if operation:
         try:
-            items_of(contract(), operation)
+            matching_items(contract(), operation)
         except Refused as refused:
             raise pytest.UsageError(f"--reseller-sandbox-cover-of: {refused.message}") from None
     return Wishes(
