@@ -20,7 +20,7 @@ def test_an_exception_has_a_note_for_each_world() -> None:
     with pytest.raises(AssertionError) as raised:
         fail(sandbox)
     inner, outer = (note.splitlines() for note in raised.value.__notes__)
-    assert inner[:2] == ["reseller sandbox: world w1", "clock     2026-01-16T12:00:00Z, standing still"]
+    assert inner[:2] == ["reseller sandbox: world w1", "clock     2026-01-16T12:00:00Z, frozen"]
     assert outer[0] == "reseller sandbox: world default"
     assert outer[-1] == "  r1   POST /v3/domains/renewDomain/active-example.com: 200 ok, main paid 12.99"
     assert [world.name for world in sandbox.worlds.list().worlds] == ["default"]

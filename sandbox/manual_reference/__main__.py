@@ -6,7 +6,7 @@ import argparse
 import re
 import sys
 
-from manual_reference.pages import REFERENCE
+from manual_reference.pages import REFERENCE, text_of
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.manual.pages import FOLDER, INDEX, LISTED, Page
 
@@ -18,27 +18,27 @@ def main() -> None:
         "--check", action="store_true", help="change nothing, and fail if a page would change"
     )
     check = parser.parse_args().check
-    stale = []
-    for page in REFERENCE:
-        file, text = FOLDER / "reference" / f"{page.name}.md", page.text(RESOURCES)
-        if check and (not file.exists() or file.read_text("utf-8") != text):
-            stale.append(page.name)
-        elif not check:
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(text, "utf-8")
-    index = FOLDER / f"{INDEX}.md"
-    listed = re.sub(f"{LISTED.pattern}.*", _line, index.read_text("utf-8"), flags=re.MULTILINE)
-    if check and listed != index.read_text("utf-8"):
+    texts = {f"reference/{name}": text_of(name, RESOURCES) for name in REFERENCE}
+    stale = [name for name, text in texts.items() if not _is_current(name, text, check)]
+    index = re.sub(f"{LISTED.pattern}.*", _line, Page(INDEX).text, flags=re.MULTILINE)
+    if not _is_current(INDEX, index, check):
         stale.append(INDEX)
-    elif not check:
-        index.write_text(listed, "utf-8")
     if stale:
         sys.exit(f"out of date: {', '.join(stale)}; run make reference")
 
 
-def _line(found: re.Match[str]) -> str:
+def _is_current(name: str, text: str, check: bool) -> bool:
+    """Whether a page has this ``text``. Unless ``check`` is true, write the page."""
+    file = FOLDER / f"{name}.md"
+    if not check:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, "utf-8")
+    return file.exists() and file.read_text("utf-8") == text
+
+
+def _line(listed: re.Match[str]) -> str:
     """Return the line of a page in the list of all pages: its title, and its first sentence."""
-    page = Page(found[1])
+    page = Page(listed[1])
     paragraph = " ".join(page.text.split("\n\n")[1].split())
     summary = re.split(r"(?<=\.) ", paragraph)[0]
     return f"* [{page.title}]({page.name}.md): {summary}"

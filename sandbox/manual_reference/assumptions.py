@@ -11,6 +11,8 @@ from reseller_sandbox.registry.assumptions import Assumptions, catalogue, profil
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# Assumptions"
+    yield "Every open point of the contract of the reseller API, and the choice of the sandbox."
     yield (
         "[Assumptions explained](../explanation/assumptions.md) says how to set them and why they are there; "
         "*observed* is the value in the profile of that name, where it is another."

@@ -17,6 +17,8 @@ def page(resources: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     from reseller_sandbox.cli.main import main
 
+    yield "# Commands"
+    yield "Every command, with its `--help` text."
     yield (
         "Commands that act on a running server print tables for people and, with `--json`, JSON for "
         "programs. They end with 1 when they are refused, 2 for words that they do not take, and 3 when no "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from manual_reference.markdown import block, code, prose, table
+from manual_reference.markdown import block, code, prose, table, type_of
 from manual_reference.pages import Resources
 from manual_reference.results import called, parts, records
 from reseller_sandbox.control.resource import Operation, Resource
@@ -14,6 +14,8 @@ from reseller_sandbox.values.parameters import Parameter, docstring
 
 def page(resources: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# Resources"
+    yield ("Every control operation on a world, in Python, over HTTP and on the command line.")
     yield (
         "Each operation is a method on a `Sandbox` and on the result of `connect(url)`, a request to a "
         "server, and a command. Parameters, results and refusals are the same. * = required."
@@ -71,12 +73,6 @@ def _row(one: Operation, told: Parameter) -> Sequence[str]:
     default = "" if told.default is None else f" (default: {code(told.kind.write(told.default))})"
     return (
         code(told.name) + (" *" if told.required else ""),
-        prose(told.kind.says or _sort(told)) + default,
-        prose(one.told.get(told.name, "")),
+        prose(told.kind.says or type_of(told.kind.shape)) + default,
+        prose(one.descriptions.get(told.name, "")),
     )
-
-
-def _sort(told: Parameter) -> str:
-    shape = told.kind.shape
-    sorts = [shape, *shape.get("oneOf", ())]
-    return " or ".join(dict.fromkeys(str(one.get("format", one["type"])) for one in sorts if "type" in one))

@@ -21,6 +21,8 @@ def documented() -> Sequence[v2.Documented]:
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# Errors"
+    yield "Every reason to refuse a request, with its message and its remedy."
     yield (
         "Words in {braces} stand for the facts of the case. v3 and the control interface answer the code as "
         "`error` and the sentence as `message`; control adds `remedy`. The HTTP status follows from the "

@@ -17,6 +17,8 @@ _HEADINGS = ("part", "takes", "default", "description")
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# Faults"
+    yield "Every kind of fault with its parameters, every preset, and the parts of any rule."
     faults = Sandbox("empty").faults
     known = faults.kinds()
     yield (

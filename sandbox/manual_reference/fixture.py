@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from manual_reference.markdown import block, code, prose, table
+from manual_reference.markdown import block, code, prose, table, type_of
 from manual_reference.pages import Resources
 from reseller_sandbox.fixture.schema import example, json_schema
 
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# The fixture's format"
+    yield "Every key of a fixture, with its accepted values."
     yield (
         "A fixture is a YAML file. Every key may be left out, except those marked *. `reseller-sandbox "
         "fixture schema` prints the JSON Schema by which editors complete and check a fixture; how to write "
@@ -28,28 +30,15 @@ def _section(name: str, shape: Mapping[str, Any]) -> Iterator[str]:
     yield f"## {name}"
     yield prose(shape.get("description", ""))
     keys = [*_keys(shape, "")]
-    yield table(("key", "takes", "description"), keys) if keys else f"Takes: {_takes(shape)}."
+    yield table(("key", "takes", "description"), keys) if keys else f"Takes: {type_of(shape)}."
 
 
 def _keys(shape: Mapping[str, Any], within: str) -> Iterator[Sequence[str]]:
     """Yield a row for each key below ``shape``; NAME stands for one that the fixture chooses."""
     for name, own in shape.get("properties", {}).items():
         needed = " *" if name in shape.get("required", ()) else ""
-        yield code(f"{within}{name}") + needed, _takes(own), prose(own.get("description", ""))
+        yield code(f"{within}{name}") + needed, type_of(own), prose(own.get("description", ""))
         yield from _keys(own, f"{within}{name}.")
     for inner, mark in ((shape.get("additionalProperties"), "NAME."), (shape.get("items"), "[].")):
         if isinstance(inner, Mapping):
             yield from _keys(inner, f"{within.removesuffix('.') if mark == '[].' else within}{mark}")
-
-
-def _takes(shape: Mapping[str, Any]) -> str:
-    if "enum" in shape:
-        return ", ".join(code(one) for one in shape["enum"])
-    if "oneOf" in shape:
-        return " or ".join(dict.fromkeys(map(_takes, shape["oneOf"])))
-    if "items" in shape:
-        return f"list of {_takes(shape['items'])}"
-    bounds = [
-        f"{word} {shape[key]}" for key, word in (("minimum", "from"), ("maximum", "to")) if key in shape
-    ]
-    return " ".join([str(shape.get("format", shape.get("type", "any value"))), *bounds])

@@ -13,6 +13,8 @@ from reseller_sandbox.registry.state import State
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# The life of a name"
+    yield "The possible actions at each stage of a domain, and the transitions that the clock makes."
     yield "One table decides it for both generations. The periods are each zone's own, in days."
     yield "## Timed transitions"
     yield table(("at", "after", "happens", "and then the name is"), map(_timed, TIMED))

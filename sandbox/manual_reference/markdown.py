@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 _UNSAFE = re.compile(r"([\\<>\[\]*]|(?<!\w)_|_(?!\w))")
 
@@ -32,3 +33,17 @@ def _cell(text: str) -> str:
 def block(language: str, text: str) -> str:
     """Return a fenced block."""
     return f"```{language}\n{text.rstrip()}\n```"
+
+
+def type_of(shape: Mapping[str, Any]) -> str:
+    """Return the values that a JSON Schema accepts, in words."""
+    if "enum" in shape:
+        return ", ".join(code(value) for value in shape["enum"])
+    if "oneOf" in shape:
+        return " or ".join(dict.fromkeys(map(type_of, shape["oneOf"])))
+    if "items" in shape:
+        return f"list of {type_of(shape['items'])}"
+    bounds = [
+        f"{word} {shape[key]}" for key, word in (("minimum", "from"), ("maximum", "to")) if key in shape
+    ]
+    return " ".join([str(shape.get("format", shape.get("type", "any value"))), *bounds])

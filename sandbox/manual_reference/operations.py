@@ -17,6 +17,11 @@ def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
     from reseller_sandbox.sandbox import Sandbox  # its documents are those that a server serves
 
+    yield "# Operations"
+    yield (
+        "Every operation of the reseller API, in v2.0 and v3: its path, its parameters, and its "
+        "refusals in the order of the checks."
+    )
     yield (
         "* = required. A null is the same as a missing key. "
         "[Errors](errors.md) has the message and the remedy of each refusal, also of those that any "

@@ -20,6 +20,8 @@ assume = { "v3.ids" = "integer" }
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
+    yield "# Settings"
+    yield "Every setting of a sandbox and of a server: its option, its variable, its default."
     yield (
         "A setting is an option of `reseller-sandbox serve`, a variable of the environment, and a key of a "
         "table in a `pyproject.toml`. Those marked ● are also parameters of `Sandbox(...)` and of "

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.control.parameter_text import spoken
+from reseller_sandbox.control.parameter_text import parse_text
 from reseller_sandbox.settings import FILE, FIXTURE, PROFILE, TOKEN_HEADERS, BadSetting, ServerSettings
 from reseller_sandbox.values.parameters import Parameter, declared, read
 from reseller_sandbox.values.text_checks import close, complaint
@@ -123,7 +123,7 @@ def _value(setting: Parameter, words: Any) -> Any:
         return {name.strip(): value.strip() for name, _, value in pairs}
     if json_type == "boolean" and isinstance(words, str):
         return _SWITCH.get(words.lower(), words)
-    return spoken(setting.kind.shape, words) if isinstance(words, str) else words
+    return parse_text(setting.kind.shape, words) if isinstance(words, str) else words
 
 
 def from_file(folder: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from reseller_sandbox.control.parameter_text import spoken
+from reseller_sandbox.control.parameter_text import parse_text
 from reseller_sandbox.control.resource import Operation, ReceivedRefusal, Subscription
 from reseller_sandbox.refusals import RULES
 from reseller_sandbox.registry.model import DEFAULT
@@ -121,7 +121,7 @@ class HttpTransport:
     def asked(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
         """Return method, path and body of the request for an operation."""
         values = operation.read(given)
-        written = operation.written(values)
+        written = operation.dump(values)
         in_path = {name: written.pop(name) for name in operation.segments}
         path = operation.path
         for name, value in in_path.items():
@@ -318,7 +318,7 @@ def _word(parameter: Parameter, value: Any) -> str:
 
     A string is quoted as JSON only if it would be read as another value.
     """
-    itself = isinstance(value, str) and spoken(parameter.kind.shape, value) == value
+    itself = isinstance(value, str) and parse_text(parameter.kind.shape, value) == value
     return value if itself else _json(value)
 
 

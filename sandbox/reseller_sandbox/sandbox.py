@@ -22,10 +22,10 @@ from reseller_sandbox.control.worlds import (
     CheckpointRecord,
     Difference,
     ForkOptions,
-    Loaded,
-    WentBack,
-    WorldStanding,
-    forked,
+    LoadResult,
+    RewindResult,
+    WorldTime,
+    fork_world,
 )
 from reseller_sandbox.recording.steps import RecordedWorld
 from reseller_sandbox.refusals import UNKNOWN_WORLD, Refused
@@ -125,7 +125,7 @@ class Sandbox(Resources):
         """
         __tracebackhide__ = True
         if isinstance(self.transport, LocalTransport):  # skips building the record of the new world
-            transport: Transport = forked(self.transport, wanted)
+            transport: Transport = fork_world(self.transport, wanted)
         else:
             transport = self.transport.entering(self.worlds.fork(**wanted).name)
         made = copy(self)
@@ -167,18 +167,18 @@ class Sandbox(Resources):
         """Save the current state under a name, so that you can ``restore`` it."""
         return self.snapshots.add(name)
 
-    def restore(self, name: str) -> WentBack:
+    def restore(self, name: str) -> RewindResult:
         """Go back to a snapshot. Return the branch that keeps the old future, too."""
         return self.snapshots.restore(name)
 
-    def rewind(self, request: str, *, side: Literal["before", "after"] = "before") -> WentBack:
+    def rewind(self, request: str, *, side: Literal["before", "after"] = "before") -> RewindResult:
         """Go back to before a request, or to just after it.
 
         Return the branch that keeps the old future, too.
         """
         return self.history.rewind(request, side=side)
 
-    def reset(self, *, original: bool = False) -> WorldStanding:
+    def reset(self, *, original: bool = False) -> WorldTime:
         """Restart the world from its initial state.
 
         With ``original``, restart from the state before any fixture was loaded.
@@ -195,7 +195,7 @@ class Sandbox(Resources):
         """Return the whole world as a fixture in YAML."""
         return self.history.export().fixture
 
-    def load(self, fixture: str | Mapping[str, Any] | Path) -> Loaded:
+    def load(self, fixture: str | Mapping[str, Any] | Path) -> LoadResult:
         """Restart the world from a fixture.
 
         Pass the fixture as YAML, as an object, or as the path of a file.

@@ -121,5 +121,5 @@ def test_every_parameter_has_an_accepted_example_and_refuses_another_type(
 def test_too_many_positional_arguments_are_refused(sandbox: Sandbox, subtests: pytest.Subtests) -> None:
     for operation in OPERATIONS:
         with subtests.test(operation.id):
-            with pytest.raises(Refused, match=f"{operation.id} takes .* without a name"):
+            with pytest.raises(Refused, match=f"too many positional arguments for {operation.id}"):
                 operation.in_python(sandbox)(*"xxxxxxxxx")

@@ -166,7 +166,10 @@ def declared() -> Iterator[tuple[str, Any]]:
     yield from (("fixture", f"## {name}\n") for name in re.findall(r'(?m)^    "(\w+)": \{$', schema))
     yield from (
         ("control", words)
-        for words in ("### Moved\n", "| `events` | a list of [`RegistryEventRecord`](#registryeventrecord) |")
+        for words in (
+            "### ClockMove\n",
+            "| `events` | a list of [`RegistryEventRecord`](#registryeventrecord) |",
+        )
     )
     yield from (("control", words) for words in ("### RegistryEventRecord\n", "| `at` | an instant |"))
 

@@ -60,7 +60,7 @@ def walk(sandbox: Sandbox, page: Page, stop: Callable[[str], object] = lambda na
     assert sandbox.names["new.com"].account == "poor"
     page.get_by_role("button", name="Move time").click()
     page.get_by_role("button", name="30 days").click()
-    expiry = page.locator(".happenings li").filter(has_text="soon.com")
+    expiry = page.locator(".events li").filter(has_text="soon.com")
     expect(expiry).to_contain_text("expiry")
     expiry.get_by_role("link").click()
     expect(page.get_by_role("img", name="The name is active")).to_be_visible()

@@ -34,7 +34,7 @@ def test_an_advance_shows_its_events_first(served: Sandbox, open_page: Open) -> 
     page = open_page("/")
     page.get_by_role("button", name="Move time").click()
     forecast = served.clock.advance("P30D", dry_run=True)
-    expect(page.locator(".happenings li")).to_have_count(len(forecast.events))
+    expect(page.locator(".events li")).to_have_count(len(forecast.events))
     assert_accessible(page)
     press(page, "Advance")
     expect(page.locator("page-clock .now")).to_contain_text(f"{forecast.now:%Y-%m-%d %H:%M:%S}")

@@ -87,7 +87,7 @@ def test_the_lines_and_the_json_have_the_same_figures(
     )
     assert (part["by"], part["areas"][0]["covered"]) == ("requests", 2)
     done = run("coverage", "--operation", "v4.*", "--url", url)
-    assert (done.status, done.err) == (2, "reseller-sandbox: operation matches no operation.\n")
+    assert (done.status, done.err) == (2, "reseller-sandbox: operation does not match any operation.\n")
     done = run("coverage", "--html", str(tmp_path / "nowhere" / "look.html"), "--url", url)
     assert (done.status, "No such file or directory" in done.err) == (2, True)
 

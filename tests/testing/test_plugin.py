@@ -199,9 +199,9 @@ def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
     for line in (
         r"E +.*unknown_account: There is no account 'mian'; there are main, .*",
         r"E +reseller_sandbox.MissingRecord: unknown_record: .*",
-        r"  r1   GET /v3/balance: no answer, fault reset \(reset\)",
+        r"  r1   GET /v3/balance: no response, fault reset \(reset\)",
         r"-+ reseller sandbox: world w1 -+",
-        r"clock     2026-01-15T12:00:00Z, standing still",
+        r"clock     2026-01-15T12:00:00Z, frozen",
         r"seed      test_suite.py::test_fails",
         r"faults    lost \(reset for operation v3.renewDomain\): matched 0, applied 0",
         r"advice    keys_ignored \(risk\): .* \[r1\]",
@@ -212,7 +212,7 @@ def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
         r"       refused: .*mine.com.*",
         r"       possible: .+",
         r"-+ reseller sandbox: world w2 -+",
-        r"clock     2026-01-16T12:00:00Z, standing still",
+        r"clock     2026-01-16T12:00:00Z, frozen",
         r"assumed   v3.ids = integer",
     ):
         assert re.search(f"^{line}$", said, re.MULTILINE), f"{line}\n{said}"

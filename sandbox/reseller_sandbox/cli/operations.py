@@ -16,7 +16,7 @@ import click
 from reseller_sandbox.cli.base import JSON, say, say_json
 from reseller_sandbox.cli.options import PAIRS, completing, flagged
 from reseller_sandbox.cli.server_options import Reaching, calling
-from reseller_sandbox.control.parameter_text import alternatives, sorts_of, spoken
+from reseller_sandbox.control.parameter_text import alternatives, parse_text, types_of
 from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.remote import HttpSubscription, HttpTransport
 from reseller_sandbox.values.parameters import Parameter, unmarked
@@ -89,7 +89,7 @@ def _parameter(one: Parameter, about: str) -> click.Parameter:
 
 
 def _about(operation: Operation, one: Parameter) -> str:
-    about = unmarked(operation.told.get(one.name, ""))
+    about = unmarked(operation.descriptions.get(one.name, ""))
     return f"{about} @FILE reads it from a file." if _is_document(one) else about
 
 
@@ -112,14 +112,14 @@ def _value(one: Parameter, word: Any) -> Any:
     if isinstance(word, str) and word.startswith("@") and _is_document(one):
         return _file(one, word[1:])
     if not isinstance(word, tuple):
-        return spoken(one.kind.shape, word) if isinstance(word, str) else word
+        return parse_text(one.kind.shape, word) if isinstance(word, str) else word
     shapes = list(alternatives(one.kind.shape))
     listed = next((shape["items"] for shape in shapes if "items" in shape), None)
     if listed is None and (pairs := [_pairs(shapes, part) for part in word]) and all(pairs):
         return {name: value for told in pairs for name, value in told.items()}
     if listed is None and len(word) > 1:
         raise click.UsageError(f"{one.name} is one word, or {PAIRS} pairs alone, not: {' '.join(word)}")
-    values = [_pairs(alternatives(listed or {}), part) or spoken(one.kind.shape, part) for part in word]
+    values = [_pairs(alternatives(listed or {}), part) or parse_text(one.kind.shape, part) for part in word]
     return values[0] if len(values) == 1 else values
 
 
@@ -133,8 +133,8 @@ def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
         rest = shape.get("additionalProperties", {})
         keys = {name: shape.get("properties", {}).get(name, rest) for name, mark, _ in pairs if mark}
         if shape.get("type") == "object" and keys and False not in keys.values():
-            return {name: spoken(keys[name], value) for name, _, value in pairs}
-    free = sorts_of({"oneOf": [one for one in shapes if "enum" not in one]})
+            return {name: parse_text(keys[name], value) for name, _, value in pairs}
+    free = types_of({"oneOf": [one for one in shapes if "enum" not in one]})
     if free == {"object"} and all(mark for _, mark, _ in pairs):
         return {name: value for name, _, value in pairs}  # refused, with the name that is not known
     return {}
@@ -164,7 +164,7 @@ def _follow(following: HttpSubscription, as_json: bool) -> None:
             say(
                 json.dumps(following.data(), ensure_ascii=False)
                 if as_json
-                else printable(next(following).told)
+                else printable(next(following).line)
             )
             if following.missed > missed:
                 missed = following.missed

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import islice
-from typing import Annotated, Any, Literal, Required, TypedDict
+from typing import Annotated, Any, Literal, Required, TypedDict, cast
 
 from msgspec.structs import replace
 
 from reseller_sandbox import refusals
 from reseller_sandbox.control.events import followed
 from reseller_sandbox.control.local_transport import local_transport
-from reseller_sandbox.control.records import client_of
+from reseller_sandbox.control.records import client_id_of
 from reseller_sandbox.control.resource import Resource, Subscription, read, stream, write
 from reseller_sandbox.control.results import (
     PerSecond,
@@ -40,10 +40,10 @@ from reseller_sandbox.worlds.snapshot import to as travel_to
 #: The largest ``limit`` for due events.
 MOST_DUE = 1000
 
-Listed = Annotated[int, whole(0, 100_000), "How many of the events to list, the first ones."]
+Listed = Annotated[int, whole(0, 100_000), "Number of events to list, from the first one."]
 
 
-class Reaches(TypedDict, total=False):
+class UntilStage(TypedDict, total=False):
     """An order and the stage to wait for.
 
     ``account`` selects the order if several accounts have one for the domain.
@@ -54,7 +54,7 @@ class Reaches(TypedDict, total=False):
     account: Text
 
 
-class Occurs(TypedDict, total=False):
+class UntilEvent(TypedDict, total=False):
     """An event to wait for, by kind.
 
     With ``domain`` or ``account``, only an event about these.
@@ -66,19 +66,19 @@ class Occurs(TypedDict, total=False):
 
 
 Until = Annotated[
-    Literal["next"] | Reaches | Occurs,
-    either(choice("next"), by_key("event", record(Occurs), record(Reaches))),
+    Literal["next"] | UntilStage | UntilEvent,
+    either(choice("next"), by_key("event", record(UntilEvent), record(UntilStage))),
 ]
 
 
-class Shows(Result, frozen=True, kw_only=True):
+class ClockState(Result, frozen=True, kw_only=True):
     """The time on a clock, and whether the clock is frozen."""
 
     now: datetime
     frozen: bool
 
 
-class Moved(Shows, frozen=True, kw_only=True):
+class ClockMove(ClockState, frozen=True, kw_only=True):
     """The clock after a move, and the events that came due, in order.
 
     ``total`` counts all of them, ``events`` lists the first ``limit``. After a dry run, the record describes
@@ -90,7 +90,7 @@ class Moved(Shows, frozen=True, kw_only=True):
     events: tuple[RegistryEventRecord, ...]
 
 
-class Coming(Result, frozen=True, kw_only=True):
+class DueEvents(Result, frozen=True, kw_only=True):
     """The next due events, soonest first. ``total`` counts the whole calendar."""
 
     now: datetime
@@ -98,7 +98,7 @@ class Coming(Result, frozen=True, kw_only=True):
     due: tuple[RegistryEventRecord, ...]
 
 
-class Tick(Shows, frozen=True, kw_only=True):
+class Tick(ClockState, frozen=True, kw_only=True):
     """The clock after an event or after a control call that changed the clock.
 
     ``number`` and ``name`` are those of the log event, ``registry_event`` is the event that came due.
@@ -114,7 +114,7 @@ class Tick(Shows, frozen=True, kw_only=True):
         return self.number
 
     @property
-    def told(self) -> str:
+    def line(self) -> str:
         """Return the tick in one line for a terminal."""
         about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
         return f"{wire(self.now)} {'frozen' if self.frozen else 'running'} {self.name}{about}"
@@ -134,24 +134,24 @@ class Clock(Resource):
         return self.show().frozen
 
     @read()
-    def show(self) -> Shows:
+    def show(self) -> ClockState:
         """Return the time on the clock, and whether the clock is frozen."""
         return _shows(local_transport(self).world)
 
     @write()
-    def freeze(self) -> Shows:
+    def freeze(self) -> ClockState:
         """Stop the clock. Afterwards it moves only when you move it."""
         local_transport(self).world.freeze()
         return _shows(local_transport(self).world)
 
     @write()
-    def run(self) -> Shows:
+    def run(self) -> ClockState:
         """Let the clock run at the speed of the machine's clock."""
         local_transport(self).world.run()
         return _shows(local_transport(self).world)
 
     @write(SET_BACK, long=True)
-    def set(self, to: Instant, *, limit: Listed = 1000) -> Moved:
+    def set(self, to: Instant, *, limit: Listed = 1000) -> ClockMove:
         """Set the clock to an instant, now or later.
 
         Every event that is due by then happens at its own time.
@@ -159,11 +159,9 @@ class Clock(Resource):
         Args:
             to: The instant in ISO 8601, in UTC if it has no zone.
         """
-        return _moved(
-            local_transport(self).world, _journey(local_transport(self).world.state, None, to, None), limit
-        )
+        return _moved(local_transport(self).world, travel_to(lambda _: cast(datetime, to)), limit)
 
-    def follow(self) -> Moved:
+    def follow(self) -> ClockMove:
         """Set the clock to the time of this process and let it run.
 
         If your test freezes or shifts the time of its process, the world follows that time. A server in
@@ -189,11 +187,11 @@ class Clock(Resource):
         until: Until | None = None,
         dry_run: Switch = False,
         limit: Listed = 1000,
-    ) -> Moved:
+    ) -> ClockMove:
         """Move the clock forward. Every event that comes due happens at its own time.
 
         Args:
-            by: How far: ``P30D``, ``90m``, or a number of seconds.
+            by: Distance: ``P30D``, ``90m``, or a number of seconds.
             to: The instant to move to.
             until: ``next`` for the next due event, a domain and the stage that it is to reach (in a shell:
                 ``domain=shop.com,stage=overdue``), or the kind of an event, optionally about one domain or
@@ -204,14 +202,16 @@ class Clock(Resource):
         return _moved(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
 
     @read(INVALID_NAME, long=True)
-    def due(self, *, limit: Annotated[int, whole(1, MOST_DUE)] = 100, domain: Text | None = None) -> Coming:
+    def due(
+        self, *, limit: Annotated[int, whole(1, MOST_DUE)] = 100, domain: Text | None = None
+    ) -> DueEvents:
         """Return the next due events, soonest first.
 
         Each event is shown as if it came next.
 
         Args:
-            limit: How many events to list.
-            domain: List only the events of this name.
+            limit: Number of events to list.
+            domain: Name whose events to list.
         """
         snapshot = local_transport(self).world.present()
         known = (
@@ -223,7 +223,7 @@ class Clock(Resource):
 
         coming = [event for due in islice(known, limit) for event in foreseen(due)]
         shown = tuple(event_record(snapshot.state, event) for event in coming)
-        return Coming(now=snapshot.clock.now(), total=len(snapshot.state.calendar), due=shown)
+        return DueEvents(now=snapshot.clock.now(), total=len(snapshot.state.calendar), due=shown)
 
     @stream()
     def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Subscription[Tick]:
@@ -248,13 +248,13 @@ def _tick(world: World, event: Event) -> Tick:
     )
 
 
-def _shows(world: World) -> Shows:
-    return Shows(now=world.now(), frozen=world.clock.frozen)
+def _shows(world: World) -> ClockState:
+    return ClockState(now=world.now(), frozen=world.clock.frozen)
 
 
-def _moved(world: World, journey: Journey, limit: int, *, dry_run: bool = False) -> Moved:
+def _moved(world: World, journey: Journey, limit: int, *, dry_run: bool = False) -> ClockMove:
     reached, happened = world.travel(journey, dry=dry_run)
-    return Moved(
+    return ClockMove(
         now=reached.clock.now(),
         frozen=reached.clock.frozen,
         dry_run=dry_run,
@@ -274,7 +274,7 @@ def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:
     domain, account = until.get("domain"), until.get("account")
     name = parse_name(domain) if domain is not None else None
     if "event" in until:
-        return until_event(until["event"], name, client_of(state, account))
+        return until_event(until["event"], name, client_id_of(state, account))
     assert name is not None
     order = _order(state, name, account)
     return until_stage(order.id, order.name, Stage(until["stage"]))

@@ -24,11 +24,11 @@ from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds import World
 
 #: How many of the requests that first exercised an item are listed.
-MOST_TOLD = 3
+MOST_REQUESTS = 3
 
-Area = Annotated[str, choice(*AREAS), "The area to look at; all of them, unless given."]
-Of = Annotated[str, TEXT, "A pattern of the operations to look at, such as ``v3.*``; all, unless given."]
-Everywhere = Annotated[Switch, "Look at all worlds of the server together, and at those that are gone."]
+Area = Annotated[str, choice(*AREAS), "Area of the contract. Default: all areas."]
+OperationPattern = Annotated[str, TEXT, "Pattern of operations, such as ``v3.*``. Default: all operations."]
+Everywhere = Annotated[Switch, "Whether to include all worlds of the server, also deleted worlds."]
 
 
 class Assumption(Result, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class Assumption(Result, frozen=True, kw_only=True):
     about: str
 
 
-class Assumed(Result, frozen=True, kw_only=True):
+class AssumptionList(Result, frozen=True, kw_only=True):
     """Every assumption of a world."""
 
     assumptions: tuple[Assumption, ...]
@@ -60,7 +60,7 @@ class Assumptions(Keyed[Assumption]):
         return self.list()[name]
 
     @read()
-    def list(self) -> Assumed:
+    def list(self) -> AssumptionList:
         """Return every assumption with its value, default, accepted values and meaning."""
         return _assumed(local_transport(self).world)
 
@@ -70,7 +70,7 @@ class Assumptions(Keyed[Assumption]):
         assume: Record | None = None,
         *,
         profile: Annotated[str, choice(*assumptions.PROFILES)] | None = None,
-    ) -> Assumed:
+    ) -> AssumptionList:
         """Set assumptions of this world, from the next request on.
 
         Assumptions that neither parameter names are unchanged.
@@ -88,15 +88,15 @@ class Assumptions(Keyed[Assumption]):
         return _assumed(world)
 
 
-def _assumed(world: World) -> Assumed:
-    return Assumed(
+def _assumed(world: World) -> AssumptionList:
+    return AssumptionList(
         assumptions=tuple(
             Assumption(**cast(dict[str, Any], fields)) for fields in assumptions.catalogue(world.assumptions)
         )
     )
 
 
-class LookedFor(Result, frozen=True, kw_only=True):
+class AdviceRule(Result, frozen=True, kw_only=True):
     """One rule of advice: its meaning (``about``) and its remedy (``instead``)."""
 
     rule: str
@@ -105,7 +105,7 @@ class LookedFor(Result, frozen=True, kw_only=True):
     instead: str
 
 
-class AdviceGiven(Result, frozen=True, kw_only=True):
+class AdviceReport(Result, frozen=True, kw_only=True):
     """The findings and the rules that were checked, over ``requests`` requests.
 
     ``dropped`` counts the requests that the journal no longer has.
@@ -113,7 +113,7 @@ class AdviceGiven(Result, frozen=True, kw_only=True):
 
     requests: int
     dropped: int
-    looked_for: tuple[LookedFor, ...]
+    looked_for: tuple[AdviceRule, ...]
     findings: tuple[Finding, ...]  # last, so that a terminal ends with them
 
 
@@ -121,18 +121,18 @@ class Advice(Resource):
     """Requests of your program that would cost money, names or secrets in production."""
 
     @read(long=True)
-    def list(self) -> AdviceGiven:
+    def list(self) -> AdviceReport:
         """Return the findings, each with the requests that show it."""
         world = local_transport(self).world
-        return AdviceGiven(
+        return AdviceReport(
             findings=tuple(advise(world)),
-            looked_for=tuple(record_of(LookedFor, rule, rule=rule.name) for rule in RULES),
+            looked_for=tuple(record_of(AdviceRule, rule, rule=rule.name) for rule in RULES),
             requests=len(world.journal),
             dropped=world.journal.dropped,
         )
 
 
-class Covered(Result, frozen=True, kw_only=True):
+class CoverageSummary(Result, frozen=True, kw_only=True):
     """How much of the contract has been exercised, in total and by area.
 
     ``counts`` describes how items are counted.
@@ -145,7 +145,7 @@ class Covered(Result, frozen=True, kw_only=True):
     areas: tuple[AreaCovered, ...]
 
 
-class ItemsCovered(Result, frozen=True, kw_only=True):
+class CoverageItems(Result, frozen=True, kw_only=True):
     """Items of the contract, area by area, with their counts.
 
     ``by`` of an item names the requests that first exercised it, with their worlds.
@@ -154,7 +154,7 @@ class ItemsCovered(Result, frozen=True, kw_only=True):
     items: tuple[ItemCovered, ...]
 
 
-class GapsFound(Result, frozen=True, kw_only=True):
+class GapList(Result, frozen=True, kw_only=True):
     """The most important gaps, and the total number of gaps."""
 
     gaps: tuple[Gap, ...]
@@ -169,16 +169,18 @@ class Coverage(Resource):
     """
 
     @read(long=True)
-    def show(self, *, operation: Of | None = None, everywhere: Everywhere = False) -> Covered:
+    def show(
+        self, *, operation: OperationPattern | None = None, everywhere: Everywhere = False
+    ) -> CoverageSummary:
         """Return the coverage in percent, in total and by area."""
-        found = _found(local_transport(self), operation, everywhere)
-        count = sum(one.covered for one in found)
-        return Covered(
-            percentage=figures.percentage(count, len(found)),
+        items = _covered_items(local_transport(self), operation, everywhere)
+        count = sum(item.covered for item in items)
+        return CoverageSummary(
+            percentage=figures.percentage(count, len(items)),
             covered=count,
-            total=len(found),
+            total=len(items),
             counts=COUNTS,
-            areas=tuple(figures.areas(found)),
+            areas=tuple(figures.areas(items)),
         )
 
     @read(long=True)
@@ -186,35 +188,35 @@ class Coverage(Resource):
         self,
         *,
         area: Area | None = None,
-        operation: Of | None = None,
+        operation: OperationPattern | None = None,
         seen: Switch | None = None,
         everywhere: Everywhere = False,
-    ) -> ItemsCovered:
+    ) -> CoverageItems:
         """Return the items of the contract with their counts.
 
         Args:
             seen: List only the items that have been seen (true), or only the others (false).
         """
-        found = _found(local_transport(self), operation, everywhere, seen)
-        return ItemsCovered(items=tuple(item for item in found if area in (None, item.area)))
+        items = _covered_items(local_transport(self), operation, everywhere, seen)
+        return CoverageItems(items=tuple(item for item in items if area in (None, item.area)))
 
     @read(long=True)
     def missing(
         self,
         *,
         area: Area | None = None,
-        operation: Of | None = None,
+        operation: OperationPattern | None = None,
         everywhere: Everywhere = False,
         limit: Limit = 20,
-    ) -> GapsFound:
+    ) -> GapList:
         """Return the gaps, the most important first, and how to exercise each."""
         contract = local_transport(self).worlds.contract()
-        found = gaps.missing(_found(local_transport(self), operation, everywhere), contract)
-        listed = [gap for gap in found if area in (None, gap.area)]
-        return GapsFound(gaps=tuple(listed[:limit]), total=len(listed))
+        items = _covered_items(local_transport(self), operation, everywhere)
+        listed = [gap for gap in gaps.missing(items, contract) if area in (None, gap.area)]
+        return GapList(gaps=tuple(listed[:limit]), total=len(listed))
 
     @write()
-    def clear(self, *, everywhere: Everywhere = False) -> Covered:
+    def clear(self, *, everywhere: Everywhere = False) -> CoverageSummary:
         """Reset the coverage of this world. Return the coverage afterwards."""
         transport = local_transport(self)
         if everywhere:
@@ -224,17 +226,17 @@ class Coverage(Resource):
         return self.show(everywhere=everywhere)
 
 
-def _found(
+def _covered_items(
     transport: LocalTransport, operation: str | None, everywhere: bool, seen: bool | None = None
 ) -> list[ItemCovered]:
     contract = transport.worlds.contract()
-    met = marks.read(transport.worlds.exercised() if everywhere else transport.world.tally, contract)
-    wanted = (one for one in items_of(contract, operation) if seen in (None, one.key in met))
-    return figures.covered(wanted, met, MOST_TOLD)
+    exercised = marks.read(transport.worlds.exercised() if everywhere else transport.world.tally, contract)
+    items = (item for item in matching_items(contract, operation) if seen in (None, item.key in exercised))
+    return figures.covered(items, exercised, MOST_REQUESTS)
 
 
 @lru_cache(maxsize=16)
-def items_of(contract: Contract, operation: str | None) -> tuple[Item, ...]:
+def matching_items(contract: Contract, operation: str | None) -> tuple[Item, ...]:
     """Return the items of the operations that match the pattern ``operation``.
 
     Refuse with ``invalid_parameter`` if no operation matches.
@@ -242,5 +244,5 @@ def items_of(contract: Contract, operation: str | None) -> tuple[Item, ...]:
     pattern = Glob(operation) if operation is not None else None
     if pattern is not None and not any(pattern.matches(endpoint.id) for endpoint in contract):
         hint = nearest(pattern.text, [endpoint.id for endpoint in contract])
-        raise Refused(INVALID_PARAMETER, problems=f"operation matches no operation{hint}")
+        raise Refused(INVALID_PARAMETER, problems=f"operation does not match any operation{hint}")
     return tuple(items_there(contract, pattern))

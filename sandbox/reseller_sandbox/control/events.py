@@ -20,7 +20,7 @@ from reseller_sandbox.control.results import (
     event_record,
     latest,
     record_of,
-    settings_of,
+    setting_records,
 )
 from reseller_sandbox.refusals import INVALID_NAME
 from reseller_sandbox.registry.state import State
@@ -47,12 +47,10 @@ class EventFilter(TypedDict, total=False):
     kind: Annotated[
         str,
         choice("request", "control", "time", "scheduled"),
-        "Only requests, control calls, what time does by itself, or scheduled actions.",
+        "Kind of the events: requests, control calls, timed events (time) or scheduled actions.",
     ]
-    name: Annotated[
-        str, TEXT, "A pattern, with * and ?, of operations and events: v3.*, clock.advance, expiry."
-    ]
-    domain: Annotated[str, TEXT, "Only what is about this name."]
+    name: Annotated[str, TEXT, "Pattern of operations and events, with * and ?: v3.*, clock.advance, expiry."]
+    domain: Annotated[str, TEXT, "Domain name that the events are about."]
 
 
 class LogRecord(Result, frozen=True, kw_only=True):
@@ -81,7 +79,7 @@ class LogRecord(Result, frozen=True, kw_only=True):
         return self.number
 
     @property
-    def told(self) -> str:
+    def line(self) -> str:
         """Return the event in one line for a terminal."""
         about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
         facts = ", ".join(f"{name}={value}" for name, value in {**self.given, **self.effect}.items())
@@ -90,7 +88,7 @@ class LogRecord(Result, frozen=True, kw_only=True):
         )
 
 
-class EventsFound(Result, frozen=True, kw_only=True):
+class EventList(Result, frozen=True, kw_only=True):
     """The latest matching events, oldest first.
 
     ``matching`` counts all matching events, ``kept`` the events that the world has, ``dropped`` the events
@@ -135,7 +133,7 @@ class LocalSubscription(Subscription[T]):
         Streams with the same key share the result of ``write``. At ``most`` bytes, the rest is left for the
         next call.
         """
-        pieces, size, events = [], 0, self._come()
+        pieces, size, events = [], 0, self._take()
         for number, event in enumerate(events, 1):
             key = self._key, write
             if key not in event.shown:
@@ -147,7 +145,7 @@ class LocalSubscription(Subscription[T]):
                 break
         return pieces
 
-    def _come(self) -> list[Come]:
+    def _take(self) -> list[Come]:
         """Return the new events. With ``per_second``, only the latest of one piece."""
         events = self.follower.take()
         if self._per_second is None:
@@ -166,7 +164,7 @@ class LocalSubscription(Subscription[T]):
     def __next__(self) -> T:
         while not self._ready:
             self.follower.rest(self.pause)
-            things = (event.thing for event in self._come())
+            things = (event.thing for event in self._take())
             self._ready.extend(self._show(thing) for thing in things if self._wanted(thing))
             if not self._ready:
                 if self.follower.ended:
@@ -191,14 +189,14 @@ class Events(Resource):
         cause: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
         **sought: Unpack[EventFilter],
-    ) -> EventsFound:
+    ) -> EventList:
         """Return the latest matching events, each with its cause and its effect.
 
         Args:
-            since: Only events after the event of this number.
-            before: Only events before the event of this number. Use it to page back.
-            cause: Only events that the event of this number caused.
-            limit: How many of the latest events to list.
+            since: Number of an event. Only later events match.
+            before: Number of an event. Only earlier events match. Use this to page back.
+            cause: Number of the event that caused the events.
+            limit: Number of events to list, the latest ones.
         """
         world = local_transport(self).world
         world.settle()
@@ -217,7 +215,7 @@ class Events(Resource):
         state = world.state
         listed = tuple(_shown(event, state) for event in latest(matching, limit))
         dropped = log.dropped + world.journal.dropped
-        return EventsFound(events=listed, matching=len(matching), kept=len(events), dropped=dropped)
+        return EventList(events=listed, matching=len(matching), kept=len(events), dropped=dropped)
 
     @stream(INVALID_NAME)
     def follow(
@@ -254,8 +252,8 @@ def followed(
     return LocalSubscription(
         key,
         follower,
-        lambda one: wanted(_request(one) if isinstance(one, Entry) else one),
-        lambda one: show(_request(one) if isinstance(one, Entry) else one),
+        lambda thing: wanted(_request(thing) if isinstance(thing, Entry) else thing),
+        lambda thing: show(_request(thing) if isinstance(thing, Entry) else thing),
         per_second,
     )
 
@@ -307,6 +305,6 @@ def _shown(event: Event, state: State) -> LogRecord:
         event,
         registry_event=event.registry_event and event_record(state, event.registry_event),
         given=redact.masked(redact.plain(event.given)),
-        changed=settings_of(event.changed),
+        changed=setting_records(event.changed),
         effect=redact.plain(event.effect),
     )

@@ -31,19 +31,23 @@ def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> 
     try:
         return "\n".join(_lines(sandbox, sandbox.worlds.get(world), file))
     except Refused as problem:
-        return f"nothing can be told of this world: {problem}"
+        return f"no report on this world: {problem}"
 
 
 def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterator[str]:
-    clock = "standing still" if world.frozen else "running"
+    clock = "frozen" if world.frozen else "running"
     yield f"clock     {wire(world.now)}, {clock}"
     yield f"seed      {world.seed}"
     for title, lines in (
         ("assumed", [f"{name} = {value}" for name, value in world.assumptions.items()]),
-        ("faults", [fault_line(one) for one in sandbox.faults.list().faults]),
+        ("faults", [fault_line(rule) for rule in sandbox.faults.list().faults]),
         (
             "scheduled",
-            [scheduled_line(one) for one in sandbox.scheduled.list().scheduled if one.applied is None],
+            [
+                scheduled_line(action)
+                for action in sandbox.scheduled.list().scheduled
+                if action.applied is None
+            ],
         ),
         ("advice", advice_lines(sandbox)),
     ):
@@ -52,8 +56,8 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
     found = sandbox.journal.find(limit=LAST)
     count = f"the last {LAST} of {found.matching}" if found.matching > LAST else f"{found.matching}"
     yield f"requests  {count if found.matching else 'none'}"
-    for one in found.requests:
-        yield from _request(one)
+    for request in found.requests:
+        yield from _request(request)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         sandbox.recording.write(file)
@@ -64,7 +68,7 @@ def _request(record: RequestRecord) -> Iterator[str]:
     paid = f", {record.account} {_moved(record.charged)}" if record.charged else ""
     applied = f", fault {record.fault} ({record.fault_kind})" if record.fault else ""
     done = ", though it was carried out" if record.carried_out and record.outcome != "ok" else ""
-    outcome = f"{int(record.status)} {record.outcome}" if record.status else "no answer"
+    outcome = f"{int(record.status)} {record.outcome}" if record.status else "no response"
     sent = f"{record.request.method} {record.request.target[:_LONGEST]}"
     yield f"  {record.id:5}{sent}: {outcome}{done}{applied}{paid}"
     if record.request.ignored:

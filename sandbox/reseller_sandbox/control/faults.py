@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.resource import Resource, read, write
-from reseller_sandbox.control.results import Key, Keyed, Result
+from reseller_sandbox.control.results import Key, Keyed, Result, record_of
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, preset_rules
 from reseller_sandbox.faults.rule import WHEN_APPLIED, When
@@ -61,7 +61,7 @@ class FaultRecord(Result, frozen=True, kw_only=True):
         return self.parameters[key] if key in self.parameters else getattr(self, key)
 
 
-class FaultsFound(Result, frozen=True, kw_only=True):
+class FaultList(Result, frozen=True, kw_only=True):
     """Rules in the order in which they are tried."""
 
     faults: tuple[FaultRecord, ...]
@@ -73,7 +73,7 @@ class FaultsFound(Result, frozen=True, kw_only=True):
         return len(self.faults)
 
 
-class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
+class AddedFaults(FaultList, frozen=True, kw_only=True):
     """The rules that a call added.
 
     Use it as a context manager to remove the rules at the end of a block.
@@ -141,7 +141,7 @@ class KindRecord(Result, frozen=True, kw_only=True):
     parameters: tuple[PartRecord, ...]
 
 
-class KindsFound(Result, frozen=True, kw_only=True):
+class FaultKindList(Result, frozen=True, kw_only=True):
     """Every kind of fault, and the parts that any rule can have.
 
     ``match`` selects requests, ``when`` selects among the matching ones, and ``kept`` lists the other parts.
@@ -161,42 +161,42 @@ class PresetRecord(Result, frozen=True, kw_only=True):
     rules: tuple[Mapping[str, Any], ...]
 
 
-class PresetsFound(Result, frozen=True, kw_only=True):
+class PresetList(Result, frozen=True, kw_only=True):
     """Every preset."""
 
     presets: tuple[PresetRecord, ...]
 
 
-def _kind(given: Any) -> Any:
+def _kind(value: Any) -> Any:
     """Return a kind's name, or the kind with its parameters, as JSON.
 
     ``reading`` later checks that the kind exists.
     """
-    if isinstance(given, FaultKind):
-        return {"kind": given.name, **written(declared(type(given)), given)}
-    return given if isinstance(given, str) else choices.as_json(MAPPING.read(given))
+    if isinstance(value, FaultKind):
+        return {"kind": value.name, **written(declared(type(value)), value)}
+    return value if isinstance(value, str) else choices.as_json(MAPPING.read(value))
 
 
-def _rules(given: Any) -> list[Any]:
-    if not isinstance(given, list | tuple | FaultsFound):
+def _rules(value: Any) -> list[Any]:
+    if not isinstance(value, list | tuple | FaultList):
         raise ValueError("must be an array")
-    return [choices.as_json(dict(rule) if isinstance(rule, FaultRecord) else rule) for rule in given]
+    return [choices.as_json(dict(rule) if isinstance(rule, FaultRecord) else rule) for rule in value]
 
 
-def _changes(given: Any) -> Any:
-    return choices.as_json(MAPPING.read(given))
+def _changes(value: Any) -> Any:
+    return choices.as_json(MAPPING.read(value))
 
 
-Called = Annotated[
+KindOrFault = Annotated[
     str | FaultKind, Kind({"oneOf": [{"type": "string", "enum": list(KINDS)}, {"type": "object"}]}, _kind)
 ]
 Rules = Annotated[
-    Sequence[Mapping[str, Any] | FaultRecord] | FaultsFound,
+    Sequence[Mapping[str, Any] | FaultRecord] | FaultList,
     Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, decimals_to_floats),
 ]
 Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, decimals_to_floats, MAPPING.says)]
 RuleName = Annotated[Key, "The rule's name."]
-Parts = Annotated[Any, Group(choices.rule_parameters)]
+RuleParts = Annotated[Any, Group(choices.rule_parameters)]
 
 
 class Faults(Keyed[FaultRecord]):
@@ -210,18 +210,18 @@ class Faults(Keyed[FaultRecord]):
     """
 
     @read()
-    def list(self) -> FaultsFound:
+    def list(self) -> FaultList:
         """Return every rule in order, with its counts of matched and applied requests."""
-        return _found(local_transport(self).world)
+        return _listed(local_transport(self).world)
 
     @read(UNKNOWN_FAULT)
     def get(self, name: RuleName, /) -> FaultRecord:
         """Return one rule."""
         world = local_transport(self).world
-        return _record(world, _called(world, name))
+        return _record(world, _rule(world, name))
 
     @write(FAULT_EXISTS, TOO_MANY_FAULTS)
-    def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
+    def add(self, kind: KindOrFault | None = None, **rule: RuleParts) -> AddedFaults:
         """Add a rule, or the rules of a preset, after the others. Return the new rules.
 
         Args:
@@ -230,12 +230,12 @@ class Faults(Keyed[FaultRecord]):
         world = local_transport(self).world
         spec = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
         with world.lock:
-            there = world.snapshot.faults.rules
-            if any(existing.name == spec.get("name") for existing in there):
+            rules = world.snapshot.faults.rules
+            if any(existing.name == spec.get("name") for existing in rules):
                 raise Refused(FAULT_EXISTS, fault=spec["name"])
-            return _placed(local_transport(self), there, [spec])
+            return _add(local_transport(self), rules, [spec])
 
-    def preset(self, preset: str, **changes: Any) -> FaultsPlaced:
+    def preset(self, preset: str, **changes: Any) -> AddedFaults:
         """Add the rules of a preset.
 
         ``name`` names the rules. ``match`` and ``when`` are added to those of each rule. Any other parameter
@@ -244,7 +244,7 @@ class Faults(Keyed[FaultRecord]):
         return self.add(preset=preset, **changes)
 
     @write(TOO_MANY_FAULTS)
-    def replace(self, faults: Rules) -> FaultsPlaced:
+    def replace(self, faults: Rules) -> AddedFaults:
         """Replace every rule. If one new rule is invalid, nothing changes.
 
         To restore all rules, pass the result of ``list``. The counters begin at 0.
@@ -253,7 +253,7 @@ class Faults(Keyed[FaultRecord]):
             faults: The new rules, in order.
         """
         with local_transport(self).world.lock:
-            return _placed(local_transport(self), (), cast(Any, faults), "faults[{}]")
+            return _add(local_transport(self), (), cast(Any, faults), "faults[{}]")
 
     @write(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
@@ -276,24 +276,24 @@ class Faults(Keyed[FaultRecord]):
         return _changed(local_transport(self), name, {"paused": False})
 
     @write(UNKNOWN_FAULT)
-    def remove(self, name: RuleName, /) -> FaultsFound:
+    def remove(self, name: RuleName, /) -> FaultList:
         """Remove one rule. Return the other rules."""
         world = local_transport(self).world
         with world.lock:
-            removed = _called(world, name)
+            removed = _rule(world, name)
             _set(world, tuple(rule for rule in world.snapshot.faults.rules if rule is not removed))
-            return _found(world)
+            return _listed(world)
 
     @write()
-    def clear(self) -> FaultsFound:
+    def clear(self) -> FaultList:
         """Remove every rule. Requests that a fault is delaying still take effect."""
         _set(local_transport(self).world, ())
-        return FaultsFound(faults=())
+        return FaultList(faults=())
 
     @read()
-    def kinds(self) -> KindsFound:
+    def kinds(self) -> FaultKindList:
         """Return every kind of fault with its parameters, and the parts of any rule."""
-        return KindsFound(
+        return FaultKindList(
             kinds=tuple(
                 KindRecord(
                     kind=name,
@@ -303,18 +303,18 @@ class Faults(Keyed[FaultRecord]):
                 )
                 for name, kind in KINDS.items()
             ),
-            match=tuple(one for one in _parts(Matching) if one.name not in reading.PAST),
+            match=tuple(part for part in _parts(Matching) if part.name not in reading.PAST),
             when=_parts(When),
             kept=_parts(reading.Kept),
         )
 
     @read()
-    def presets(self) -> PresetsFound:
+    def presets(self) -> PresetList:
         """Return every preset with its rules."""
-        return PresetsFound(
+        return PresetList(
             presets=tuple(
-                PresetRecord(preset=one.name, about=one.about, rules=tuple(preset_rules(one, {})))
-                for one in PRESETS.values()
+                PresetRecord(preset=preset.name, about=preset.about, rules=tuple(preset_rules(preset, {})))
+                for preset in PRESETS.values()
             )
         )
 
@@ -333,18 +333,18 @@ def _parts(of: type) -> tuple[PartRecord, ...]:
     )
 
 
-def _found(world: World) -> FaultsFound:
-    return FaultsFound(faults=tuple(_record(world, rule) for rule in world.snapshot.faults.rules))
+def _listed(world: World) -> FaultList:
+    return FaultList(faults=tuple(_record(world, rule) for rule in world.snapshot.faults.rules))
 
 
 def _record(world: World, rule: FaultRule) -> FaultRecord:
     count = world.snapshot.faults.count(rule.name)
-    return FaultRecord(
-        name=rule.name,
+    return record_of(
+        FaultRecord,
+        rule,
         kind=rule.kind.name,
         match=MATCH.write(rule.match),
         when={"phase": rule.phase, **WHEN_APPLIED.write(rule.when)},
-        paused=rule.paused,
         matched=count.matched,
         applied=count.applied,
         exhausted=rule.when.exhausted(count, world.now()),
@@ -352,7 +352,7 @@ def _record(world: World, rule: FaultRule) -> FaultRecord:
     )
 
 
-def _called(world: World, name: str) -> FaultRule:
+def _rule(world: World, name: str) -> FaultRule:
     """Return the rule of that name. Refuse with ``unknown_fault``."""
     by_name = {rule.name: rule for rule in world.snapshot.faults.rules}
     if name not in by_name:
@@ -360,28 +360,28 @@ def _called(world: World, name: str) -> FaultRule:
     return by_name[name]
 
 
-def _placed(
-    transport: LocalTransport, there: tuple[FaultRule, ...], given: Sequence[Any], place: str = ""
-) -> FaultsPlaced:
-    """Read rules, and set them after the rules in ``there``.
+def _add(
+    transport: LocalTransport, rules: tuple[FaultRule, ...], specs: Sequence[Any], place: str = ""
+) -> AddedFaults:
+    """Read ``specs``, and set them as rules after ``rules``.
 
     Refuse with ``too_many_faults``.
     """
     world = transport.world
-    taken = [one.name for one in there]
-    read = reading.read_rules(given, transport.words, taken, place, world.now())
-    world.limits.require_room_for_faults(len(there) + len(read))
-    names = [rule.name for rule, _ in read]
+    taken = [rule.name for rule in rules]
+    added = reading.read_rules(specs, transport.words, taken, place, world.now())
+    world.limits.require_room_for_faults(len(rules) + len(added))
+    names = [rule.name for rule, _ in added]
     with world.acting("faults.add") as action:
-        _set(world, (*there, *(rule for rule, _ in read)))
+        _set(world, (*rules, *(rule for rule, _ in added)))
         action.effect["faults"] = names
-    return FaultsPlaced(faults=tuple(one for one in _found(world) if one.name in names))
+    return AddedFaults(faults=tuple(rule for rule in _listed(world) if rule.name in names))
 
 
 def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -> FaultRecord:
     world = transport.world
     with world.lock:
-        before, book = _called(world, name), world.snapshot.faults
+        before, book = _rule(world, name), world.snapshot.faults
         if changes.get("name", name) != name:
             raise BadFaults(["name cannot be changed, because the counts of a rule belong to its name"])
         changed = [reading.changed(before, changes)]
@@ -390,7 +390,7 @@ def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -
         if type(after.kind) is not type(before.kind):
             count = replace(count, memory=None)
         _set(world, tuple(after if rule is before else rule for rule in book.rules), {name: count})
-        return _record(world, _called(world, name))
+        return _record(world, _rule(world, name))
 
 
 def _set(

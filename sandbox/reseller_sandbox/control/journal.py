@@ -23,7 +23,7 @@ from reseller_sandbox.control.results import (
     Result,
     Wanted,
     latest,
-    match_of,
+    parse_match,
     record_change,
     record_of,
 )
@@ -90,14 +90,14 @@ class RequestLine(Result, frozen=True, kw_only=True):
         return self.id
 
     @property
-    def told(self) -> str:
+    def line(self) -> str:
         """Return the request in one line for a terminal, with path, refusal and charge."""
         paid = f", {money.write(-self.charged)}" if self.charged else ""
         asked = f"{wire(self.at)}  {self.status}  {self.method} {self.path}"
         return f"{asked}  {self}{paid}" + (f": {self.refused}" if self.refused else "")
 
 
-class Sent(Result, frozen=True, kw_only=True):
+class SentRequest(Result, frozen=True, kw_only=True):
     """A request as it was received.
 
     ``cut`` is the original size of a body that was too long to be kept. ``ignored`` lists the keys that had
@@ -112,7 +112,7 @@ class Sent(Result, frozen=True, kw_only=True):
     cut: int | None
 
 
-class Answered(Result, frozen=True, kw_only=True):
+class SentResponse(Result, frozen=True, kw_only=True):
     """The response to a request. ``lost`` is true if a fault kept it from the client."""
 
     status: int
@@ -121,7 +121,7 @@ class Answered(Result, frozen=True, kw_only=True):
     lost: bool
 
 
-class MetName(Result, frozen=True, kw_only=True):
+class NameState(Result, frozen=True, kw_only=True):
     """The state of a name at a refusal: its holder, stage and pending transfer."""
 
     domain: str
@@ -135,16 +135,16 @@ class MetName(Result, frozen=True, kw_only=True):
     transfer_completes: datetime | None
 
 
-class MetState(Result, frozen=True, kw_only=True):
+class RefusedState(Result, frozen=True, kw_only=True):
     """The state at a refusal: the account's balance, and each name of the request."""
 
     account: str | None
     balance: Decimal | None
     currency: str | None
-    domains: tuple[MetName, ...]
+    domains: tuple[NameState, ...]
 
 
-class Why(Result, frozen=True, kw_only=True):
+class RefusalReason(Result, frozen=True, kw_only=True):
     """The reason for a refusal: the rule, the state, and the nearest allowed action.
 
     ``allowed_at`` is the instant from which the action becomes possible without another change.
@@ -153,7 +153,7 @@ class Why(Result, frozen=True, kw_only=True):
     rule: str
     message: str
     facts: Mapping[str, Any]
-    met: MetState
+    met: RefusedState
     allowed: str
     allowed_at: datetime | None
 
@@ -163,15 +163,15 @@ class RequestRecord(RequestLine, frozen=True, kw_only=True):
 
     hidden = ("request", "answer", "changes", "assumptions", "ledger")
 
-    request: Sent
-    answer: Answered
+    request: SentRequest
+    answer: SentResponse
     changes: tuple[RecordChange, ...]
-    refusal: Why | None
+    refusal: RefusalReason | None
     assumptions: Mapping[str, Any]
     ledger: tuple[Movement, ...]
 
 
-class RequestsFound(Result, frozen=True, kw_only=True):
+class RequestList(Result, frozen=True, kw_only=True):
     """The latest matching requests, oldest first.
 
     ``matching`` counts all matching requests, ``kept`` the requests in the journal, ``dropped`` the requests
@@ -184,25 +184,17 @@ class RequestsFound(Result, frozen=True, kw_only=True):
     dropped: int
 
 
-class Cleared(Result, frozen=True, kw_only=True):
+class ClearResult(Result, frozen=True, kw_only=True):
     """How many requests were removed."""
 
     cleared: int
 
 
-class Missed(Result, frozen=True, kw_only=True):
-    """One difference between a request and the expectation."""
-
-    what: str
-    expected: Any
-    actual: Any
-
-
-class Near(Result, frozen=True, kw_only=True):
+class NearMatch(Result, frozen=True, kw_only=True):
     """A request that nearly matched, and its differences."""
 
     request: RequestLine
-    misses: tuple[Missed, ...]
+    misses: tuple[Miss, ...]
 
     def __str__(self) -> str:
         """Return the request and its differences in one line."""
@@ -221,12 +213,12 @@ class Verification(Result, frozen=True, kw_only=True):
     message: str
     count: int
     requests: tuple[RequestLine, ...]
-    near_misses: tuple[Near, ...]
+    near_misses: tuple[NearMatch, ...]
 
     def __str__(self) -> str:
         """Return the message, with one line for each listed request and near miss."""
-        lines = [self.message, *(f"  found {one}" for one in self.requests)]
-        return "\n".join([*lines, *(f"  near: {one}" for one in self.near_misses)])
+        lines = [self.message, *(f"  found {request}" for request in self.requests)]
+        return "\n".join([*lines, *(f"  near: {miss}" for miss in self.near_misses)])
 
 
 class Journal(Keyed[RequestRecord]):
@@ -235,15 +227,15 @@ class Journal(Keyed[RequestRecord]):
     @read(long=True)
     def find(
         self, *, limit: Annotated[int, whole(0, MOST)] = LISTED, **match: Unpack[Matching]
-    ) -> RequestsFound:
+    ) -> RequestList:
         """Return the latest matching requests in full.
 
         Args:
-            limit: How many of the latest requests to list.
+            limit: Number of requests to list, the latest ones.
         """
         world = local_transport(self).world
-        matching = verify.find(world, match_of(self, match))
-        return RequestsFound(
+        matching = verify.find(world, parse_match(self, match))
+        return RequestList(
             requests=tuple(map(request_record, latest(matching, limit))),
             matching=len(matching),
             kept=len(world.journal),
@@ -271,7 +263,7 @@ class Journal(Keyed[RequestRecord]):
 
         If you give ``since``, the stream first yields the later requests that the journal still has.
         """
-        wanted = match_of(self, match)
+        wanted = parse_match(self, match)
         live = replace(wanted, since=None)
         follower, entries = local_transport(self).world.journal.follow()
         follower.begin(filter(wanted, entries) if "since" in match else ())
@@ -284,12 +276,12 @@ class Journal(Keyed[RequestRecord]):
         )
 
     @write()
-    def clear(self) -> Cleared:
+    def clear(self) -> ClearResult:
         """Remove every request from the journal.
 
         Their changes stay, but you can no longer rewind to these requests.
         """
-        return Cleared(cleared=local_transport(self).world.forget_requests())
+        return ClearResult(cleared=local_transport(self).world.forget_requests())
 
     @read(long=True)
     def verify(
@@ -314,13 +306,15 @@ class Journal(Keyed[RequestRecord]):
         """
         world = local_transport(self).world
         if (match is None) is (in_order is None):
-            raise Refused(INVALID_PARAMETER, problems="takes either match or in_order")
+            raise Refused(INVALID_PARAMETER, problems="requires either match or in_order")
         if match is not None:
-            wanted = match_of(self, match, "match")
+            wanted = parse_match(self, match, "match")
             return _verification(verify.count(world, wanted, exactly=times, least=at_least, most=at_most))
         if (times, at_least, at_most) != (None, None, None):
-            raise Refused(INVALID_PARAMETER, problems="in_order goes with no number")
-        matches = [match_of(self, one, f"in_order[{at}]") for at, one in enumerate(in_order or ())]
+            raise Refused(
+                INVALID_PARAMETER, problems="in_order goes neither with times nor with at_least or at_most"
+            )
+        matches = [parse_match(self, item, f"in_order[{at}]") for at, item in enumerate(in_order or ())]
         return _verification(verify.in_order(world, matches))
 
     def expect(
@@ -348,7 +342,7 @@ class Journal(Keyed[RequestRecord]):
         """Return how many requests match."""
         return self.find(limit=0, **match).matching
 
-    def why(self, request: str) -> Why | None:
+    def why(self, request: str) -> RefusalReason | None:
         """Return the reason for the refusal of a request, or None if it was accepted."""
         return self.get(request).refusal
 
@@ -360,14 +354,9 @@ def _verification(verdict: Verdict) -> Verification:
         count=len(verdict.found),
         requests=tuple(map(request_line, verdict.found[-LISTED:])),
         near_misses=tuple(
-            Near(request=request_line(near.entry), misses=tuple(map(_missed, near.misses)))
-            for near in verdict.near
+            NearMatch(request=request_line(near.entry), misses=near.misses) for near in verdict.near
         ),
     )
-
-
-def _missed(miss: Miss) -> Missed:
-    return Missed(what=miss.what, expected=redact.plain(miss.expected), actual=redact.plain(miss.actual))
 
 
 def _asserted(verification: Verification) -> tuple[RequestLine, ...]:
@@ -393,14 +382,14 @@ def request_record(entry: Entry) -> RequestRecord:
         entry,
         **_line(entry, secrets),
         request=record_of(
-            Sent,
+            SentRequest,
             entry,
             target=redact.masked(entry.target, secrets),
             headers=redact.masked(dict(entry.headers), secrets),
             body=redact.masked(body, secrets),
             cut=entry.body_size,
         ),
-        answer=record_of(Answered, entry, body=redact.masked(answer, secrets), cut=entry.answer_size),
+        answer=record_of(SentResponse, entry, body=redact.masked(answer, secrets), cut=entry.answer_size),
         changes=tuple(map(record_change, entry.changes)),
         refusal=_why(explained, secrets) if explained is not None else None,
         assumptions={name: redact.plain(value) for name, value in entry.assumed},
@@ -419,18 +408,18 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _why(explanation: Explanation, secrets: list[str]) -> Why:
+def _why(explanation: Explanation, secrets: list[str]) -> RefusalReason:
     """Return an explanation as a record, without the value of a secret field."""
     refused, allowed = explanation.refused, explanation.allowed
     account: Any = explanation.account
     facts = redact.plain(refused.worded_facts)
     if is_secret(str(facts.get("field", ""))):
         facts.pop("value", None)
-    return Why(
+    return RefusalReason(
         rule=refused.rule.code,
         message=redact.masked(refused.message, secrets),
         facts=redact.masked(facts, secrets),
-        met=MetState(
+        met=RefusedState(
             account=account and account.name,
             balance=account and account.balance,
             currency=account and account.currency,
@@ -441,9 +430,9 @@ def _why(explanation: Explanation, secrets: list[str]) -> Why:
     )
 
 
-def _met(met: NameMet) -> MetName:
+def _met(met: NameMet) -> NameState:
     order: Any = met.order
-    return MetName(
+    return NameState(
         domain=met.name,
         holder=met.holder,
         order=order and order.id,

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from reseller_sandbox.control.local_transport import local_transport
-from reseller_sandbox.control.records import as_kept
+from reseller_sandbox.control.records import registry_spelling
 from reseller_sandbox.control.resource import Resource, read
 from reseller_sandbox.control.results import Number, Result, latest, record_of
 from reseller_sandbox.refusals import UNKNOWN_ACCOUNT
@@ -80,7 +80,7 @@ class AccountBalance(Result, frozen=True, kw_only=True):
     balance: Decimal
 
 
-class MovementsFound(Result, frozen=True, kw_only=True):
+class MovementList(Result, frozen=True, kw_only=True):
     """The latest matching movements, oldest first.
 
     ``matching`` and the totals count all matching movements.
@@ -95,17 +95,15 @@ class MovementsFound(Result, frozen=True, kw_only=True):
 class MovementFilter(TypedDict, total=False):
     """Which movements match."""
 
-    account: Annotated[str, TEXT, "The name of the account whose money it is, or its client id."]
-    order: Annotated[Number, "The id of the order that was paid for."]
-    domain: Annotated[str, TEXT, "The name that was paid for."]
+    account: Annotated[str, TEXT, "Name or client id of the account."]
+    order: Annotated[Number, "Id of the order that was paid for."]
+    domain: Annotated[str, TEXT, "Domain name that was paid for."]
     operation: Annotated[
-        str, TEXT, "A pattern of operations, with * and ?; what time does by itself is ``time``."
+        str, TEXT, "Pattern of operations, with * and ?. The operation of timed events is ``time``."
     ]
-    purpose: Annotated[str, choice(*map(str, Purpose)), "What it was for."]
-    request: Annotated[
-        str, TEXT, "The request that caused it, both times where a fault had it carried out twice."
-    ]
-    since: Annotated[Instant, "The instant at which it was made at the earliest."]
+    purpose: Annotated[str, choice(*map(str, Purpose)), "Purpose of the payment."]
+    request: Annotated[str, TEXT, "Id of the request that caused the movement."]
+    since: Annotated[Instant, "Earliest time of the movement."]
 
 
 class Ledger(Resource):
@@ -118,7 +116,7 @@ class Ledger(Resource):
         before: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
         **sought: Unpack[MovementFilter],
-    ) -> MovementsFound:
+    ) -> MovementList:
         """Return the matching movements, with totals.
 
         The totals are by order, operation, purpose and account.
@@ -126,13 +124,13 @@ class Ledger(Resource):
         Args:
             before: List only movements before the movement of this id. Use it to page back. Of the totals, it
                 changes only those by order.
-            limit: How many of the latest movements to list.
+            limit: Number of movements to list, the latest ones.
         """
         state = local_transport(self).world.present().state
         matching = _found(state, sought)
         listed = latest([entry for entry in matching if before is None or entry.id < before], limit)
         orders = {entry.order for entry in listed}
-        return MovementsFound(
+        return MovementList(
             entries=tuple(movement(entry, state) for entry in listed),
             matching=len(matching),
             totals=Totals(
@@ -153,7 +151,7 @@ def _found(state: State, sought: MovementFilter) -> list[LedgerEntry]:
     if "account" in sought:
         owner = find_account(state, sought["account"]).client_id
         numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
-    name = as_kept(sought["domain"]) if "domain" in sought else None
+    name = registry_spelling(sought["domain"]) if "domain" in sought else None
     pattern = Glob(sought.get("operation", "*"))
     since: Any = sought.get("since")
     return [
@@ -174,13 +172,19 @@ def movement(entry: LedgerEntry, state: State) -> Movement:
         Movement,
         entry,
         account=state.accounts[entry.account].name,
-        kind="refund" if entry.refunds is not None else "charge" if entry.amount < 0 else "credit",
+        kind=_kind(entry),
         purpose=str(entry.purpose),
         operation=_operation(entry),
         request=request_of(entry.cause),
         domain=entry.name or None,
         years=entry.years or None,
     )
+
+
+def _kind(entry: LedgerEntry) -> Literal["charge", "refund", "credit"]:
+    if entry.refunds is not None:
+        return "refund"
+    return "charge" if entry.amount < 0 else "credit"
 
 
 def _operation(entry: LedgerEntry) -> str:
@@ -198,13 +202,11 @@ def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -
 
 
 def _total(key: Any, entries: list[LedgerEntry]) -> Total:
-    sums = {"refunded": NOTHING, "charged": NOTHING, "added": NOTHING}
+    sums = {"charge": NOTHING, "refund": NOTHING, "credit": NOTHING}
     for entry in entries:
-        if entry.refunds is not None:
-            sums["refunded"] += entry.amount
-        elif entry.amount < 0:
-            sums["charged"] -= entry.amount
-        else:
-            sums["added"] += entry.amount
-    balance = sums["refunded"] - sums["charged"] + sums["added"]
-    return Total(key=key, entries=len(entries), balance=balance, **sums)
+        sums[_kind(entry)] += entry.amount
+    charged, refunded, added = -sums["charge"], sums["refund"], sums["credit"]
+    balance = refunded - charged + added
+    return Total(
+        key=key, entries=len(entries), charged=charged, refunded=refunded, added=added, balance=balance
+    )

@@ -73,7 +73,7 @@ class LocalTransport:
             # Hold the lock until the action is logged: no reader sees an effect without its log entry.
             with (
                 nullcontext() if operation.apart else self.world.undoing(Refused, journal=True),
-                self.world.acting(operation.id, **operation.written(values)),
+                self.world.acting(operation.id, **operation.dump(values)),
             ):
                 return operation.call(resource, values)
         except Refused as refused:

@@ -11,12 +11,12 @@ from decimal import Decimal
 from typing import Any, Never
 
 
-def spoken(shape: Mapping[str, Any], word: str) -> Any:
+def parse_text(shape: Mapping[str, Any], word: str) -> Any:
     """Return the JSON value of ``word``, or ``word`` itself if it is not JSON.
 
     If ``shape`` accepts strings, a JSON value of a type that it does not accept is a string, too.
     """
-    sorts = sorts_of(shape)
+    sorts = types_of(shape)
     if sorts == {"string"}:
         return word
     try:
@@ -39,7 +39,7 @@ def alternatives(shape: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield shape
 
 
-def sorts_of(shape: Mapping[str, Any]) -> set[Any]:
+def types_of(shape: Mapping[str, Any]) -> set[Any]:
     """Return the JSON types that ``shape`` accepts.
 
     The set contains None if a schema accepts every type.
@@ -52,7 +52,7 @@ def _listed(sort: Any) -> list[Any]:
 
 
 def _none(word: str) -> Never:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not valid JSON")
 
 
 _SINGLE = ("string", "integer", "number", "boolean")

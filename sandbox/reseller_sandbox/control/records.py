@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from heapq import nsmallest
-from typing import Annotated, Any, ClassVar, TypeVar, Unpack
+from typing import Annotated, Any, ClassVar, TypeVar, Unpack, cast
 
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import read, write
@@ -144,48 +144,48 @@ class ContactRecord(Result, frozen=True, kw_only=True):
     extra: Mapping[str, str]
 
 
-class NamesFound(Result, frozen=True, kw_only=True):
+class NamePage(Result, frozen=True, kw_only=True):
     """A page of names. ``next`` is the start of the next page, if there is one."""
 
     names: tuple[NameRecord, ...]
     next: int | None
 
 
-class HostsFound(Result, frozen=True, kw_only=True):
+class HostPage(Result, frozen=True, kw_only=True):
     """A page of hosts. ``next`` is the start of the next page, if there is one."""
 
     hosts: tuple[HostRecord, ...]
     next: int | None
 
 
-class TransfersFound(Result, frozen=True, kw_only=True):
+class TransferPage(Result, frozen=True, kw_only=True):
     """A page of transfers. ``next`` is the start of the next page, if there is one."""
 
     transfers: tuple[TransferRecord, ...]
     next: int | None
 
 
-class AccountsFound(Result, frozen=True, kw_only=True):
+class AccountList(Result, frozen=True, kw_only=True):
     """The accounts of the service."""
 
     accounts: tuple[AccountRecord, ...]
 
 
-class CustomersFound(Result, frozen=True, kw_only=True):
+class CustomerPage(Result, frozen=True, kw_only=True):
     """A page of customers. ``next`` is the start of the next page, if there is one."""
 
     customers: tuple[CustomerRecord, ...]
     next: int | None
 
 
-class ContactsFound(Result, frozen=True, kw_only=True):
+class ContactPage(Result, frozen=True, kw_only=True):
     """A page of contacts. ``next`` is the start of the next page, if there is one."""
 
     contacts: tuple[ContactRecord, ...]
     next: int | None
 
 
-class Registered(Keyed[R]):
+class RegistryResource(Keyed[R]):
     """A resource over records of the registry.
 
     ``shows`` converts a registry record to a result. ``section`` is the section of a fixture whose entries
@@ -200,12 +200,16 @@ class Registered(Keyed[R]):
         rows, following = page(found, limit, start)
         return {self.name: tuple(self.shows(snapshot, row) for row in rows), "next": following}
 
-    def _one(self, snapshot: Snapshot, found: Any, kind: str, key: object) -> R:
-        """Return a result for ``found``. Refuse with ``unknown_record`` for None."""
-        if found is None:
+    def _stored(self, kind: str, key: object, stored_key: object) -> R:
+        """Return the record under ``stored_key``. Refuse with ``unknown_record``."""
+        snapshot = local_transport(self).world.present()
+        return self._shown(snapshot, getattr(snapshot.state, self.name).get(stored_key), kind, key)
+
+    def _shown(self, snapshot: Snapshot, record: Any, kind: str, key: object) -> R:
+        """Return a result for ``record``. Refuse with ``unknown_record`` for None."""
+        if record is None:
             raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
-        shown: R = self.shows(snapshot, found)
-        return shown
+        return cast(R, self.shows(snapshot, record))
 
     def _add(self, key: object, entry: Mapping[str, Any]) -> None:
         """Add a fixture entry to the world. Refuse with ``invalid_entry``."""
@@ -263,7 +267,7 @@ def account_record(snapshot: Snapshot, account: model.Account) -> AccountRecord:
     return record_of(AccountRecord, account, orders=orders, customers=customers)
 
 
-def accounts_shown(snapshot: Snapshot) -> tuple[AccountRecord, ...]:
+def account_records(snapshot: Snapshot) -> tuple[AccountRecord, ...]:
     """Return the accounts of this service as results, ordered by id."""
     return tuple(account_record(snapshot, account) for account in own_accounts(snapshot.state))
 
@@ -281,7 +285,7 @@ def contact_record(snapshot: Snapshot, contact: model.Contact) -> ContactRecord:
     return record_of(ContactRecord, contact, account=owner, customer=contact.customer_id, extra=extra)
 
 
-class Names(Registered[NameRecord]):
+class Names(RegistryResource[NameRecord]):
     """The names of the registry: their holders and lifecycle stages."""
 
     section, shows = "domains", staticmethod(name_record)
@@ -298,7 +302,7 @@ class Names(Registered[NameRecord]):
         sort: SortWord = "order",
         limit: Limit = 100,
         start: Start = 0,
-    ) -> NamesFound:
+    ) -> NamePage:
         """Return a page of the names, by account and order unless you give ``sort``.
 
         Args:
@@ -311,7 +315,7 @@ class Names(Registered[NameRecord]):
         """
         snapshot = local_transport(self).world.present()
         state = snapshot.state
-        owner = client_of(state, account)
+        owner = client_id_of(state, account)
         pattern = Glob(like.lower()) if like is not None else None
 
         def wanted(order: Order) -> bool:
@@ -326,7 +330,7 @@ class Names(Registered[NameRecord]):
         found: Iterable[Order] = filter(wanted, map(state.orders.__getitem__, numbers))
         if sort != "order":  # a heap avoids sorting all names for one page
             found = nsmallest(start + limit + 1, found, key=_SORTED[sort])
-        return NamesFound(**self._page(snapshot, found, limit, start))
+        return NamePage(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
@@ -338,9 +342,9 @@ class Names(Registered[NameRecord]):
             account: The account whose order you want, by default the holder.
         """
         snapshot = local_transport(self).world.present()
-        state, spelt, owner = snapshot.state, as_kept(name), client_of(snapshot.state, account)
+        state, spelt, owner = snapshot.state, registry_spelling(name), client_id_of(snapshot.state, account)
         order = held_order(state, spelt) if owner is None else own_order(state, owner, spelt)
-        return self._one(snapshot, order, "name", name)
+        return self._shown(snapshot, order, "name", name)
 
     @write(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
@@ -349,28 +353,27 @@ class Names(Registered[NameRecord]):
         return self.get(name)
 
 
-class Hosts(Registered[HostRecord]):
+class Hosts(RegistryResource[HostRecord]):
     """Name servers below names of the registry, with their glue addresses."""
 
     section, shows = "hosts", staticmethod(host_record)
 
     @read(long=True)
-    def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostsFound:
+    def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostPage:
         """Return a page of the hosts, ordered by the name above each host.
 
         Args:
             domain: Only hosts below this name.
         """
         snapshot = local_transport(self).world.present()
-        below = (as_kept(domain),) if domain is not None else ()
+        below = (registry_spelling(domain),) if domain is not None else ()
         found = (snapshot.state.hosts[name] for _, name in snapshot.state.hosts_of_domain.beginning(below))
-        return HostsFound(**self._page(snapshot, found, limit, start))
+        return HostPage(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, name: HostKey, /) -> HostRecord:
         """Return one host."""
-        snapshot = local_transport(self).world.present()
-        return self._one(snapshot, snapshot.state.hosts.get(as_kept(name)), "host", name)
+        return self._stored("host", name, registry_spelling(name))
 
     @write(INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
@@ -379,15 +382,13 @@ class Hosts(Registered[HostRecord]):
         return self.get(name)
 
 
-class Transfers(Registered[TransferRecord]):
+class Transfers(RegistryResource[TransferRecord]):
     """The latest transfer of each name between registrars."""
 
     section, shows = "transfers", staticmethod(transfer_record)
 
     @read(long=True)
-    def list(
-        self, *, status: StatusWord | None = None, limit: Limit = 100, start: Start = 0
-    ) -> TransfersFound:
+    def list(self, *, status: StatusWord | None = None, limit: Limit = 100, start: Start = 0) -> TransferPage:
         """Return a page of the transfers, ordered by name.
 
         Args:
@@ -399,7 +400,7 @@ class Transfers(Registered[TransferRecord]):
             for _, transfer in in_order(snapshot.state.transfers)
             if status in (None, transfer.status)
         )
-        return TransfersFound(**self._page(snapshot, found, limit, start))
+        return TransferPage(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, domain: Text, /) -> TransferRecord:
@@ -408,8 +409,7 @@ class Transfers(Registered[TransferRecord]):
         Args:
             domain: The name.
         """
-        snapshot = local_transport(self).world.present()
-        return self._one(snapshot, snapshot.state.transfers.get(as_kept(domain)), "transfer of", domain)
+        return self._stored("transfer of", domain, registry_spelling(domain))
 
     @write(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
@@ -422,15 +422,15 @@ class Transfers(Registered[TransferRecord]):
         return self.get(domain)
 
 
-class Accounts(Registered[AccountRecord]):
+class Accounts(RegistryResource[AccountRecord]):
     """The accounts of the service: their money and their credentials."""
 
     section, shows = "accounts", staticmethod(account_record)
 
     @read()
-    def list(self) -> AccountsFound:
+    def list(self) -> AccountList:
         """Return every account."""
-        return AccountsFound(accounts=accounts_shown(local_transport(self).world.present()))
+        return AccountList(accounts=account_records(local_transport(self).world.present()))
 
     @read(UNKNOWN_ACCOUNT)
     def get(self, account: Text, /) -> AccountRecord:
@@ -456,7 +456,7 @@ class Accounts(Registered[AccountRecord]):
         return account_record(world.snapshot, opened)
 
 
-class Customers(Registered[CustomerRecord]):
+class Customers(RegistryResource[CustomerRecord]):
     """The end clients of the accounts."""
 
     section, shows = "customers", staticmethod(customer_record)
@@ -464,7 +464,7 @@ class Customers(Registered[CustomerRecord]):
     @read(UNKNOWN_ACCOUNT, long=True)
     def list(
         self, *, account: Text | None = None, mail: Text | None = None, limit: Limit = 100, start: Start = 0
-    ) -> CustomersFound:
+    ) -> CustomerPage:
         """Return a page of the customers, ordered by account.
 
         Args:
@@ -473,18 +473,15 @@ class Customers(Registered[CustomerRecord]):
         """
         snapshot = local_transport(self).world.present()
         state = snapshot.state
-        numbers = _numbers(state.customers_of_account, client_of(state, account))
-        found = map(state.customers.__getitem__, numbers)
-        matching = (
-            customer for customer in found if mail is None or customer.card.mail.lower() == mail.lower()
-        )
-        return CustomersFound(**self._page(snapshot, matching, limit, start))
+        numbers = _numbers(state.customers_of_account, client_id_of(state, account))
+        customers = map(state.customers.__getitem__, numbers)
+        matching = (one for one in customers if mail is None or one.card.mail.lower() == mail.lower())
+        return CustomerPage(**self._page(snapshot, matching, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, number: CustomerKey, /) -> CustomerRecord:
         """Return one customer."""
-        snapshot = local_transport(self).world.present()
-        return self._one(snapshot, snapshot.state.customers.get(number), "customer", number)
+        return self._stored("customer", number, number)
 
     @write(INVALID_ENTRY)
     def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
@@ -493,30 +490,29 @@ class Customers(Registered[CustomerRecord]):
         return self.get(number)
 
 
-class Contacts(Registered[ContactRecord]):
+class Contacts(RegistryResource[ContactRecord]):
     """The contacts of names, by handle."""
 
     section, shows = "contacts", staticmethod(contact_record)
 
     @read(UNKNOWN_ACCOUNT, long=True)
-    def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactsFound:
+    def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactPage:
         """Return a page of the contacts, ordered by handle.
 
         Args:
             account: Only contacts of this account.
         """
         snapshot = local_transport(self).world.present()
-        owner = client_of(snapshot.state, account)
+        owner = client_id_of(snapshot.state, account)
         found = (
             contact for _, contact in in_order(snapshot.state.contacts) if owner in (None, contact.account)
         )
-        return ContactsFound(**self._page(snapshot, found, limit, start))
+        return ContactPage(**self._page(snapshot, found, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, handle: ContactKey, /) -> ContactRecord:
         """Return one contact."""
-        snapshot = local_transport(self).world.present()
-        return self._one(snapshot, snapshot.state.contacts.get(handle), "contact", handle)
+        return self._stored("contact", handle, handle)
 
     @write(INVALID_ENTRY)
     def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
@@ -525,12 +521,12 @@ class Contacts(Registered[ContactRecord]):
         return self.get(handle)
 
 
-def client_of(state: State, account: str | None) -> int | None:
+def client_id_of(state: State, account: str | None) -> int | None:
     """Return the client id of the account of that name, or None for None."""
     return find_account(state, account).client_id if account is not None else None
 
 
-def as_kept(name: str) -> str:
+def registry_spelling(name: str) -> str:
     """Return a name in the registry's spelling, or in lower case if it is invalid."""
     return well_formed(name) or name.lower()
 

@@ -31,7 +31,7 @@ Sort = Literal["read", "write", "stream"]
 ROOT = "/_sandbox"
 
 #: HTTP methods of the operations whose path has no verb.
-_BARE = {
+_WITHOUT_VERB = {
     "show": "GET",
     "list": "GET",
     "find": "GET",
@@ -142,7 +142,7 @@ class Operation:
 
         For example, ``/_sandbox/faults/{name}/pause``.
         """
-        verb = [] if self.name in _BARE else [self.name]
+        verb = [] if self.name in _WITHOUT_VERB else [self.name]
         return "/".join([ROOT, self.resource.name, *(f"{{{name}}}" for name in self.segments), *verb])
 
     @property
@@ -150,8 +150,8 @@ class Operation:
         """Return its HTTP method. A read is a GET unless it takes objects or lists."""
         if self.sort == "stream":  # a browser's EventSource can only send GET
             return "GET"
-        if self.name in _BARE:
-            return _BARE[self.name]
+        if self.name in _WITHOUT_VERB:
+            return _WITHOUT_VERB[self.name]
         shapes = [parameter.kind.shape for parameter in self.parameters if parameter.place != "segment"]
         words = ("string", "integer", "boolean", "number")
         fits = all(shape.get("type") in words or not shape for shape in shapes)
@@ -176,7 +176,7 @@ class Operation:
         return f"exactly one of {', '.join(others)} and {last}"
 
     @cached_property
-    def told(self) -> Mapping[str, str]:
+    def descriptions(self) -> Mapping[str, str]:
         """Return the description of each parameter.
 
         The docstring takes precedence over the annotation.
@@ -191,15 +191,15 @@ class Operation:
 
         Refuse with ``invalid_parameter`` if positions do not fit or a parameter is given twice.
         """
-        placed = [one.name for one in self.parameters if one.place != "option"]
-        if len(args) > len(placed):
-            takes = f"{', '.join(map(repr, placed))} alone" if placed else "nothing"
-            problem = f"{self.id} takes {takes} without a name, and all the rest by name"
+        positional = [parameter.name for parameter in self.parameters if parameter.place != "option"]
+        if len(args) > len(positional):
+            accepted = ", ".join(positional) or "none"
+            problem = f"too many positional arguments for {self.id}; positional arguments: {accepted}"
             raise Refused(INVALID_PARAMETER, problems=problem)
-        by_position = dict(zip(placed, args, strict=False))
+        by_position = dict(zip(positional, args, strict=False))
         by_name = {name.removesuffix("_"): value for name, value in kwargs.items()}
-        if twice := [name for name in by_name if name in by_position]:
-            raise Refused(INVALID_PARAMETER, problems=f"{twice[0]} is given twice")
+        if duplicates := [name for name in by_name if name in by_position]:
+            raise Refused(INVALID_PARAMETER, problems=f"{duplicates[0]} is given twice")
         return by_position | by_name
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,22 +209,26 @@ class Operation:
         """
         values = read_by(self.parameters, given)
         if self.one_of and len(values.keys() & self.one_of) != 1:
-            raise Refused(INVALID_PARAMETER, problems=f"takes {self._choice}")
+            raise Refused(INVALID_PARAMETER, problems=f"requires {self._choice}")
         return values
 
-    def written(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that ``read`` has returned as JSON."""
-        return {one.name: one.kind.write(told[one.name]) for one in self.parameters if one.name in told}
-
-    def call(self, resource: Resource, told: Mapping[str, Any]) -> Any:
-        """Run the body in the process that holds the world. Return its result."""
-        segments = [told[name] for name in self.segments]
-        rest = {
-            one.attribute: told[one.name]
-            for one in self.parameters
-            if one.place != "segment" and one.name in told
+    def dump(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values that ``read`` returned as JSON."""
+        return {
+            parameter.name: parameter.kind.write(values[parameter.name])
+            for parameter in self.parameters
+            if parameter.name in values
         }
-        return self.body(resource, *segments, **rest)
+
+    def call(self, resource: Resource, values: Mapping[str, Any]) -> Any:
+        """Run the body in the process that holds the world. Return its result."""
+        segments = [values[name] for name in self.segments]
+        named = {
+            parameter.attribute: values[parameter.name]
+            for parameter in self.parameters
+            if parameter.place != "segment" and parameter.name in values
+        }
+        return self.body(resource, *segments, **named)
 
 
 class Resource:
@@ -256,10 +260,10 @@ class Resource:
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:
         """Return its operations in order of declaration, inherited ones first."""
-        known = {
+        by_name = {
             operation.name: operation for base in reversed(cls.__mro__) for operation in _operations(base)
         }
-        return tuple(known.values())
+        return tuple(by_name.values())
 
 
 def _operations(resource: type) -> list[Operation]:
@@ -282,15 +286,15 @@ def write(
 def stream(*refuses: Rule) -> Callable[[F], F]:
     """Declare a method that returns a ``Subscription``, which yields live records.
 
-    Each record has a ``mark``. If you pass it as ``since``, the stream begins after that record. ``told`` is
+    Each record has a ``mark``. If you pass it as ``since``, the stream begins after that record. ``line`` is
     the record in one line for a terminal.
     """
     return _declare("stream", refuses)
 
 
-def _declare(sort: Sort, *told: Any) -> Callable[[F], F]:
+def _declare(sort: Sort, *options: Any) -> Callable[[F], F]:
     def declare(body: F) -> F:
-        return cast(F, method_for(Operation(body, sort, *told)))
+        return cast(F, method_for(Operation(body, sort, *options)))
 
     return declare
 

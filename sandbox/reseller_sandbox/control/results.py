@@ -60,18 +60,18 @@ def _shown(value: Any) -> str:
     if isinstance(value, str) and len(value) > _LONGEST:
         return repr(f"{value[:_LONGEST]}…")
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_shown(one)}' for key, one in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_shown(item)}' for key, item in value.items())}}}"
     if isinstance(value, list | tuple):
-        more = [f"and {len(value) - _ITEMS} more"] if len(value) > _ITEMS else []
-        return f"[{', '.join([*map(_shown, value[:_ITEMS]), *more])}]"
+        rest = [f"and {len(value) - _ITEMS} more"] if len(value) > _ITEMS else []
+        return f"[{', '.join([*map(_shown, value[:_ITEMS]), *rest])}]"
     return repr(value)
 
 
-def record_of(kind: type[T], source: object, /, **told: Any) -> T:
-    """Return a record of ``kind`` with fields ``told``, and the rest from ``source``."""
-    made: Any = kind
-    others = {name: getattr(source, name) for name in field_names(kind) if name not in told}
-    return cast(T, made(**others, **told))
+def record_of(kind: type[T], source: object, /, **values: Any) -> T:
+    """Return a record of ``kind`` with ``values``, and the other fields from ``source``."""
+    build: Any = kind
+    copied = {name: getattr(source, name) for name in field_names(kind) if name not in values}
+    return cast(T, build(**copied, **values))
 
 
 class RegistryEventRecord(Result, frozen=True, kw_only=True):
@@ -117,26 +117,26 @@ def record_change(change: Change) -> RecordChange:
     return RecordChange(**redact.shown(change))
 
 
-def settings_of(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
+def setting_records(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
     """Return the changed settings, with JSON values."""
     return tuple(
         Setting(name=name, before=redact.plain(old), after=redact.plain(new)) for name, old, new in pairs
     )
 
 
-def event_record(state: State, one: RegistryEvent) -> RegistryEventRecord:
+def event_record(state: State, event: RegistryEvent) -> RegistryEventRecord:
     """Return an event with account names, and with domain names in Unicode."""
-    account = state.accounts.get(one.account) if one.account is not None else None
+    account = state.accounts.get(event.account) if event.account is not None else None
     name = account.name if account is not None else None
-    return record_of(RegistryEventRecord, one, subject=to_unicode(one.subject), account=name)
+    return record_of(RegistryEventRecord, event, subject=to_unicode(event.subject), account=name)
 
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 
 
-def _key(given: Any) -> str:
-    if isinstance(given, str) and _KEY.fullmatch(given):
-        return text_checks.plain(given)
+def _key(value: Any) -> str:
+    if isinstance(value, str) and _KEY.fullmatch(value):
+        return text_checks.plain(value)
     raise ValueError(
         "must be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first"
     )
@@ -145,18 +145,18 @@ def _key(given: Any) -> str:
 #: The name of a snapshot, a branch or a fault rule. It needs no escape in a path.
 Key = Annotated[str, Kind({"type": "string", "pattern": f"^{_KEY.pattern}$"}, _key)]
 
-Limit = Annotated[int, whole(1, 1000), "How many to list."]
-Start = Annotated[int, whole(0, 10**9), "Where the page starts, as the page before has said."]
+Limit = Annotated[int, whole(1, 1000), "Number of records to list."]
+Start = Annotated[int, whole(0, 10**9), "Start of the page: ``next`` of the previous page."]
 #: The number of an event, a scheduled action, an order or a movement of money.
 Number = Annotated[int, whole(1, 10**15)]
 
 PerSecond = Annotated[
     int,
     whole(1, 10**6),
-    "Tell no more than so many a second, the latest, and how many others were missed: for whoever looks on.",
+    "Largest number of records per second. Older records are left out and counted in ``missed``.",
 ]
 Since = Annotated[
-    int, whole(0, 10**15), "Begin with what came after the event of this number, as far as it is still known."
+    int, whole(0, 10**15), "Number of an event. The stream begins with the later events, as far as kept."
 ]
 
 #: One object of the match language.
@@ -179,11 +179,11 @@ class Keyed(Resource, Generic[T]):
     def __iter__(self) -> Iterator[T]:
         """Yield every record of all pages."""
         resource: Any = self
-        found = resource.list()
-        yield from getattr(found, self.name)
-        while getattr(found, "next", None) is not None:
-            found = resource.list(start=found.next)
-            yield from getattr(found, self.name)
+        listed = resource.list()
+        yield from getattr(listed, self.name)
+        while getattr(listed, "next", None) is not None:
+            listed = resource.list(start=listed.next)
+            yield from getattr(listed, self.name)
 
     def __getitem__(self, key: Any) -> T:
         """Return the record under a key. Raise ``MissingRecord``, a ``KeyError``."""
@@ -195,8 +195,8 @@ class Keyed(Resource, Generic[T]):
             return cast(T, get(key))
         except Refused as refused:
             # A removed world is not a missing record.
-            gone = refused.rule is refusals.UNKNOWN_WORLD and self.name != "worlds"
-            if refused.rule.category is Category.NOT_FOUND and not gone:
+            is_removed_world = refused.rule is refusals.UNKNOWN_WORLD and self.name != "worlds"
+            if refused.rule.category is Category.NOT_FOUND and not is_removed_world:
                 raise MissingRecord(refused.rule, refused.message, refused.remedy, **refused.facts) from None
             raise
 
@@ -209,23 +209,23 @@ class Keyed(Resource, Generic[T]):
         return True
 
 
-def latest(found: Sequence[T], limit: int) -> Sequence[T]:
-    """Return the last ``limit`` items of ``found``."""
-    return found[max(len(found) - limit, 0) :]
+def latest(records: Sequence[T], limit: int) -> Sequence[T]:
+    """Return the last ``limit`` items of ``records``."""
+    return records[max(len(records) - limit, 0) :]
 
 
-def page(found: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int | None]:
+def page(records: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int | None]:
     """Return ``limit`` items from ``start`` on, and the start of the next page."""
-    rows = tuple(islice(found, start, start + limit + 1))
+    rows = tuple(islice(records, start, start + limit + 1))
     return rows[:limit], start + limit if len(rows) > limit else None
 
 
-def match_of(resource: Resource, told: Matching, place: str = "") -> Match:
+def parse_match(resource: Resource, match: Matching, place: str = "") -> Match:
     """Return a parameter of a resource as a match.
 
     Refuse with ``invalid_parameter``. ``place`` is the parameter's name in the message.
     """
     try:
-        return read_match(told, local_transport(resource).words)
-    except Within as wrong:
-        raise refused(wrong.problems, place) from None
+        return read_match(match, local_transport(resource).words)
+    except Within as error:
+        raise refused(error.problems, place) from None

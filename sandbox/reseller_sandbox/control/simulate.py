@@ -13,7 +13,14 @@ from msgspec.structs import replace
 from reseller_sandbox import refusals
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Operation, Resource, method_for, read, write
-from reseller_sandbox.control.results import Number, RegistryEventRecord, Result, event_record, match_of
+from reseller_sandbox.control.results import (
+    Number,
+    RegistryEventRecord,
+    Result,
+    event_record,
+    parse_match,
+    record_of,
+)
 from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
 from reseller_sandbox.registry import scheduled_actions, third_parties
 from reseller_sandbox.registry.events import RegistryEvent
@@ -30,7 +37,7 @@ P = ParamSpec("P")
 #: Descriptions of the first parameters of actions.
 _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account's name, or its client id."}
 
-Wait = Annotated[str | Matching, either(TEXT, MATCH)]
+RequestOrMatch = Annotated[str | Matching, either(TEXT, MATCH)]
 
 
 class ScheduledRecord(Result, frozen=True, kw_only=True):
@@ -48,7 +55,7 @@ class ScheduledRecord(Result, frozen=True, kw_only=True):
     refused: str
 
 
-class ScheduledFound(Result, frozen=True, kw_only=True):
+class ScheduledList(Result, frozen=True, kw_only=True):
     """Every scheduled action, in order of creation."""
 
     scheduled: tuple[ScheduledRecord, ...]
@@ -58,12 +65,10 @@ class Scheduled(Resource):
     """The scheduled actions of third parties, and their results."""
 
     @read()
-    def list(self) -> ScheduledFound:
+    def list(self) -> ScheduledList:
         """Return every scheduled action, and the result of those that are done."""
         known = local_transport(self).world.state.scheduled
-        return ScheduledFound(
-            scheduled=tuple(scheduled_record(scheduled) for _, scheduled in in_order(known))
-        )
+        return ScheduledList(scheduled=tuple(scheduled_record(scheduled) for _, scheduled in in_order(known)))
 
     @write(UNKNOWN_SCHEDULED_ACTION)
     def remove(self, scheduled: Number, /) -> ScheduledRecord:
@@ -87,26 +92,22 @@ class Scheduled(Resource):
 
 def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
     """Return a scheduled action as a result."""
-    values = dict(scheduled.given)
-    parameters = (
-        parameter
-        for parameter in declared(third_parties.ACTIONS[scheduled.action])
-        if parameter.name in values
-    )
-    return ScheduledRecord(
-        id=scheduled.id,
-        action=scheduled.action,
+    values, parameters = dict(scheduled.given), declared(third_parties.ACTIONS[scheduled.action])
+    return record_of(
+        ScheduledRecord,
+        scheduled,
         given=masked(
-            {parameter.name: parameter.kind.write(values[parameter.name]) for parameter in parameters}
+            {
+                parameter.name: parameter.kind.write(values[parameter.name])
+                for parameter in parameters
+                if parameter.name in values
+            }
         ),
-        at=scheduled.at,
         after=MATCH.write(scheduled.after) if scheduled.after is not None else None,
-        applied=scheduled.applied,
-        refused=scheduled.refused,
     )
 
 
-class Simulated(Result, frozen=True, kw_only=True):
+class SimulationResult(Result, frozen=True, kw_only=True):
     """The events that happened at once, or the scheduled action."""
 
     now: datetime
@@ -117,7 +118,7 @@ class Simulated(Result, frozen=True, kw_only=True):
 class SimulatedAction(Operation):
     """An operation that carries out or schedules an action of a third party."""
 
-    result = Simulated
+    result = SimulationResult
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -126,29 +127,24 @@ class SimulatedAction(Operation):
         return *declared(self.body), *planned
 
     @cached_property
-    def told(self) -> Mapping[str, str]:
+    def descriptions(self) -> Mapping[str, str]:
         """Return the description of each parameter, from both docstrings."""
-        descriptions = {**_SUBJECTS, **super().told, **documented_parameters(Simulate.when)}
-        return {
-            parameter.name: descriptions[parameter.name]
-            for parameter in self.parameters
-            if parameter.name in descriptions
-        }
+        return {**_SUBJECTS, **super().descriptions, **documented_parameters(Simulate.when)}
 
-    def call(self, resource: Resource, told: Mapping[str, Any]) -> Simulated:
+    def call(self, resource: Resource, values: Mapping[str, Any]) -> SimulationResult:
         """Carry out the action now, or schedule it."""
-        values = dict(told)
-        at, after = values.pop("at", None), values.pop("after", None)
+        given = dict(values)
+        at, after = given.pop("at", None), given.pop("after", None)
         if at is not None and after is not None:
-            raise Refused(INVALID_PARAMETER, problems="at and after do not go together")
+            raise Refused(INVALID_PARAMETER, problems="at and after cannot be combined")
         world = local_transport(resource).world
 
         def work(draft: Draft) -> RegistryEvent | ScheduledAction:
             if at is None and after is None:
-                return third_parties.ACTIONS[self.name](draft, **values)
+                return third_parties.ACTIONS[self.name](draft, **given)
             match: Any = {"operation": after} if isinstance(after, str) else after
-            wait = match_of(resource, match, "after") if after is not None else None
-            return scheduled_actions.make(draft, self.name, values, at=at, after=wait)
+            wait = parse_match(resource, match, "after") if after is not None else None
+            return scheduled_actions.make(draft, self.name, given, at=at, after=wait)
 
         with world.lock, world.acting(self.id) as action:
             outcome = world.transact(self.id, work, operation=self.id)
@@ -157,16 +153,18 @@ class SimulatedAction(Operation):
             done = outcome.result
             if isinstance(done, ScheduledAction):
                 action.effect["scheduled"] = done.id
-                return Simulated(now=world.now(), events=(), scheduled=scheduled_record(done))
+                return SimulationResult(now=world.now(), events=(), scheduled=scheduled_record(done))
             assert done is not None
             action.registry_event = done
-            return Simulated(now=world.now(), events=(event_record(world.state, done),), scheduled=None)
+            return SimulationResult(
+                now=world.now(), events=(event_record(world.state, done),), scheduled=None
+            )
 
 
-def happens(
+def simulates(
     *refuses: Rule,
 ) -> Callable[
-    [Callable[Concatenate[Draft, P], RegistryEvent]], Callable[Concatenate[Simulate, P], Simulated]
+    [Callable[Concatenate[Draft, P], RegistryEvent]], Callable[Concatenate[Simulate, P], SimulationResult]
 ]:
     """Declare an action of ``registry.third_parties``.
 
@@ -175,9 +173,9 @@ def happens(
 
     def declare(
         action: Callable[Concatenate[Draft, P], RegistryEvent],
-    ) -> Callable[Concatenate[Simulate, P], Simulated]:
+    ) -> Callable[Concatenate[Simulate, P], SimulationResult]:
         operation = SimulatedAction(action, "write", refuses, long=False)
-        return cast("Callable[Concatenate[Simulate, P], Simulated]", method_for(operation))
+        return cast("Callable[Concatenate[Simulate, P], SimulationResult]", method_for(operation))
 
     return declare
 
@@ -197,7 +195,7 @@ class Simulate(Resource):
     >>> sandbox.simulate.when(after="v3.checkAvailability").register("example.net")
     """
 
-    def when(self, at: When | None = None, *, after: Wait | None = None) -> Self:
+    def when(self, at: When | None = None, *, after: RequestOrMatch | None = None) -> Self:
         """Return this resource with its actions scheduled for later.
 
         An action that can never succeed is refused now.
@@ -213,7 +211,7 @@ class Simulate(Resource):
         planned._always = {"at": at, "after": after}
         return planned
 
-    register = happens(
+    register = simulates(
         *_NAME,
         refusals.ZONE_OUT_OF_SERVICE,
         refusals.PERIOD_TOO_SHORT,
@@ -221,13 +219,13 @@ class Simulate(Resource):
         refusals.NAME_TAKEN,
         refusals.NAME_RESERVED,
     )(third_parties.register)
-    hold = happens(*_HELD)(third_parties.hold)
-    release_hold = happens(*_HELD)(third_parties.release_hold)
-    drop = happens(
+    hold = simulates(*_HELD)(third_parties.hold)
+    release_hold = simulates(*_HELD)(third_parties.release_hold)
+    drop = simulates(
         *_HELD, refusals.WRONG_STATE, refusals.TRANSFER_PENDING, refusals.LOCKED, refusals.HOST_IN_USE
     )(third_parties.drop)
-    release = happens(*_HELD)(third_parties.release)
-    request_transfer = happens(
+    release = simulates(*_HELD)(third_parties.release)
+    request_transfer = simulates(
         *_HELD,
         refusals.HELD_OUTSIDE,
         refusals.TRANSFERS_NOT_SUPPORTED,
@@ -237,14 +235,14 @@ class Simulate(Resource):
         refusals.LOCKED,
         refusals.TOO_YOUNG,
     )(third_parties.request_transfer)
-    approve_transfer = happens(*_NAME, refusals.NO_TRANSFER_IN)(third_parties.approve_transfer)
-    reject_transfer = happens(*_NAME, refusals.NO_TRANSFER_IN)(third_parties.reject_transfer)
-    cancel_transfer = happens(*_NAME, refusals.NO_TRANSFER_OUT)(third_parties.cancel_transfer)
-    complete_transfer = happens(*_NAME, refusals.NO_TRANSFER_PENDING)(third_parties.complete_transfer)
-    set_prices = happens(_ZONE)(third_parties.set_prices)
-    set_promotion = happens(_ZONE)(third_parties.set_promotion)
-    set_premium = happens(*_NAME)(third_parties.set_premium)
-    set_service = happens(_ZONE)(third_parties.set_service)
-    adjust_balance = happens(_ACCOUNT)(third_parties.adjust_balance)
-    revoke_credentials = happens(_ACCOUNT)(third_parties.revoke_credentials)
-    restore_credentials = happens(_ACCOUNT)(third_parties.restore_credentials)
+    approve_transfer = simulates(*_NAME, refusals.NO_TRANSFER_IN)(third_parties.approve_transfer)
+    reject_transfer = simulates(*_NAME, refusals.NO_TRANSFER_IN)(third_parties.reject_transfer)
+    cancel_transfer = simulates(*_NAME, refusals.NO_TRANSFER_OUT)(third_parties.cancel_transfer)
+    complete_transfer = simulates(*_NAME, refusals.NO_TRANSFER_PENDING)(third_parties.complete_transfer)
+    set_prices = simulates(_ZONE)(third_parties.set_prices)
+    set_promotion = simulates(_ZONE)(third_parties.set_promotion)
+    set_premium = simulates(*_NAME)(third_parties.set_premium)
+    set_service = simulates(_ZONE)(third_parties.set_service)
+    adjust_balance = simulates(_ACCOUNT)(third_parties.adjust_balance)
+    revoke_credentials = simulates(_ACCOUNT)(third_parties.revoke_credentials)
+    restore_credentials = simulates(_ACCOUNT)(third_parties.restore_credentials)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox import fixture, refusals
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
-from reseller_sandbox.control.records import AccountRecord, accounts_shown
+from reseller_sandbox.control.records import AccountRecord, account_records
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import (
     Key,
@@ -18,8 +18,9 @@ from reseller_sandbox.control.results import (
     RecordChange,
     Result,
     Setting,
+    page,
     record_change,
-    settings_of,
+    setting_records,
 )
 from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, to_bytes
 from reseller_sandbox.recording.steps import RequestStep
@@ -31,7 +32,7 @@ from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Snapshot, World, t
 from reseller_sandbox.worlds.snapshot import changed_settings, changes
 from reseller_sandbox.worlds.timeline import require_present
 
-S = TypeVar("S", bound="WorldStanding")
+S = TypeVar("S", bound="WorldTime")
 W = TypeVar("W", bound="WorldSummary")
 
 WorldName = Annotated[str, TEXT, "The world's name."]
@@ -47,11 +48,11 @@ POINT_RULES = (
 )
 
 
-def _fixture(given: Any) -> Any:
-    if isinstance(given, str):
-        return given
+def _fixture(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
     try:
-        return given.read_text("utf-8") if isinstance(given, Path) else fixture.as_json(mapping(given))
+        return value.read_text("utf-8") if isinstance(value, Path) else fixture.as_json(mapping(value))
     except (OSError, UnicodeError) as problem:
         raise ValueError(f"cannot be read: {problem}") from None
 
@@ -75,7 +76,7 @@ class CheckpointRecord(Result, frozen=True, kw_only=True):
     last: str | None
 
 
-class WorldStanding(Result, frozen=True, kw_only=True):
+class WorldTime(Result, frozen=True, kw_only=True):
     """A world's time, and how many requests it has had."""
 
     world: str
@@ -84,19 +85,19 @@ class WorldStanding(Result, frozen=True, kw_only=True):
     requests: int
 
 
-class WentBack(WorldStanding, frozen=True, kw_only=True):
+class RewindResult(WorldTime, frozen=True, kw_only=True):
     """A world's time after it went back, and the branch that keeps the old future."""
 
     branch: CheckpointRecord
 
 
-class SnapshotsFound(Result, frozen=True, kw_only=True):
+class SnapshotList(Result, frozen=True, kw_only=True):
     """Every snapshot, oldest first."""
 
     snapshots: tuple[CheckpointRecord, ...]
 
 
-class BranchesFound(Result, frozen=True, kw_only=True):
+class BranchList(Result, frozen=True, kw_only=True):
     """Every branch, oldest first."""
 
     branches: tuple[CheckpointRecord, ...]
@@ -124,13 +125,13 @@ class Difference(Result, frozen=True, kw_only=True):
     next: int | None
 
 
-class Loaded(WentBack, frozen=True, kw_only=True):
+class LoadResult(RewindResult, frozen=True, kw_only=True):
     """A world after it loaded a fixture, and the branch that keeps its past."""
 
     accounts: tuple[AccountRecord, ...]
 
 
-class Exported(Result, frozen=True, kw_only=True):
+class ExportedFixture(Result, frozen=True, kw_only=True):
     """A world as a fixture in YAML, which ``load`` accepts."""
 
     hidden = ("fixture",)
@@ -181,7 +182,7 @@ class WorldRecord(WorldSummary, frozen=True, kw_only=True):
     assumptions: Mapping[str, Any]
 
 
-class WorldOpened(WorldRecord, frozen=True, kw_only=True):
+class OpenedWorld(WorldRecord, frozen=True, kw_only=True):
     """A world that replayed a recording.
 
     ``difference`` is the first difference between the replay and the recording, if any. ``notes`` describe
@@ -192,7 +193,7 @@ class WorldOpened(WorldRecord, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class WorldsFound(Result, frozen=True, kw_only=True):
+class WorldList(Result, frozen=True, kw_only=True):
     """Every world, oldest first, and the largest number of worlds."""
 
     worlds: tuple[WorldSummary, ...]
@@ -216,10 +217,10 @@ class Snapshots(Keyed[CheckpointRecord]):
     """Named snapshots of this world that it can go back to."""
 
     @read()
-    def list(self) -> SnapshotsFound:
+    def list(self) -> SnapshotList:
         """Return every snapshot, oldest first."""
-        kept = local_transport(self).world.snapshots.values()
-        return SnapshotsFound(snapshots=tuple(map(checkpoint_record, kept)))
+        snapshots = local_transport(self).world.snapshots.values()
+        return SnapshotList(snapshots=tuple(map(checkpoint_record, snapshots)))
 
     @write(refusals.TOO_MANY_SNAPSHOTS)
     def add(self, name: Key) -> CheckpointRecord:
@@ -231,16 +232,16 @@ class Snapshots(Keyed[CheckpointRecord]):
         return checkpoint_record(timeline.snapshot(local_transport(self).world, name))
 
     @write(refusals.UNKNOWN_SNAPSHOT)
-    def restore(self, name: SnapshotName, /) -> WentBack:
+    def restore(self, name: SnapshotName, /) -> RewindResult:
         """Go back to a snapshot.
 
         The clock and the random numbers are those of the snapshot, too.
         """
         world = local_transport(self).world
-        return went_back(world, timeline.restore(world, name))
+        return rewind_result(world, timeline.restore(world, name))
 
     @write(refusals.UNKNOWN_SNAPSHOT)
-    def remove(self, name: SnapshotName, /) -> SnapshotsFound:
+    def remove(self, name: SnapshotName, /) -> SnapshotList:
         """Delete a snapshot. Return the other snapshots."""
         timeline.forget_snapshot(local_transport(self).world, name)
         return self.list()
@@ -250,19 +251,19 @@ class Branches(Keyed[CheckpointRecord]):
     """The futures that this world left behind when it went back."""
 
     @read()
-    def list(self) -> BranchesFound:
+    def list(self) -> BranchList:
         """Return every branch, oldest first."""
-        kept = local_transport(self).world.branches.values()
-        return BranchesFound(branches=tuple(map(checkpoint_record, kept)))
+        branches = local_transport(self).world.branches.values()
+        return BranchList(branches=tuple(map(checkpoint_record, branches)))
 
     @write(UNKNOWN_BRANCH)
-    def switch(self, name: BranchName, /) -> WentBack:
+    def switch(self, name: BranchName, /) -> RewindResult:
         """Continue a branch where it ended. The present becomes a branch."""
         world = local_transport(self).world
-        return went_back(world, timeline.switch(world, name))
+        return rewind_result(world, timeline.switch(world, name))
 
     @write(UNKNOWN_BRANCH)
-    def remove(self, name: BranchName, /) -> BranchesFound:
+    def remove(self, name: BranchName, /) -> BranchList:
         """Delete a branch. Return the other branches."""
         timeline.forget_branch(local_transport(self).world, name)
         return self.list()
@@ -274,7 +275,7 @@ class History(Resource):
     @write(refusals.UNKNOWN_REQUEST)
     def rewind(
         self, request: Text, *, side: Annotated[str, choice("before", "after")] = "before"
-    ) -> WentBack:
+    ) -> RewindResult:
         """Go back to before or after any request of the journal.
 
         The clock and the random numbers go back, too. The future that you leave is kept as a branch. You can
@@ -285,10 +286,10 @@ class History(Resource):
             side: Whether to go to ``before`` the request, or to just ``after`` it.
         """
         world = local_transport(self).world
-        return went_back(world, timeline.rewind(world, request, before=side == "before"))
+        return rewind_result(world, timeline.rewind(world, request, before=side == "before"))
 
     @write()
-    def reset(self, *, original: Switch = False) -> WorldStanding:
+    def reset(self, *, original: Switch = False) -> WorldTime:
         """Restart the world from its initial state: names, money, counters and clock.
 
         After a ``load``, the initial state is that of the loaded fixture.
@@ -298,7 +299,7 @@ class History(Resource):
         """
         world = local_transport(self).world
         timeline.reset(world, original=original)
-        return _standing(WorldStanding, world)
+        return _world_time(WorldTime, world)
 
     @read(*POINT_RULES, UNKNOWN_WORLD, long=True)
     def diff(
@@ -317,33 +318,33 @@ class History(Resource):
         Args:
             from_: The earlier point.
             to: The later point.
-            limit: How many records to list.
-            start: The start of the page: ``next`` of the previous page.
+            limit: Number of records to list.
+            start: Start of the page: ``next`` of the previous page.
         """
         transport = local_transport(self)
-        earlier, later = _reached(transport, from_), _reached(transport, to)
-        found = tuple(changes(earlier.state, later.state))
-        page = found[start : start + limit]
+        earlier, later = _snapshot_at(transport, from_), _snapshot_at(transport, to)
+        differing = tuple(changes(earlier.state, later.state))
+        listed, following = page(differing, limit, start)
         return Difference(
             from_=_point(from_, earlier),
             to=_point(to, later),
-            changes=tuple(map(record_change, page)),
-            settings=settings_of(changed_settings(earlier, later)),
-            total=len(found),
-            next=start + limit if start + limit < len(found) else None,
+            changes=tuple(map(record_change, listed)),
+            settings=setting_records(changed_settings(earlier, later)),
+            total=len(differing),
+            next=following,
         )
 
     @read(long=True)
-    def export(self) -> Exported:
+    def export(self) -> ExportedFixture:
         """Return the whole world as a fixture in YAML.
 
         The fixture contains credentials and authorization codes.
         """
         transport = local_transport(self)
-        return Exported(fixture=transport.worlds.fixtures.written(transport.world.present()))
+        return ExportedFixture(fixture=transport.worlds.fixtures.written(transport.world.present()))
 
     @write(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
-    def load(self, fixture: FixtureText) -> Loaded:
+    def load(self, fixture: FixtureText) -> LoadResult:
         """Restart the world from a fixture. The previous world is kept as a branch.
 
         Credentials that another world already has are replaced by new ones.
@@ -353,8 +354,8 @@ class History(Resource):
         """
         transport = local_transport(self)
         left = checkpoint_record(transport.worlds.load(transport.world, FIXTURE(fixture)))
-        accounts = accounts_shown(transport.world.snapshot)
-        return _standing(Loaded, transport.world, branch=left, accounts=accounts)
+        accounts = account_records(transport.world.snapshot)
+        return _world_time(LoadResult, transport.world, branch=left, accounts=accounts)
 
 
 class Recording(Resource):
@@ -377,18 +378,18 @@ class Recording(Resource):
 
     def write(self, file: Path | str) -> RecordingRecord:
         """Write the recording to a file, and replace an existing file. Raise OSError."""
-        made = self.get()
-        Path(file).write_bytes(made.content)
-        return made
+        recording = self.get()
+        Path(file).write_bytes(recording.content)
+        return recording
 
 
 class Worlds(Keyed[WorldSummary]):
     """The worlds of the server, each with its own registry, accounts, clock and past."""
 
     @read(long=True)
-    def list(self) -> WorldsFound:
+    def list(self) -> WorldList:
         """Return every world, oldest first."""
-        return _found(local_transport(self).worlds)
+        return _list(local_transport(self).worlds)
 
     @read(UNKNOWN_WORLD)
     def get(self, world: WorldName, /) -> WorldRecord:
@@ -423,7 +424,7 @@ class Worlds(Keyed[WorldSummary]):
             assume: Assumptions to change, by name.
             seed: The seed of codes and identifiers. Two worlds with the same seed draw the same ones.
         """
-        transport = _beside(self)
+        transport = _unlogged(self)
         return _world(WorldRecord, transport.worlds, _forked(transport, wanted))
 
     @write(
@@ -434,7 +435,7 @@ class Worlds(Keyed[WorldSummary]):
         long=True,
         apart=True,
     )
-    def open(self, recording: Content, *, name: Text | None = None) -> WorldOpened:
+    def open(self, recording: Content, *, name: Text | None = None) -> OpenedWorld:
         """Replay a recording into a new world, with its journal to rewind.
 
         The replay runs apart from all worlds. The accounts get new credentials. Below the new world's path
@@ -444,26 +445,25 @@ class Worlds(Keyed[WorldSummary]):
             recording: The file, in Base64.
             name: The name of the new world.
         """
-        engine = _beside(self).worlds
+        engine = _unlogged(self).worlds
         try:
-            world, relived = engine.open(CONTENT(recording), name)
+            world, replay = engine.open(CONTENT(recording), name)
         except BadRecording as problem:
             raise Refused(
                 refusals.INVALID_RECORDING, problems=str(problem).removeprefix("recording: ")
             ) from None
-        seen = {"difference": relived.difference or None, "notes": relived.notes}
-        return _world(WorldOpened, engine, world, **seen)
+        return _world(OpenedWorld, engine, world, difference=replay.difference or None, notes=replay.notes)
 
     @write(UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
-    def remove(self, world: WorldName, /) -> WorldsFound:
+    def remove(self, world: WorldName, /) -> WorldList:
         """Delete a world with all its data. Return the other worlds."""
-        engine = _beside(self).worlds
+        engine = _unlogged(self).worlds
         require_present(engine.find(world))
         engine.drop(world)
-        return _found(engine)
+        return _list(engine)
 
 
-def forked(transport: LocalTransport, wanted: Mapping[str, object]) -> LocalTransport:
+def fork_world(transport: LocalTransport, wanted: Mapping[str, object]) -> LocalTransport:
     """Return the transport to a new world. Refuse as ``Worlds.fork`` does."""
     __tracebackhide__ = True
     try:
@@ -478,7 +478,9 @@ def forked(transport: LocalTransport, wanted: Mapping[str, object]) -> LocalTran
 def _forked(transport: LocalTransport, wanted: Mapping[str, Any]) -> World:
     sources = [name for name in ("point", "fixture", "state") if name in wanted]
     if len(sources) > 1:
-        raise Refused(refusals.INVALID_PARAMETER, problems=f"takes one source, not {' and '.join(sources)}")
+        raise Refused(
+            refusals.INVALID_PARAMETER, problems=f"accepts only one source, not {' and '.join(sources)}"
+        )
     return transport.worlds.fork(Fork(world=transport.world, **wanted))
 
 
@@ -486,7 +488,7 @@ def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
     """Return a world as a record of ``kind``."""
     snapshot = world.present()
     if issubclass(kind, WorldRecord):
-        more |= {"accounts": accounts_shown(snapshot), "assumptions": snapshot.assumptions.departures()}
+        more |= {"accounts": account_records(snapshot), "assumptions": snapshot.assumptions.departures()}
     return kind(
         name=world.name,
         prefix=f"/_worlds/{world.name}",
@@ -500,12 +502,12 @@ def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
     )
 
 
-def _found(engine: Engine) -> WorldsFound:
+def _list(engine: Engine) -> WorldList:
     listed = tuple(_world(WorldSummary, engine, world) for world in engine)
-    return WorldsFound(worlds=listed, limit=engine.limits.max_worlds)
+    return WorldList(worlds=listed, limit=engine.limits.max_worlds)
 
 
-def _beside(resource: Resource) -> LocalTransport:
+def _unlogged(resource: Resource) -> LocalTransport:
     """Return the transport of a resource whose operation changes other worlds.
 
     The operation is left out of its own world's event log.
@@ -515,30 +517,30 @@ def _beside(resource: Resource) -> LocalTransport:
     return transport
 
 
-def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
+def checkpoint_record(checkpoint: Checkpoint) -> CheckpointRecord:
     """Return a snapshot or a branch as a result."""
     return CheckpointRecord(
-        name=kept.name,
-        now=kept.snapshot.clock.instant,
-        frozen=kept.snapshot.clock.frozen,
-        requests=kept.snapshot.requests,
-        first=kept.entries[0].id if kept.entries else None,
-        last=kept.entries[-1].id if kept.entries else None,
+        name=checkpoint.name,
+        now=checkpoint.snapshot.clock.instant,
+        frozen=checkpoint.snapshot.clock.frozen,
+        requests=checkpoint.snapshot.requests,
+        first=checkpoint.entries[0].id if checkpoint.entries else None,
+        last=checkpoint.entries[-1].id if checkpoint.entries else None,
     )
 
 
-def _standing(kind: type[S], world: World, **more: Any) -> S:
+def _world_time(kind: type[S], world: World, **more: Any) -> S:
     """Return a world's time and its number of requests."""
     clock, requests = world.snapshot.clock, world.snapshot.requests
     return kind(world=world.name, now=clock.now(), frozen=clock.frozen, requests=requests, **more)
 
 
-def went_back(world: World, left: Checkpoint) -> WentBack:
+def rewind_result(world: World, left: Checkpoint) -> RewindResult:
     """Return the time of ``world`` and the branch that it ``left``."""
-    return _standing(WentBack, world, branch=checkpoint_record(left))
+    return _world_time(RewindResult, world, branch=checkpoint_record(left))
 
 
-def _reached(transport: LocalTransport, named: str) -> Snapshot:
+def _snapshot_at(transport: LocalTransport, named: str) -> Snapshot:
     """Return the snapshot of a point of this world, or of another world now."""
     kind, _, world = named.partition(":")
     return (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from marshmallow import RAISE, Schema, fields
 
 from reseller_sandbox.control.local_transport import LocalTransport
-from reseller_sandbox.control.parameter_text import spoken
+from reseller_sandbox.control.parameter_text import parse_text
 from reseller_sandbox.control.resource import ROOT, Operation, Resource
 from reseller_sandbox.refusals import INVALID_PARAMETER, MALFORMED_BODY, Rule
 from reseller_sandbox.values.parameters import Parameter
@@ -50,11 +50,11 @@ class PathName(fields.Raw):
     route = "rest"
 
 
-class ToldParameter(fields.Raw):
+class DocumentedParameter(fields.Raw):
     """A parameter as its kind documents it. The operation itself reads the value."""
 
     def __init__(self, operation: Operation, parameter: Parameter) -> None:
-        about = operation.told.get(parameter.name, "")
+        about = operation.descriptions.get(parameter.name, "")
         metadata = {"description": about} if about else {}
         super().__init__(required=parameter.required, data_key=parameter.name, metadata=metadata)
         self.shape = dict(parameter.kind.shape)
@@ -62,7 +62,7 @@ class ToldParameter(fields.Raw):
             self.route = "rest"
 
 
-class OperationAsked(Schema):
+class OperationParameters(Schema):
     """The parameters of an operation, for documents.
 
     The operation itself checks the values and reports every mistake. If ``one_of`` is not empty, a call takes
@@ -125,12 +125,12 @@ class OperationRow(Endpoint):
     def _asked(self, *, in_path: bool) -> Schema:
         operation: Operation = self.operation
         fields_by_name: Any = {
-            one.name: ToldParameter(operation, one)
+            one.name: DocumentedParameter(operation, one)
             for one in operation.parameters
             if (one.place == "segment") is in_path
         }
         name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-        asked = OperationAsked.from_dict(fields_by_name, name=f"{name}Asked")()
+        asked = OperationParameters.from_dict(fields_by_name, name=f"{name}Asked")()
         vars(asked)["one_of"] = operation.one_of
         return asked
 
@@ -152,7 +152,7 @@ def _handler(operation: Operation) -> Callable[[ControlCall], Any]:
         for parameter in operation.parameters:  # a path or a query carries text, not JSON
             is_word = parameter.place == "segment" or operation.method == "GET"
             if is_word and isinstance(word := values.get(parameter.name), str):
-                values[parameter.name] = spoken(parameter.kind.shape, word)
+                values[parameter.name] = parse_text(parameter.kind.shape, word)
         return call.transport.carry_out(operation, values)
 
     handle.__doc__ = operation.description

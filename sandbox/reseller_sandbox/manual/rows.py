@@ -17,15 +17,13 @@ if TYPE_CHECKING:
 _HTML, _MARKDOWN, _PICTURE = "text/html", "text/markdown", "image/webp"
 
 
-class _Asked(Shape):
-    page = PathName(
-        metadata=about("A page's name; with .md at its end, the page is Markdown. Or a picture's.")
-    )
+class _PagePath(Shape):
+    page = PathName(metadata=about("Name of a page, with .md for Markdown, or name of a picture."))
 
 
 @cache
 def _renderer() -> Renderer:
-    from reseller_sandbox.manual.rendering import Renderer  # markdown-it is loaded for those who read
+    from reseller_sandbox.manual.rendering import Renderer  # markdown-it is slow to import
 
     return Renderer(Manual())
 
@@ -63,7 +61,7 @@ def _show(call: ControlCall) -> Answer:
 _first = extra_row("manual", "manual", lengthy_from=0, forms=(_HTML, _MARKDOWN))(_show)
 _page = extra_row(
     *("manual.page", "manual/{page}", UNKNOWN_PAGE),
-    path=_Asked(),
+    path=_PagePath(),
     lengthy_from=0,
     forms=(_HTML, _MARKDOWN, _PICTURE),
 )(_show)

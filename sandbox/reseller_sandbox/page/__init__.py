@@ -1,28 +1,27 @@
-"""The page at ``/``: the registry to look at in a browser, and to travel in.
+"""The page at ``/``, which shows the registry in a browser.
 
-It does nothing that a resource does not, and calls the resources over ``/_sandbox`` as any program does.
-Here are the rows that serve it; what a browser loads is in ``files/``, plain modules without a build step:
+The page calls the control operations over ``/_sandbox``, as any program can. This package has the rows that
+serve the page. The browser loads the modules in ``files/``, without a build step:
 
-* ``files/page.js`` begins: the address, the head, the view that is shown.
-* ``files/parts/`` is what views are made of: ``api.js`` calls a resource, ``address.js`` is what the address
-  bar says, ``dom.js`` makes elements (of text alone), ``interfaces.js`` tells the command and the calls that
-  do the same, ``action.js`` is a button that carries an operation out, with a form from its declaration, and
-  ``live.js`` follows what happens.
-* ``files/views/`` has a file for each view.
+* ``files/page.js`` is the start: the address, the head and the current view.
+* ``files/parts/`` has the shared modules. ``api.js`` calls an operation, ``address.js`` reads and writes the
+  address bar, ``dom.js`` makes elements, ``interfaces.js`` writes the equivalent command and calls,
+  ``action.js`` is a button with a form for an operation, and ``live.js`` follows streams.
+* ``files/views/`` has one file for each view.
 
-A view is one file and one row. The row, in ``page.html``, gives its name, its title and what it is for; the
-file, ``files/views/NAME.js``, exports one class::
+A view is one link and one file. The link in ``page.html`` gives the name, the title and the purpose. The file
+``files/views/NAME.js`` exports one class::
 
     import { View } from "../parts/view.js";
     import { h } from "../parts/dom.js";
 
     export default class extends View {
-      async show(address, isCurrent) {          // the address has changed, or something has happened
+      async show(address, isCurrent) {          // after a new address or an event
         const { worlds } = await this.ask("worlds.list");
-        if (!isCurrent()) return;               // meanwhile it has changed again
+        if (!isCurrent()) return;               // the address has changed again
         this.render(h("ul", worlds.map((world) => h("li", world.name))));
       }
     }
 
-``this.ask`` acts in the world, and looks at the moment, that the address names.
+``this.ask`` calls an operation in the world and at the snapshot of the address.
 """

@@ -65,5 +65,5 @@ def _parameter(operation: Operation, one: Parameter) -> Mapping[str, Any]:
         "place": one.place,
         "required": one.required,
         "shape": one.kind.shape,
-        "about": operation.told.get(one.name, ""),
+        "about": operation.descriptions.get(one.name, ""),
     }

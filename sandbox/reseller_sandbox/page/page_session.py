@@ -17,13 +17,17 @@ class PageSession(Shape):
     """The session data of the page."""
 
     change = fields.String(
-        metadata=about("What X-Sandbox-Change carries in all that the page changes; or nothing.")
+        metadata=about("Value of the header X-Sandbox-Change for changes by the page, or an empty string.")
     )
 
 
 @extra_row("session", "session", answer=PageSession())
 def show(call: ControlCall) -> dict[str, Any]:
     """Return the word that the page sends with each change."""
+    return _session(call)
+
+
+def _session(call: ControlCall) -> dict[str, Any]:
     page_pass = call.control.gate.page_pass
     return {"change": page_pass.word if page_pass is not None else ""}
 
@@ -31,11 +35,9 @@ def show(call: ControlCall) -> dict[str, Any]:
 @extra_row("session.begin", "session", method="POST", answer=PageSession())
 def begin(call: ControlCall) -> dict[str, Any]:
     """Start a session for the page of this browser, with a cookie for the control token."""
-    page_pass = call.control.gate.page_pass
-    if page_pass is None:
-        return {"change": ""}
-    call.incoming.headers_out["Set-Cookie"] = page_pass.cookie(call.incoming)
-    return {"change": page_pass.word}
+    if (page_pass := call.control.gate.page_pass) is not None:
+        call.incoming.headers_out["Set-Cookie"] = page_pass.cookie(call.incoming)
+    return _session(call)
 
 
 @extra_row("session.end", "session", method="DELETE", answer=PageSession())

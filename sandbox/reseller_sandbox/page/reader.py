@@ -25,13 +25,13 @@ _OWN, _OTHERS = ("begin.js", "around.css"), ("swagger-ui-bundle.js", "swagger-ui
 class ReaderFile(Shape):
     """A file of the reader."""
 
-    file = fields.String(metadata=about("A file of Swagger UI."))
+    file = fields.String(metadata=about("Name of a file of the reader or of Swagger UI."))
 
 
 class ReaderChoice(Nothing):
     """The document that the reader opens."""
 
-    document = fields.String(metadata=about("Which document it opens: v3, v2 or control."))
+    document = fields.String(metadata=about("Document to open: v3, v2 or control."))
 
 
 @extra_row("reader", "reader", query=ReaderChoice(), forms=("text/html",))
@@ -55,9 +55,9 @@ def file(call: ControlCall) -> Answer:
 
 def _swagger_ui() -> Path:
     """Return the folder of Swagger UI's files, or raise ``unknown_page``."""
-    found = find_spec("flask_swagger_ui")
-    if found is None or found.origin is None:
+    package = find_spec("flask_swagger_ui")
+    if package is None or package.origin is None:
         raise Refused(
             UNKNOWN_PAGE, problem="Swagger UI is not installed: pip install 'reseller-sandbox[page]'"
         )
-    return Path(found.origin).parent / "dist"
+    return Path(package.origin).parent / "dist"

@@ -32,8 +32,8 @@ NO_FRAMES = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 POLICY = f"{SAME_ORIGIN}; {NO_FRAMES}; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
-class _FileAsked(Shape):
-    file = PathName(metadata=about("A file of the page: its stylesheet, or a module."))
+class _FilePath(Shape):
+    file = PathName(metadata=about("Name of a file of the page, such as a stylesheet or a module."))
 
 
 @cache
@@ -41,13 +41,13 @@ def _files(resources: tuple[type[Resource], ...]) -> Mapping[str, Answer]:
     """Return the page's files and the declarations of the resources as answers."""
     from reseller_sandbox.page.declarations import lifecycle, operations, recorded
 
-    found = {
+    files = {
         path.relative_to(FOLDER).as_posix(): Answer(200, path.read_bytes(), TYPES[path.suffix])
         for path in sorted(FOLDER.rglob("*.*"))
         if path.suffix in TYPES
     }
-    told = {"lifecycle": lifecycle(), "operations": operations(resources), "requests": recorded()}
-    return {**found, **{f"{name}.json": Answer(200, write(one), _JSON) for name, one in told.items()}}
+    declarations = {"lifecycle": lifecycle(), "operations": operations(resources), "requests": recorded()}
+    return files | {f"{name}.json": Answer(200, write(part), _JSON) for name, part in declarations.items()}
 
 
 @extra_row("page", "page", forms=("text/html",))
@@ -64,7 +64,7 @@ def page(call: ControlCall) -> Answer:
 
 @extra_row(
     *("page.file", "page/{file}", UNKNOWN_PAGE),
-    path=_FileAsked(),
+    path=_FilePath(),
     forms=(*(kind.partition(";")[0] for kind in TYPES.values()), _JSON),
 )
 def file(call: ControlCall) -> Answer:

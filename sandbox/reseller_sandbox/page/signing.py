@@ -19,29 +19,29 @@ from reseller_sandbox.web.fields import Shape, Text
 class UnsignedRequest(Nothing):
     """A request to sign."""
 
-    account = Text(required=True, metadata=about("Who sends it: an account's name, or its client id."))
+    account = Text(required=True, metadata=about("Name or client id of the account that sends the request."))
     interface = Text(
         required=True,
         validate=validate.OneOf(["v3", "v2"], error="must be v3 or v2"),
-        metadata=about("Which generation it is for."),
+        metadata=about("Interface of the request: v3 or v2."),
     )
-    target = Text(required=True, metadata=about("Its path, with its query."))
-    body = Text(load_default="", metadata=about("Its body."))
+    target = Text(required=True, metadata=about("Path and query of the request."))
+    body = Text(load_default="", metadata=about("Body of the request."))
 
 
-class RequestSigned(Shape):
+class SignedRequest(Shape):
     """The headers of a signed request."""
 
-    headers = fields.Dict(Text(), Text(), metadata=about("What the request has to carry."))
+    headers = fields.Dict(Text(), Text(), metadata=about("Headers of the signed request."))
     signed = fields.List(
-        Text(), metadata=about("The texts that are signed, with nothing between them: key, URL and body.")
+        Text(), metadata=about("Parts of the signed string, in this order: key, URL and body.")
     )
 
 
 @extra_row(
     *("signature", "signature", UNKNOWN_ACCOUNT),
     method="POST",
-    answer=RequestSigned(),
+    answer=SignedRequest(),
     body=UnsignedRequest(),
     only_reads=True,
 )

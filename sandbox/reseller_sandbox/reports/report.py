@@ -13,7 +13,7 @@ from typing import Any, Literal
 from msgspec import to_builtins
 
 from reseller_sandbox.app_factory import contract
-from reseller_sandbox.control.contract import items_of
+from reseller_sandbox.control.contract import matching_items
 from reseller_sandbox.coverage import figures, gaps
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
@@ -41,7 +41,7 @@ class Report:
     @cached_property
     def items(self) -> list[ItemCovered]:
         """Every item, area by area."""
-        return figures.covered(items_of(contract(), self.operation), self.marks)
+        return figures.covered(matching_items(contract(), self.operation), self.marks)
 
     @cached_property
     def areas(self) -> list[AreaCovered]:
@@ -73,7 +73,7 @@ class Report:
             "covered": self.covered,
             "total": len(self.items),
             "counts": COUNTS,
-            "areas": [to_builtins(part) for part in self.areas],
-            "items": [to_builtins(part) for part in self.items],
-            "missing": [to_builtins(part) for part in self.missing],
+            "areas": to_builtins(self.areas),
+            "items": to_builtins(self.items),
+            "missing": to_builtins(self.missing),
         }

@@ -15,7 +15,7 @@ from reseller_sandbox.values.clock import instant_given
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
-    from reseller_sandbox.control.clock import Clock, Moved, Until
+    from reseller_sandbox.control.clock import Clock, ClockMove, Until
     from reseller_sandbox.values.kinds import Length
 
 
@@ -33,13 +33,13 @@ class BothClocks:
 
     def advance(
         self, by: Length | None = None, *, to: datetime | str | None = None, until: Until | None = None
-    ) -> Moved:
+    ) -> ClockMove:
         """Advance both clocks and return the due events, as ``Clock.advance`` does."""
         moved = self._clock.advance(by, to=to, until=until)
         self._frozen.move_to(self._clock.now)
         return moved
 
-    def set(self, to: datetime | str) -> Moved:
+    def set(self, to: datetime | str) -> ClockMove:
         """Advance both clocks to an instant that is not in the past. Return the due events."""
         return self.advance(to=to)
 

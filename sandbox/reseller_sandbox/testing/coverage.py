@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
-from reseller_sandbox.control.contract import items_of
+from reseller_sandbox.control.contract import matching_items
 from reseller_sandbox.coverage.items import AREAS
 from reseller_sandbox.coverage.marks import Key, Mark, Marks, total
 from reseller_sandbox.refusals import Refused
@@ -49,7 +49,7 @@ def parse_options(forms: str, minimum: str, operation: str, folder: Path) -> Opt
     """Return the parsed options, with files below ``folder``. Raise ``UsageError``."""
     if operation:
         try:
-            items_of(contract(), operation)
+            matching_items(contract(), operation)
         except Refused as refused:
             raise pytest.UsageError(f"--reseller-sandbox-cover-of: {refused.message}") from None
     files = {name: folder / (file or FORMS[name]) for name, file in _forms(forms or "term")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, NamedTuple, Protocol, TypedDict
+from typing import Annotated, Any, Protocol, TypedDict
 
 from msgspec import Struct
 
@@ -219,7 +219,7 @@ class Request(Protocol):
         """The names of the faults applied to the request."""
 
 
-class Miss(NamedTuple):
+class Miss(Struct, frozen=True):
     """One difference between a request and the expected request."""
 
     what: str

@@ -11,6 +11,7 @@ from msgspec import Struct
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.server.secrecy import MASK, is_secret
 from reseller_sandbox.values.matching import Match, Miss
+from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.world import World
 
@@ -109,7 +110,8 @@ def _shown(match: Match, entry: Entry) -> Iterator[Miss]:
             yield Miss("body", "a body that the journal keeps whole", f"{entry.body_size} bytes")
             return
         secret = is_secret(miss.what.rpartition(".")[2])
-        yield Miss(miss.what, MASK, miss.actual and MASK) if secret else miss
+        expected, actual = (MASK, miss.actual and MASK) if secret else (miss.expected, miss.actual)
+        yield Miss(miss.what, redact.plain(expected), redact.plain(actual))
 
 
 def _distance(miss: NearMiss) -> tuple[bool, int, float]:

@@ -117,7 +117,7 @@ class Clock extends View {
     const more = found.total - found.events.length;
     return [
       h("p.quiet", `It would be ${instant(found.now)}; ${found.total ? plural(found.total, "thing") : "nothing"} would happen on the way${found.total ? ":" : "."}`),
-      h("ol.happenings", found.events.map((one) => registry_event(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
+      h("ol.events", found.events.map((one) => registry_event(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
     ];
   }
 
