@@ -132,7 +132,7 @@ def test_unusable_words_are_refused_in_a_line(url: str, subtests: pytest.Subtest
         ("faults add --preset flakey", "the nearest is flaky"),
         ("journal find --limit x", "limit must be an integer"),
         ("clock advance -- -P1D", "not '-P1D'"),
-        ("ledger --account main find", "--account stands after find, whose option it is"),
+        ("ledger --account main find", "--account is an option of find: write it after find"),
         ("wait --timeout soon", "invalid value for '--timeout'"),
         ("sign GET https://a.test/_worlds/w1/v2.0/domain/zones", "v2.0 is not signed"),
         ("history load @/no/such", "/no/such cannot be read: No such file or directory; see"),
@@ -177,7 +177,7 @@ def test_a_help_lists_each_command_once_with_a_whole_clause(subtests: pytest.Sub
                     assert [resource] != words or verb in listed
     sections = re.split(r"^\S.*:$", help_of(), flags=re.MULTILINE)
     (resources,) = [listed for part in sections if "clock" in (listed := commands_in(part))]
-    assert resources == [name for name in RESOURCES if name != "coverage"]
+    assert resources == [name for name in RESOURCES if name not in ("coverage", "recording")]
 
 
 def test_a_group_with_a_single_command_runs_that_command(url: str) -> None:
@@ -188,7 +188,7 @@ def test_a_group_with_a_single_command_runs_that_command(url: str) -> None:
 def test_the_help_of_each_kind_of_command_ends_with_the_exit_statuses() -> None:
     for words in ("", "serve", "clock advance", "journal follow", "fixture new", "request"):
         shown = " ".join(help_of(*words.split()).split())
-        for status in ("0 when it is done", "1 when it is refused", "2 when its words", "3 when no server"):
+        for status in ("0 success", "1 rejected", "2 invalid arguments", "3 server not reachable"):
             assert status in shown, words
 
 
@@ -211,7 +211,7 @@ def test_a_new_fixture_passes_the_check(tmp_path: Path, monkeypatch: pytest.Monk
     """A file is not overwritten."""
     monkeypatch.chdir(tmp_path)
     assert "serve --watch --fixture 'my world.yaml'" in printed("fixture", "new", "my world.yaml")
-    printed("check", "my world.yaml")
+    printed("fixture", "validate", "my world.yaml")
     text = Path("my world.yaml").read_text()
     assert printed("fixture", "new") == text
     for path, reason in (("my world.yaml", "File exists"), ("no/x.yaml", "No such file or directory")):

@@ -42,9 +42,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         with suppress(HTTPException, OSError):
             socket("GET", "nonsense", [], b"")
         socket.close()
-        done = command("recording", "-o", file, "--url", server.url)
+        done = command("recording", "export", "-o", file, "--url", server.url)
         assert (done.status, done.err) == (0, "")
-        assert f"Open it with: reseller-sandbox open {file}\n" in done.out
+        assert f"Open it with: reseller-sandbox recording open {file}\n" in done.out
         yield file
 
 
@@ -94,14 +94,24 @@ def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) ->
 def test_a_damaged_file_is_refused(written: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.recording"
     other.write_bytes(written.read_bytes()[:-9])
-    for name in ("replay", "open"):
-        done = command(name, other)
+    for name in (["replay"], ["recording", "open"]):
+        done = command(*name, other)
         assert (done.status, done.out) == (2, "")
         assert "it breaks off" in done.err
 
 
 def test_an_opened_recording_is_served_with_its_journal(written: Path) -> None:
-    words = [sys.executable, "-m", "reseller_sandbox", "open", str(written), "--port", "0", "--quiet"]
+    words = [
+        sys.executable,
+        "-m",
+        "reseller_sandbox",
+        "recording",
+        "open",
+        str(written),
+        "--port",
+        "0",
+        "--quiet",
+    ]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

@@ -101,7 +101,7 @@ def test_a_caller_sees_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [steer.refused("POST", "worlds/fork", {"fixture": name}) for name in names] == without
     own = steer.refused("POST", "worlds/fork", {"fixture": str(file)})
     assert {refused[:2] for refused in (*without, own)} == {(400, "invalid_fixture")}
-    assert "reseller-sandbox check" in own[2]
+    assert "reseller-sandbox fixture validate" in own[2]
     assert not {"hunter2", "password"} & set(own[2].replace(":", " ").split())
     file.unlink()
     assert steer.refused("POST", "worlds/fork", {"fixture": str(file)})[1] == "invalid_fixture"

@@ -20,8 +20,8 @@ REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
 PROGRAM = "reseller-sandbox"
 
 EXITS = (
-    "Ends with 0 when it is done, 1 when it is refused (or a check finds mistakes), 2 when its words or "
-    "settings cannot be used, 3 when no server answers."
+    "Exit status: 0 success, 1 rejected or mistakes found, 2 invalid arguments or settings, 3 server not "
+    "reachable."
 )
 
 _JSON: dict[str, Any] = {"is_flag": True, "help": "Print JSON, for programs."}

@@ -19,12 +19,14 @@ from reseller_sandbox.manual.diagram import mermaid
 from reseller_sandbox.registry.assumptions import catalogue, spelt
 from reseller_sandbox.settings import BadSetting, Settings, profile_of
 
+fixture = Listing("fixture", help="Begin or validate a fixture, and show the format of fixtures.")
 
-@click.command(cls=Command)
+
+@fixture.command("validate", cls=Command)
 @click.argument("files", nargs=-1, required=True)
 @AS_JSON
-def check(files: tuple[str, ...], as_json: bool) -> None:
-    """Check fixtures: print every mistake with its place, or the contents of each file.
+def fixture_validate(files: tuple[str, ...], as_json: bool) -> None:
+    """Validate fixtures: print every mistake with its place, or the contents of each file.
 
     The exit status is 1 after a mistake.
     """
@@ -48,9 +50,6 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         say_json(told)
     sys.exit(REFUSED if any(one["problems"] for one in told) else 0)
-
-
-fixture = Listing("fixture", help="Begin a fixture, and show the format of fixtures.")
 
 
 @fixture.command("new", cls=Command)
@@ -82,10 +81,12 @@ def fixture_example() -> None:
 
 
 @click.command(cls=Command)
-@click.option("--profile", "chosen", default="documented", help="documented, observed, or a file.")
+@click.option(
+    "--profile", "chosen", default="documented", help="documented, observed, or the path of a file."
+)
 @AS_JSON
 def assumptions(chosen: str, as_json: bool) -> None:
-    """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
+    """List every assumption with its value, its accepted values and its description."""
     try:
         listed = catalogue(profile_of(str(Settings(profile=chosen).profile)))
     except BadSetting as problem:
@@ -99,7 +100,7 @@ def assumptions(chosen: str, as_json: bool) -> None:
 
 
 @click.command(cls=Command)
-@click.option("--fixture", "path", help="Whose lifecycle it is; without it, the usual one.")
+@click.option("--fixture", "path", help="The fixture whose lifecycle is printed. Default: default.")
 def lifecycle(path: str | None) -> None:
     """Print the life of a name as a Mermaid state diagram."""
     try:

@@ -61,17 +61,22 @@ def _brief(summary: str, width: int) -> str:
 
 
 class ResourceCommands(Listing):
-    """Group of a resource's commands. Without a subcommand, ``alone`` runs, or the only command."""
+    """Group of a resource's commands. Without a subcommand, ``alone`` runs, or the only command.
 
-    def __init__(self, name: str, alone: click.Command | None = None) -> None:
+    ``more`` are commands beside the operations of the resource.
+    """
+
+    def __init__(
+        self, name: str, alone: click.Command | None = None, more: Mapping[str, click.Command] | None = None
+    ) -> None:
         # Load lazily, because resources take longer to load than all other commands together.
         from reseller_sandbox.cli.operations import commands_of
         from reseller_sandbox.control.catalogue import RESOURCES
 
-        commands = dict(commands_of(RESOURCES[name]))
+        commands = {**dict(commands_of(RESOURCES[name])), **(more or {})}
         if alone is None and len(commands) == 1:
             (alone,) = commands.values()
-        by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
+        by_itself = f"\n\nWithout a command: {alone.help}" if alone else ""
         # Omit the Python example, because the help is for the command line.
         about = unmarked(docstring(RESOURCES[name]).partition("\n\n>>>")[0])
         super().__init__(
@@ -89,6 +94,7 @@ class ResourceCommands(Listing):
         if self._alone and context.invoked_subcommand is None:
             self._alone.invoke(context)
             return
-        for one in self.params:
-            if one.name and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE:
-                context.fail(f"{one.opts[0]} stands after {context.invoked_subcommand}, whose option it is")
+        command = context.invoked_subcommand
+        for param in self.params:
+            if param.name and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
+                context.fail(f"{param.opts[0]} is an option of {command}: write it after {command}")

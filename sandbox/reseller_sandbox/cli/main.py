@@ -18,18 +18,18 @@ _FIRST = """\
 A stateful sandbox for a domain-registration reseller API.
 
   reseller-sandbox serve                          start it, and leave it running
-  reseller-sandbox request GET /v3/balance        in a second terminal: ask it something, signed
+  reseller-sandbox request GET /v3/balance        in a second terminal: send a signed request
   reseller-sandbox journal follow                 watch each request as it comes
-  reseller-sandbox clock advance P30D             let a month pass
-  reseller-sandbox manual                         read on
+  reseller-sandbox clock advance P30D             advance the clock by a month
+  reseller-sandbox manual                         read the manual
   reseller-sandbox --help                         all commands"""
 
 #: The commands in the sections of the help. The empty section holds the commands of the resources.
 _SECTIONS = {
     "Begin": ("serve", "request", "sign", "wait"),
     "Look at a world of the server, and act on it": (),
-    "Find mistakes": ("sweep", "explore", "coverage", "replay", "open", "calibrate"),
-    "Files and documents": ("fixture", "check", "openapi", "lifecycle", "deploy", "manual", "completion"),
+    "Find mistakes": ("sweep", "explore", "coverage", "replay", "recording", "calibrate"),
+    "Files and documents": ("fixture", "openapi", "lifecycle", "deploy", "manual", "completion"),
 }
 
 #: For each command its module, which is loaded when the command runs, and its summary.
@@ -38,20 +38,12 @@ _COMMANDS = {
         "calibrate",
         "Determine assumptions that the contract leaves open from transcripts of a real service.",
     ),
-    "check": (
-        "documents",
-        "Check fixtures: print every mistake with its place, or the contents of each file.",
-    ),
     "completion": ("completion", "Print or install the shell completion of commands and options."),
     "deploy": ("deploy", "Print files that run a sandbox elsewhere."),
     "explore": ("tools", "Run a program with several workers in every relevant order of their requests."),
-    "fixture": ("documents", "Begin a fixture, and show the format of fixtures."),
+    "fixture": ("documents", "Begin or validate a fixture, and show the format of fixtures."),
     "lifecycle": ("documents", "Print the life of a name as a Mermaid state diagram."),
     "manual": ("manual", "Print a page of the manual, or the list of its pages."),
-    "open": (
-        "serve",
-        "Serve the world at the end of the recording FILE, with its journal to step through and to rewind.",
-    ),
     "openapi": ("openapi", "Print the OpenAPI document of an interface, to generate clients from it."),
     "replay": (
         "recording",
@@ -74,7 +66,10 @@ _COMMANDS = {
 }
 
 #: The commands that run if a resource is named without a subcommand, and their modules.
-_OF_RESOURCES = {"assumptions": "documents", "recording": "recording", "coverage": "coverage"}
+_OF_RESOURCES = {"assumptions": "documents", "coverage": "coverage"}
+
+#: The commands of resources beside their operations, and their modules.
+_SUBCOMMANDS = {"recording": {"export": "recording", "open": "serve"}}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -91,7 +86,7 @@ class Commands(Command, Listing):
         """Run the command of the command line, and exit with its status."""
         _occupy_standard_descriptors()
         if sys.stdout is None:
-            give_up("standard output is closed; it is where the answer goes")
+            give_up("standard output is closed")
         try:
             ended = super().main(*args, **{**kwargs, "prog_name": PROGRAM, "standalone_mode": False})
         except click.exceptions.NoArgsIsHelpError as without:
@@ -122,7 +117,13 @@ class Commands(Command, Listing):
         own: click.Command | None = (
             getattr(import_module(f"reseller_sandbox.cli.{module}"), cmd_name) if module else None
         )
-        return ResourceCommands(cmd_name, own) if cmd_name in SUMMARIES else own
+        if cmd_name not in SUMMARIES:
+            return own
+        more = {
+            name: getattr(import_module(f"reseller_sandbox.cli.{module}"), f"{cmd_name}_{name}")
+            for name, module in _SUBCOMMANDS.get(cmd_name, {}).items()
+        }
+        return ResourceCommands(cmd_name, own, more)
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings=_CONTEXT)

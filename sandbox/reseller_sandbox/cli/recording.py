@@ -1,4 +1,4 @@
-"""Commands ``recording``, which writes a world's past to a file, and ``replay``, which repeats it."""
+"""Commands ``recording export`` and ``replay``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN, _BEFORE = 300, 60
 
 
-@click.command(cls=ResourceCommand)
+@click.command("export", cls=ResourceCommand)
 @click.option(
     "-o",
     "--output",
@@ -32,8 +32,8 @@ _SHOWN, _BEFORE = 300, 60
     show_default=True,
     help="The file to write.",
 )
-def recording(output: Path, as_json: bool, server: HttpTransport) -> None:
-    """Write the past of a server's world to a file, which replay and open take."""
+def recording_export(output: Path, as_json: bool, server: HttpTransport) -> None:
+    """Write the past of a server's world to a file, for ``replay`` and ``recording open``."""
     from reseller_sandbox.sandbox import Sandbox  # late, because the help needs no Flask
 
     with calling(server):
@@ -48,8 +48,8 @@ def recording(output: Path, as_json: bool, server: HttpTransport) -> None:
         return
     say(f"{output} holds {plural(made.requests, 'request')} of the world {made.world}.")
     for note in made.notes:
-        say(f"It goes on from what the world was then, where {note}.")
-    say(f"Open it with: {PROGRAM} open {output}")
+        say(f"It begins again from a recorded state: {note}.")
+    say(f"Open it with: {PROGRAM} recording open {output}")
 
 
 @click.command(cls=Command)
@@ -60,7 +60,7 @@ def replay(file: Path, as_json: bool) -> None:
 
     If it differs, the command prints both sides of the first difference, and the exit status is 1.
     """
-    from reseller_sandbox.replaying import told  # late, as in ``recording``
+    from reseller_sandbox.replaying import told  # late, as in ``recording_export``
 
     found = replayed(file)
     if as_json:
@@ -88,7 +88,7 @@ def _show(difference: FirstDifference) -> None:
 
 def replayed(file: Path) -> Replay[Sandbox]:
     """Return the replay of a recording. End the program if that is impossible."""
-    from reseller_sandbox.recording.document import BadRecording  # late, as in ``recording``
+    from reseller_sandbox.recording.document import BadRecording  # late, as in ``recording_export``
     from reseller_sandbox.sandbox import replay as replay_file
 
     try:

@@ -1,4 +1,4 @@
-"""Commands that serve: ``serve`` for the worlds of a fixture, ``open`` for the world of a recording."""
+"""Commands that serve: ``serve`` for a fixture, and ``recording open`` for a recording."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def serve(given: dict[str, Any]) -> None:
     _run(given)
 
 
-@click.command(cls=Configured)
+@click.command("open", cls=Configured)
 @click.argument("file", type=click.Path(path_type=Path))
-def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - the name of the command
+def recording_open(file: Path, given: dict[str, Any]) -> None:
     """Serve the world at the end of the recording FILE, with its journal to step through and to rewind.
 
     The clock is frozen unless you give --no-frozen. You can use all settings of serve.

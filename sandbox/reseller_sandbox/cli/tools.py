@@ -16,8 +16,8 @@ from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SL
 from reseller_sandbox.values.parameters import declared
 
 _EXITS = (
-    "Ends with 0 when nothing broke, 1 when something did, 2 when its words or settings cannot be used or "
-    "the program fails by itself, 3 when no server answers."
+    "Exit status: 0 no finding, 1 findings, 2 invalid arguments or settings, or the program fails "
+    "without a fault, 3 server not reachable."
 )
 
 #: The settings that select a running server. All other settings are for a server that the command starts.

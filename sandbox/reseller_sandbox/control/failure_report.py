@@ -61,7 +61,7 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         sandbox.recording.write(file)
-        yield f"open it   reseller-sandbox open {file}"
+        yield f"open it   reseller-sandbox recording open {file}"
 
 
 def _request(record: RequestRecord) -> Iterator[str]:

@@ -57,9 +57,7 @@ class Fixtures(Struct):
             return self.file(path or fixture.find(name), now)
         except (Refused, FixtureError):
             # Do not pass on the problem: it quotes the file, which remote clients must not read.
-            problem = (
-                f"{name!r} was usable when the server started and is not now; see reseller-sandbox check"
-            )
+            problem = f"{name!r} became invalid after the start. Run reseller-sandbox fixture validate"
             raise Refused(INVALID_FIXTURE, problems=problem) from None
 
     def file(self, path: Path, now: datetime | None = None) -> Snapshot:

@@ -87,7 +87,7 @@ class OrderFinding(Struct, frozen=True):
         yield from (f"    {one.actor:<{width}}  {one.asked} → {one.status}" for one in self.order.requests)
         yield from (f"  {line}" for line in self.words)
         if self.recording:
-            yield f"  reseller-sandbox open {self.recording}"
+            yield f"  reseller-sandbox recording open {self.recording}"
 
 
 class Exploration(Struct, frozen=True):

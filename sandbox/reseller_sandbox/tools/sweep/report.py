@@ -149,7 +149,7 @@ class SweepReport(Struct, kw_only=True):
             yield f"{number}. {where}{run.trouble}, and it ends as if all were well."
             yield from (f"   {words}" for words in run.broken)
             if run.file is not None:
-                yield f"   reseller-sandbox open {run.file}"
+                yield f"   reseller-sandbox recording open {run.file}"
         counted = ", ".join(f"{count} {came}" for came, count in self.counts().items() if count)
         count = len(self.runs)
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
