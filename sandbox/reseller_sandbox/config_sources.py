@@ -50,7 +50,7 @@ def misspelt() -> Iterator[str]:
     for name in sorted(os.environ):
         word = name.removeprefix(_PREFIX)
         if word != name and word not in known and (near := close(word, known, 1, 0.75)):
-            yield f"{name} is not known here; the nearest is {_PREFIX}{near[0]}"
+            yield f"{name} is not known here; did you mean {_PREFIX}{near[0]}?"
 
 
 def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def test_a_remote_sandbox_has_a_world_and_a_token(make: Make, served: Sandbox, u
         with pytest.raises(Refused, match="unknown_world"):
             connect(url, world="nobodys").clock.show()
     for sandbox in (served, connect(url)):
-        with pytest.raises(AttributeError, match="nearest is clock"):
+        with pytest.raises(AttributeError, match="did you mean clock"):
             _ = sandbox.clok  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="only for a sandbox in this process"):
         _ = connect(url).app

@@ -10,6 +10,7 @@ import threading
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from itertools import islice
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -134,6 +135,13 @@ def test_a_slow_follower_gets_the_latest_records(served: Sandbox, url: str) -> N
                 served.client().get(NOBODY)
                 assert next(following).id == "r10"
                 served.rewind("r10")
+    with served.journal.follow(per_second=2) as following:
+        served.client().get(BALANCE)
+        next(following)
+        served.client().get(BALANCE)
+        started = monotonic()
+        next(following)
+        assert 0.3 < monotonic() - started < 1.5
     for follow in (served.journal.follow, served.events.follow, served.clock.watch):
         with follow(per_second=20) as following:
             for _ in range(15):

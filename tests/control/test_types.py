@@ -41,9 +41,9 @@ def test_results_have_types(sandbox: Sandbox) -> None:
 
 def test_wrong_calls_fail_the_type_checker_and_are_refused(sandbox: Sandbox) -> None:
     """Mypy reports a line whose ``ignore`` is not needed."""
-    with pytest.raises(Refused, match="bye is not known here; the nearest is by"):
+    with pytest.raises(Refused, match="bye is not known here; did you mean by"):
         sandbox.clock.advance(bye="P1D")  # type: ignore[call-arg]
-    with pytest.raises(Refused, match="second is not known here; the nearest is seconds"):
+    with pytest.raises(Refused, match="second is not known here; did you mean seconds"):
         sandbox.faults.add("latency", second=1)
     with pytest.raises(Refused, match="chance is not known here"):
         sandbox.faults.preset("flaky", chance=1)

@@ -37,7 +37,7 @@ def test_pages_are_listed_with_their_titles_and_printed_as_markdown() -> None:
     for wrong, near in (("tutorail", "tutorial"), ("how-to/falts", "how-to/faults")):
         refused = run("manual", wrong)
         assert (refused.status, refused.out) == (2, "")
-        assert f"the nearest is {near};" in refused.err
+        assert f"did you mean {near}?" in refused.err
 
 
 class Terminal(io.StringIO):
@@ -131,7 +131,7 @@ def test_a_page_is_html_or_markdown_and_may_do_nothing_in_a_browser(wire: Api, m
     for path in ("nothing", "how-to/fault", "<script>", "../settings", "a" * 300, "%00"):
         answer = wire.send("GET", f"{MANUAL}/{path}", [])
         assert (answer.status, (answer.error or "")[:8]) == (404, "unknown_")
-        assert "how-to" not in path or "the nearest is how-to/faults" in answer.message
+        assert "how-to" not in path or "did you mean how-to/faults" in answer.message
     headers = wire.send("GET", MANUAL, []).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert re.fullmatch(

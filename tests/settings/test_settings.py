@@ -176,11 +176,11 @@ def test_a_profile_may_be_a_file(folder: Path) -> None:
         assert sandbox.assumptions["v2.domain_check.avail"] == "string"
         sandbox.load("now: 2030-01-01T00:00:00Z")
     assert "v3.ids=integer\n" in run("assumptions", "--profile", "real.yaml").out
-    for wrong, message in (("observd", "the nearest is observed"), ("x" * 300, "x" * 20)):
+    for wrong, message in (("observd", "did you mean observed"), ("x" * 300, "x" * 20)):
         done = run("assumptions", "--profile", wrong)
         assert (done.status, message in done.err) == (2, True)
     for text, message in (
-        ("assume: {v3.idz: integer}", "is not an assumption; the nearest is v3.ids"),
+        ("assume: {v3.idz: integer}", "is not an assumption; did you mean v3.ids"),
         ("assume: [", "real.yaml:2:1: this is not YAML"),
     ):
         (folder / "real.yaml").write_text(text)
@@ -227,7 +227,7 @@ def test_mistakes_of_a_marker_and_of_the_file_fail_the_tests_with_a_sandbox(
     path = write_table(folder, {"sede": "mine"})
     output = run_in_pytest(folder, "def test_first(reseller_sandbox): pass\ndef test_second(): pass\n")
     assert "1 passed, 1 error" in output
-    assert f"{path}: [tool.reseller_sandbox] sede is not known here; the nearest is seed" in output
+    assert f"{path}: [tool.reseller_sandbox] sede is not known here; did you mean seed" in output
 
 
 WRONG = {name: wrong for name, (_, wrong) in EXAMPLES.items()}
@@ -246,7 +246,7 @@ def test_python_names_a_wrong_setting(subtests: pytest.Subtests) -> None:
             if name not in OF_A_SERVER:
                 with subtests.test(f"{name}={str(wrong)[:9]}"), pytest.raises(BadSetting, match=f"^{name} "):
                     Sandbox(**{name: value})
-    with pytest.raises(BadSetting, match="sede is not known here; the nearest is seed"):
+    with pytest.raises(BadSetting, match="sede is not known here; did you mean seed"):
         Sandbox(**{"sede": "mine"})
     for name in ("profile", "fixture"):
         with pytest.raises(BadSetting, match="x" * 20):
@@ -272,8 +272,8 @@ def test_each_source_names_every_wrong_setting_in_a_line(
             assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
             for name in names:
                 assert f" {name} " in done.err, name
-        assert f"{where} max_world is not known here; the nearest is max_worlds" in done.err
-        assert f"{where} header-prefix is not known here; the nearest is header_prefix" in done.err
+        assert f"{where} max_world is not known here; did you mean max_worlds" in done.err
+        assert f"{where} header-prefix is not known here; did you mean header_prefix" in done.err
     for text in ("[tool.reseller_sandbox", "a = \xff", "[tool]\nreseller_sandbox = 3"):
         path.write_bytes(text.encode("latin-1"))
         done = run("serve")
@@ -284,7 +284,7 @@ def test_a_variable_with_nearly_the_name_of_a_setting_is_reported() -> None:
     """And ignored, for another program may use it. The variables of tools and of Kubernetes are known."""
     words = ("serve", "--port", "0", "--certfile", "/no/such.pem")
     done = run(*words, env={"RESELLER_SANDBOX_MAX_WORLD": "1"})
-    assert "SANDBOX_MAX_WORLD is not known here; the nearest is RESELLER_SANDBOX_MAX_WORLDS\n" in done.err
+    assert "SANDBOX_MAX_WORLD is not known here; did you mean RESELLER_SANDBOX_MAX_WORLDS?\n" in done.err
     assert "/no/such.pem" in done.err
     others = ("URL", "WORLD", "CA", "TOKEN", "IMAGE", "MODE", "SWEEP", "EXPLORE", "COVERAGE", "SERVICE_HOST")
     services = ("SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_8053_TCP", "PORT_8053_TCP_ADDR")

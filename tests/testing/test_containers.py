@@ -21,5 +21,5 @@ def test_a_container_has_its_settings_and_no_rights_and_connects(make: Make, mon
         monkeypatch.setattr(container, "get_container_host_ip", lambda: "127.0.0.1")
         monkeypatch.setattr(container, "get_exposed_port", lambda port: {8053: server.port}[port])
         assert container.connect().health.show().status == "ok"
-    with pytest.raises(BadSetting, match="seeed is not known here; the nearest is seed"):
+    with pytest.raises(BadSetting, match="seeed is not known here; did you mean seed"):
         SandboxContainer(settings={"seeed": "1"})

@@ -210,7 +210,7 @@ def test_an_address_that_is_no_origin_is_refused(sandbox, subtests):
         ((API, "https://api.example.test/v3"), "network", "name https://api.example.test"),
         (("https://me@api.example.test",), "network", "more than a scheme"),
         ((5,), "network", "5"),
-        ((API,), "refuze", "'refuze'; the nearest is refuse"),
+        ((API,), "refuze", "'refuze'; did you mean refuse"),
         ((API,), None, "network or refuse"),
     ):
         with subtests.test(urls=urls, others=others):

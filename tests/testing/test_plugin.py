@@ -183,7 +183,7 @@ def test_modes_that_cannot_be_used_are_reported_in_a_line(printed: Printed, runn
     for suite, mode, *words in (
         (fails, running, "1 failed"),
         (late, running, "1 error", at_start),
-        (passes, "sever", "it is 'sever'; the nearest is server"),
+        (passes, "sever", "it is 'sever'; did you mean server"),
         (passes, "http://127.0.0.1:9", "1 error", "no sandbox answers at http://127.0.0.1:9: "),
     ):
         with subtests.test(mode=mode, suite=suite):
@@ -239,7 +239,7 @@ def test_left_over_faults_plans_and_advice_fail_a_strict_test(
         r"the fault lost \(reset for .*\): matched 0, applied 0 was added and never applied",
         r"the scheduled action 1 \(register sniped.com, at 2026-01-18T12:00:00Z\) was never applied",
         r"advice: keys_ignored .*yaer.*",
-        r".*strict must be some of faults, scheduled, advice; it is 'fault'; the nearest is faults",
+        r".*strict must be some of faults, scheduled, advice; it is 'fault'; did you mean faults\?",
     ):
         with subtests.test(line):
             assert re.search(f"^{line}$", said, re.MULTILINE), said

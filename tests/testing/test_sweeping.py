@@ -145,8 +145,8 @@ def test_options_that_cannot_be_used_are_refused_in_a_line(printed: Printed, sub
         ("invariant=nowhere:at_all", "--invariant nowhere:at_all: ModuleNotFoundError"),
         ("sweep test_suite.py", "; before a path write --reseller-sandbox-sweep=all\n"),
         ("explore test_suite.py", "; before a path write --reseller-sandbox-explore=2\n"),
-        ("coverage=htlm", "not 'htlm'; the nearest is html"),
-        ("cover-min=operation=90", "not 'operation=90'; the nearest is operations"),
+        ("coverage=htlm", "not 'htlm'; did you mean html"),
+        ("cover-min=operation=90", "not 'operation=90'; did you mean operations"),
         ("coverage test_suite.py", "; before a path write --reseller-sandbox-coverage=term\n"),
     ):
         with subtests.test(option):

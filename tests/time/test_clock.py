@@ -62,7 +62,7 @@ REFUSED: tuple[tuple[dict[str, Any], str, str], ...] = (
     (until(domain="second.com", stage="dead"), INVALID, "overdue"),
     (until(domain="second.com", stage="active", by="x"), INVALID, "account"),
     (until(domain="leaving.com", stage="active"), INVALID, "main, other"),
-    (until(event="expirey"), INVALID, "nearest is expiry"),
+    (until(event="expirey"), INVALID, "did you mean expiry"),
     (until(event="expiry", stage="active"), INVALID, "known are event, domain, account"),
     (until(event="expiry", domain="free.com"), "nothing_due", "expiry of free.com"),
     (until(domain="second.com", stage="active", account="other"), "not_held", "second.com"),

@@ -36,4 +36,4 @@ def test_a_misspelt_word_gets_a_suggestion(subtests, sandbox: Sandbox) -> None:
             with subtests.test(word=word):
                 with pytest.raises(Refused) as refused:
                     use(word)
-                assert refused.value.message.partition("nearest is ")[2].rstrip(".") == suggestion
+                assert refused.value.message.partition("did you mean ")[2].rstrip("?") == suggestion

@@ -72,7 +72,7 @@ REFUSED: list[tuple[Kind[Any], Any, str]] = [
     (kinds.ANYTHING, 10**100, "more than 100 digits"),
     (kinds.ANYTHING, {1: 2}, "must consist of JSON values, not of dict"),
     (kinds.ANYTHING, object(), "must consist of JSON values, not of object"),
-    (kinds.choice("red", "green"), "gren", "must be one of red, green, not 'gren'; the nearest is green"),
+    (kinds.choice("red", "green"), "gren", "must be one of red, green, not 'gren'; did you mean green"),
     (kinds.choice("red", "green"), 7, "must be one of red, green"),
 ]
 

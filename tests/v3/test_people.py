@@ -61,10 +61,10 @@ def test_contacts_of_a_wrong_type_or_role_or_without_a_field_are_refused_in_ever
     wrong: list[Any] = [12.5, 12.0, -1, True, [1001], {}]
     cases: list[tuple[Any, str]] = [({"tech-contact": person(zipcode=sent)}, zipcode) for sent in wrong]
     for role, nearest in {
-        "reg_contact": "the nearest is reg-contact",
-        "Tech-Contact": "the nearest is tech-contact",
-        "teh-contact": "the nearest is tech-contact",
-        "billing": "the nearest is billing-contact",
+        "reg_contact": "did you mean reg-contact",
+        "Tech-Contact": "did you mean tech-contact",
+        "teh-contact": "did you mean tech-contact",
+        "billing": "did you mean billing-contact",
         "owner": "there are reg-contact, admin-contact, tech-contact, billing-contact",
         "": "there are reg-contact",
         "x" * 10_000: "there are reg-contact",

@@ -73,6 +73,15 @@ def test_a_fork_revokes_the_credentials_of_its_origin_too(sandbox: Sandbox) -> N
     assert under(sandbox, "forked", sandbox).status == 200
 
 
+def test_a_token_as_key_is_refused_with_its_account(sandbox: Sandbox) -> None:
+    sandbox.fork(name="forked")
+    for name in ("main", "other"):
+        account = sandbox.account(name)
+        client = Api(InProcess(sandbox.app), BASE, account.token, account.secret)
+        for path in ("/v3/balance", "/_worlds/forked/v3/balance"):
+            assert f"it is the v2.0 token of the account {name}" in client.get(path).message
+
+
 def test_changed_credentials_lead_to_their_world(sandbox: Sandbox) -> None:
     fork = sandbox.fork()
     old = fork.account()

@@ -81,7 +81,7 @@ def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
     wrong = {"fixture": text.replace("v3.balance", "v3.balence")}
     status, error, message = steer.refused("POST", "history/load", wrong)
     assert (status, error) == (400, "invalid_fixture")
-    assert "the nearest is v3.balance" in message
+    assert "did you mean v3.balance" in message
 
 
 def test_an_export_overrides_the_assumptions_of_the_server() -> None:

@@ -139,14 +139,15 @@ def _said(problem: click.ClickException) -> str:
     """Return a usage error in one line, with a reference to the help."""
     message = " ".join(problem.format_message().rstrip(".").split())
     if isinstance(problem, click.NoSuchOption):
-        near = f"; the nearest is {problem.possibilities[0]}" if problem.possibilities else ""
+        near = f"; did you mean {problem.possibilities[0]}?" if problem.possibilities else ""
         if problem.ctx and problem.option_name[2:] in _arguments(problem.ctx):
             near = f"; {problem.option_name[2:]} is given without a name"
         message = f"there is no option {problem.option_name}{near}"
     context = getattr(problem, "ctx", None)
     if context is None:
         return message
-    return f"{message[:1].lower()}{message[1:]}; see {context.command_path} --help"
+    see = " See" if message.endswith("?") else "; see"
+    return f"{message[:1].lower()}{message[1:]}{see} {context.command_path} --help"
 
 
 def _arguments(context: click.Context) -> set[str]:

@@ -160,7 +160,8 @@ class Refusal(Struct, frozen=True):
         return {name: self.wording.worded(fact) for name, fact in self.facts.items()}
 
     def _filled(self, sentence: str) -> str:
-        return self.wording.with_words(sentence).format_map(_Places(self.worded_facts))
+        filled = self.wording.with_words(sentence).format_map(_Places(self.worded_facts))
+        return filled.replace("?.", "?")  # a fact that ends with a suggestion ends the sentence
 
 
 #: Stands for an unknown fact, for example in an injected error.

@@ -335,7 +335,7 @@ def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
             return
 
 
-def shown(operation: str, rule: Rule, *, always_200: bool = False) -> Iterator[Shown]:
+def shown(operation: str, rule: Rule, *, always_200: bool) -> Iterator[Shown]:
     """Yield each error that a rule can become, for documents."""
     found = list(dict.fromkeys(all_of(operation, rule)))
     if rule in TRANSPORT:

@@ -29,7 +29,7 @@ def close(word: str, known: Iterable[str], most: int = 1, likeness: float = _CUT
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a suggestion that ends an error about ``word``, or an empty text."""
     near = close(word, known)
-    return f"; the nearest is {near[0]}" if near else ""
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 _MOST_PROBLEMS = 20
