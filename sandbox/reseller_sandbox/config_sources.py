@@ -53,7 +53,7 @@ def misspelt() -> Iterator[str]:
             yield f"{name} is not known here; the nearest is {_PREFIX}{near[0]}"
 
 
-def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
+def from_surroundings(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
     """Return the settings in ``known`` from the environment and ``pyproject.toml``.
 
     The search for the file begins in ``folder``, by default the working directory, and goes upwards. Raise
@@ -64,10 +64,10 @@ def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, 
     except FileNotFoundError:  # the working directory is gone
         in_file = {}
     names = {setting.name for setting in known}
-    return over({name: in_file[name] for name in in_file if name in names}, from_environment(known))
+    return merged({name: in_file[name] for name in in_file if name in names}, from_environment(known))
 
 
-def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
+def merged(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the settings of two sources. ``nearer`` takes precedence.
 
     Assumptions are merged one by one.

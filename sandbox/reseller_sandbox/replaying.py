@@ -134,7 +134,7 @@ def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine
         raise BadRecording(f"it cannot be replayed: {problem}") from None
 
 
-def told(found: Replay[Any]) -> dict[str, Any]:
+def to_json(found: Replay[Any]) -> dict[str, Any]:
     """Return the result of a replay as JSON."""
     difference = None
     if (one := found.difference) is not None:
