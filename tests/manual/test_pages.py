@@ -37,7 +37,7 @@ def test_pages_are_listed_with_their_titles_and_printed_as_markdown() -> None:
     for wrong, near in (("tutorail", "tutorial"), ("how-to/falts", "how-to/faults")):
         refused = run("manual", wrong)
         assert (refused.status, refused.out) == (2, "")
-        assert f"the nearest is {near};" in refused.err
+        assert f"the nearest is {near}." in refused.err
 
 
 class Terminal(io.StringIO):

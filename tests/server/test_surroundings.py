@@ -21,7 +21,7 @@ import pytest
 from tests.command import PROGRAM
 from tests.server.conftest import PATIENCE, wait_until
 
-LOST = re.compile(r"WARNING (\d+) lines of this log could not be written\.")
+LOST = re.compile(r"WARNING (\d+) lines of this log were lost")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals and limits to send")
 

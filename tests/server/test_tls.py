@@ -61,5 +61,5 @@ def test_a_client_that_does_not_know_the_authority_is_logged(
         ssl.create_default_context().wrap_socket(sock, server_hostname="127.0.0.1")
     served.server.stop()
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("WARNING", "A client has left: it does not know the authority that signed the certificate.")
+        ("WARNING", "A client disconnected: it does not trust the authority of the certificate.")
     ]
