@@ -93,7 +93,7 @@ class Recorder(BaseHTTPRequestHandler):
         pass
 
 
-def test_words_are_read_as_the_parameter_needs(subtests: pytest.Subtests) -> None:
+def test_arguments_are_parsed_by_the_type_of_the_parameter(subtests: pytest.Subtests) -> None:
     """A word is a text where a text is accepted; else JSON, or pairs."""
     with HTTPServer(("127.0.0.1", 0), Recorder) as server:
         requests: list[tuple[Any, bool]] = []
@@ -119,7 +119,7 @@ def read(query: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def test_unusable_words_are_refused_in_a_line(url: str, subtests: pytest.Subtests) -> None:
+def test_invalid_arguments_are_rejected_with_one_line(url: str, subtests: pytest.Subtests) -> None:
     for words, message in (
         ("xyzzy", "there is no command 'xyzzy'; see reseller-sandbox --help"),
         ("clock advnce", "no command 'advnce'; the nearest is advance; see reseller-sandbox clock --help"),
@@ -202,7 +202,7 @@ GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request",
 
 
 @given(group=st.sampled_from(GROUPS), words=WORDS)
-def test_any_words_end_in_a_line_or_an_answer(group: str, words: list[str]) -> None:
+def test_any_arguments_end_with_an_error_line_or_a_response(group: str, words: list[str]) -> None:
     done = run(group, *words, env={"RESELLER_SANDBOX_PORT": "1", "HOME": "/nowhere"})
     assert done.status in (0, 1, 2, 3)
     if done.status:

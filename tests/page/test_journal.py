@@ -143,7 +143,7 @@ def test_events_are_filtered_and_the_filter_has_an_address(
     expect(journal_rows(other)).to_have_count(1)
 
 
-def test_a_request_is_sent_again_from_elsewhere(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_a_request_is_copied_as_code(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.post("/v3/domains/createDomain", CREATE)
     wire.send("GET", "/V2.0/domain/new.com/check", [("X-Auth-Token", served.account().token)])
     for number, answer in ((1, "name_taken"), (2, '"code":200')):

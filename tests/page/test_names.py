@@ -34,7 +34,7 @@ def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page
         served.names.add(f"many{number}.com", account="main")
     page.goto("/#/names?like=many")
     expect(rows).to_have_count(50)
-    for direction, count in (("further", 10), ("before", 50)):
+    for direction, count in (("next", 10), ("previous", 50)):
         page.get_by_role("link", name=direction).click()
         expect(rows).to_have_count(count)
 

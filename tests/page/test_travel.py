@@ -49,7 +49,7 @@ def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> No
     assert whole(served) == before
 
 
-def test_the_past_becomes_the_present_and_a_branch_can_be_taken_up(served: Sandbox, open_page: Open) -> None:
+def test_a_world_is_rewound_and_switched_to_a_branch(served: Sandbox, open_page: Open) -> None:
     page = open_page("/#/travel?at=after:r1")
     press(page, "Fork from here")
     expect(page.get_by_label("World", exact=True)).not_to_have_value("default")

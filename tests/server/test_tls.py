@@ -43,7 +43,7 @@ def test_plain_http_on_the_tls_port_is_answered_and_journaled(served: Served, su
             assert client.answer().status == 400
 
 
-def test_a_greeting_that_comes_byte_by_byte_is_waited_for_and_delays_nobody(served: Served) -> None:
+def test_a_slow_tls_handshake_does_not_delay_other_clients(served: Served) -> None:
     slow = served.connected(served.server.tls_port)
     for number in range(len(HELLO)):
         slow.sendall(HELLO[number : number + 1])
@@ -53,7 +53,7 @@ def test_a_greeting_that_comes_byte_by_byte_is_waited_for_and_delays_nobody(serv
         slow.recv(1)
 
 
-def test_a_client_that_does_not_know_the_authority_is_logged(
+def test_a_client_that_does_not_trust_the_authority_is_logged(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The client itself may show nothing but a failed handshake."""
