@@ -21,15 +21,15 @@ def page(resources: Resources) -> Iterator[str]:
     yield "Every command, with its `--help` text."
     yield (
         "Commands that act on a running server print tables for people and, with `--json`, JSON for "
-        "programs. They end with 1 when they are refused, 2 for words that they do not take, and 3 when no "
-        "server answers. Of those that follow from the resources, only the lists stand here: "
-        "[Resources](control.md) tells each with its parameters."
+        "programs. The exit status is 0 for success, 1 for a refusal, 2 for invalid arguments or settings, "
+        "and 3 if no server answers. This page only lists the commands of resources. [Resources](control.md) "
+        "describes each of them with its parameters."
     )
     context = click.Context(main, info_name=_NAME, terminal_width=_WIDTH, max_content_width=_WIDTH)
-    yield from _told(main, context, resources)
+    yield from _help_of(main, context, resources)
 
 
-def _told(command: click.Command, context: click.Context, resources: Resources) -> Iterator[str]:
+def _help_of(command: click.Command, context: click.Context, resources: Resources) -> Iterator[str]:
     with context:
         yield f"{'##' if context.command_path.count(' ') < 2 else '###'} {context.command_path}"
         yield block("text", command.get_help(context))
@@ -38,4 +38,4 @@ def _told(command: click.Command, context: click.Context, resources: Resources) 
                 own = command.get_command(context, name)
                 if own is not None and not own.hidden:
                     inner = click.Context(own, parent=context, info_name=name)
-                    yield from _told(own, inner, resources)
+                    yield from _help_of(own, inner, resources)

@@ -21,9 +21,9 @@ def page(resources: Resources) -> Iterator[str]:
         "server, and a command. Parameters, results and refusals are the same. * = required."
     )
     yield (
-        "Over HTTP, parameters stand in the query of a GET and in the JSON body of everything else; behind "
-        "`/_worlds/NAME` the same paths act in another world. The [results](#results) are at the "
-        "end of the page; `GET /_sandbox/openapi/control.json` has their schemas."
+        "Over HTTP, parameters are in the query of a GET, and in the JSON body of other requests. With the "
+        "prefix `/_worlds/NAME`, the same paths act on another world. The [results](#results) are at the end "
+        "of the page. `GET /_sandbox/openapi/control.json` has their schemas."
     )
     for resource in resources.values():
         yield from _resource(resource)
@@ -50,7 +50,9 @@ def _resource(resource: type[Resource]) -> Iterator[str]:
         yield table(("Python", "HTTP", "command"), [_interfaces(one, statuses[f"control.{one.id}"])])
         yield prose(one.description)
         if one.parameters:
-            yield table(("parameter", "takes", "description"), (_row(one, told) for told in one.parameters))
+            yield table(
+                ("parameter", "takes", "description"), (_row(one, parameter) for parameter in one.parameters)
+            )
         if one.refuses:
             refused = (f"[`{rule.code}`](errors.md#{rule.code})" for rule in one.refuses)
             yield f"Refuses, in addition to invalid parameters: {', '.join(refused)}."
@@ -58,9 +60,9 @@ def _resource(resource: type[Resource]) -> Iterator[str]:
 
 
 def _interfaces(one: Operation, status: int) -> Sequence[str]:
-    segments = [told for told in one.parameters if told.place != "option"]
-    names = ", ".join(told.name for told in segments)
-    words = " ".join(told.name.upper() for told in segments)
+    segments = [parameter for parameter in one.parameters if parameter.place != "option"]
+    names = ", ".join(parameter.name for parameter in segments)
+    words = " ".join(parameter.name.upper() for parameter in segments)
     command = f"reseller-sandbox {one.resource.name.replace('_', '-')} {one.name.replace('_', '-')} {words}"
     return (
         code(f"sandbox.{one.id}({names})"),
@@ -69,10 +71,12 @@ def _interfaces(one: Operation, status: int) -> Sequence[str]:
     )
 
 
-def _row(one: Operation, told: Parameter) -> Sequence[str]:
-    default = "" if told.default is None else f" (default: {code(told.kind.write(told.default))})"
+def _row(one: Operation, parameter: Parameter) -> Sequence[str]:
+    default = (
+        "" if parameter.default is None else f" (default: {code(parameter.kind.write(parameter.default))})"
+    )
     return (
-        code(told.name) + (" *" if told.required else ""),
-        prose(told.kind.says or type_of(told.kind.shape)) + default,
-        prose(one.descriptions.get(told.name, "")),
+        code(parameter.name) + (" *" if parameter.required else ""),
+        prose(parameter.kind.says or type_of(parameter.kind.shape)) + default,
+        prose(one.descriptions.get(parameter.name, "")),
     )

@@ -24,8 +24,8 @@ def page(_: Resources) -> Iterator[str]:
     yield "# Errors"
     yield "Every reason to refuse a request, with its message and its remedy."
     yield (
-        "Words in {braces} stand for the facts of the case. v3 and the control interface answer the code as "
-        "`error` and the sentence as `message`; control adds `remedy`. The HTTP status follows from the "
+        "Words in {braces} stand for values. v3 and the control interface return the code as `error` and the "
+        "sentence as `message`; control adds `remedy`. The HTTP status follows from the "
         "category, unless [`v3.errors.http_status`](assumptions.md) says otherwise. v2.0 answers the "
         "documented error that the rule becomes, [below](#the-errors-of-v20), and names the rule in "
         "`X-Sandbox-Refusal`."
@@ -69,8 +69,8 @@ def _documented(error: v2.Documented) -> Sequence[str]:
             if rule not in v2.TRANSPORT and error in v2.all_of(row.id, rule):
                 becoming.setdefault(rule.code, []).append(row.id.removeprefix("v2."))
     everywhere = len(V2.endpoints)
-    told = [
+    rules = [
         code(rule) + ("" if len(set(own)) == everywhere else f" ({', '.join(dict.fromkeys(own))})")
         for rule, own in becoming.items()
     ]
-    return code(error.code), code(error.message), ", ".join(told)
+    return code(error.code), code(error.message), ", ".join(rules)

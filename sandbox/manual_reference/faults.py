@@ -30,8 +30,8 @@ def page(_: Resources) -> Iterator[str]:
         yield from _kind(kind)
     yield "## match"
     yield (
-        "Which requests a rule is about. A rule that looks at no more than method, path, headers and query "
-        "strikes before anybody is let in, unknown paths too. The journal is asked in the same words."
+        "The requests that a rule matches. A rule that uses only method, path, headers and query applies "
+        "before authentication, also to unknown paths. You can search the journal with the same keys."
     )
     yield table(_HEADINGS, map(_part, known.match))
     yield "## when"

@@ -1,4 +1,4 @@
-"""The page of the fixture's format: every key, from the schema by which editors check a fixture."""
+"""The page of the fixture format: every key, from the JSON Schema."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def page(_: Resources) -> Iterator[str]:
     yield "# The fixture's format"
     yield "Every key of a fixture, with its accepted values."
     yield (
-        "A fixture is a YAML file. Every key may be left out, except those marked *. `reseller-sandbox "
-        "fixture schema` prints the JSON Schema by which editors complete and check a fixture; how to write "
-        "one is [a page of its own](../how-to/fixtures.md)."
+        "A fixture is a YAML file. Every key is optional, except those marked *. `reseller-sandbox fixture "
+        "schema` prints the JSON Schema, which editors use to complete and check a fixture. To write a "
+        "fixture, see [Fixtures](../how-to/fixtures.md)."
     )
     for name, shape in json_schema()["properties"].items():
         yield from _section(name, shape)
     yield "## Everything in one"
-    yield "As `reseller-sandbox fixture example` prints it:"
+    yield "The output of `reseller-sandbox fixture example`:"
     yield block("yaml", example())
 
 

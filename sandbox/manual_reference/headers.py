@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from manual_reference.markdown import code, table
 from manual_reference.pages import Resources
-from reseller_sandbox.web.headers import TOLD
+from reseller_sandbox.web.headers import HEADERS
 
 
 def page(_: Resources) -> Iterator[str]:
     """Yield the parts of the page."""
-    yield "# Headers of answers"
+    yield "# Response headers"
     yield "The headers that the sandbox adds to each response of the reseller API, for you and your tests."
-    yield "A header that has nothing to say is left out. No real service has any of them."
-    yield table(("header", "says"), ((code(name), told) for name, told in TOLD.items()))
+    yield "A header without a value is omitted. Real services do not send these headers."
+    yield table(("header", "description"), ((code(name), text) for name, text in HEADERS.items()))

@@ -40,9 +40,9 @@ def _operation(row: Endpoint, document: Mapping[str, Any]) -> Iterator[str]:
     yield f"### {row.id}"
     yield "\n".join(f"`{row.method} {path}`  " for path in row.paths).rstrip()
     yield from map(prose, dict.fromkeys((known["summary"], known["description"])))
-    told = [*_parameters(known.get("parameters", ())), *_body(known, document)]
-    if told:
-        yield table(("name", "in", "type", "description"), told)
+    rows = [*_parameters(known.get("parameters", ())), *_body(known, document)]
+    if rows:
+        yield table(("name", "in", "type", "description"), rows)
     refused = [
         f"[`{rule.code}`](errors.md#{rule.code}) ({STATUS[rule.category].value})" for rule in row.refuses
     ]
@@ -58,8 +58,8 @@ def _parameters(known: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[str]]:
 
 def _body(known: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Sequence[str]]:
     content = known.get("requestBody", {}).get("content", {})
-    for told in list(content.values())[:1]:  # other content types take the same
-        yield from _properties(told["schema"], document, "", {})
+    for media in list(content.values())[:1]:  # other content types take the same
+        yield from _properties(media["schema"], document, "", {})
 
 
 def _properties(

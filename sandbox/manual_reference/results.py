@@ -14,7 +14,7 @@ from reseller_sandbox.manual.rendering import slug
 from reseller_sandbox.values.parameters import field_names, is_record
 
 _WORDS: Mapping[Any, str] = {
-    str: "a text",
+    str: "a string",
     int: "an integer",
     float: "a number",
     Decimal: "an amount",

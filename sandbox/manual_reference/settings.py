@@ -23,9 +23,9 @@ def page(_: Resources) -> Iterator[str]:
     yield "# Settings"
     yield "Every setting of a sandbox and of a server: its option, its variable, its default."
     yield (
-        "A setting is an option of `reseller-sandbox serve`, a variable of the environment, and a key of a "
-        "table in a `pyproject.toml`. Those marked ● are also parameters of `Sandbox(...)` and of "
-        "`@pytest.mark.reseller_sandbox(...)`; the others are a server's alone."
+        "A setting is an option of `reseller-sandbox serve`, an environment variable, and a key of a table "
+        "in a `pyproject.toml`. Settings marked ● are also parameters of `Sandbox(...)` and of "
+        "`@pytest.mark.reseller_sandbox(...)`. The others exist only for a server."
     )
     yield (
         "Precedence, highest first: the argument, the environment, the file, the default. This applies to "

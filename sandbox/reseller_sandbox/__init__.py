@@ -24,10 +24,10 @@ _WHERE = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for, and Flask with a sandbox, for those who ask for it."""
+    """Import a public name on first use, because a sandbox loads Flask."""
     if name in _WHERE:
         from reseller_sandbox.server.collector import without_collections
 
-        with without_collections():  # they would look for garbage in modules, of which none goes away
+        with without_collections():  # because modules are never garbage
             return getattr(import_module(_WHERE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

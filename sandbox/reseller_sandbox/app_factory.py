@@ -49,8 +49,8 @@ def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], objec
     except fixture.FixtureError as problem:
         raise BadSetting(str(problem)) from problem
     assumed = profile_of(str(settings.profile)).with_values(seed.assume).with_values(settings.assumed)
-    wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
-    clock = WorldClock(seed.now) if wanted else WorldClock(seed.now).run()
+    frozen = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
+    clock = WorldClock(seed.now) if frozen else WorldClock(seed.now).run()
     return Snapshot(seed.state, clock, assumed, seed.requests, seed.faults)
 
 
@@ -66,14 +66,14 @@ def open_worlds(
     ``relive`` replays recordings. Raise ``BadSetting`` as ``beginning`` does.
     """
     base = profile_of(str(settings.profile)).with_values(settings.assumed)
-    still = frozen if settings.frozen is None else settings.frozen
-    fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
+    is_frozen = frozen if settings.frozen is None else settings.frozen
+    fixtures = Fixtures(base, is_frozen, str(settings.fixture), vocabulary())
     shard = Shard(settings.shard, instance_mark()) if settings.shard else ALONE
     if kept is None:
         return Engine(
             World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract, shard, relive
         )
-    default, *others = (one.opened(settings) for one in kept.worlds)
+    default, *others = (dump.opened(settings) for dump in kept.worlds)
     worlds = Engine(default, fixtures, contract, shard, relive)
     worlds.go_on(kept, others)
     return worlds
@@ -109,7 +109,9 @@ def vocabulary() -> Vocabulary:
 
     These are the operations that clients call, and the errors that can answer them.
     """
-    return Vocabulary(operations, lambda: {one.name: one.known_errors for one in public_interfaces()})
+    return Vocabulary(
+        operations, lambda: {interface.name: interface.known_errors for interface in public_interfaces()}
+    )
 
 
 def assemble(

@@ -53,7 +53,7 @@ def misspelt() -> Iterator[str]:
             yield f"{name} is not known here; did you mean {_PREFIX}{near[0]}?"
 
 
-def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
+def from_surroundings(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
     """Return the settings in ``known`` from the environment and ``pyproject.toml``.
 
     The search for the file begins in ``folder``, by default the working directory, and goes upwards. Raise
@@ -64,18 +64,17 @@ def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, 
     except FileNotFoundError:  # the working directory is gone
         in_file = {}
     names = {setting.name for setting in known}
-    return over({name: in_file[name] for name in in_file if name in names}, from_environment(known))
+    return merged({name: in_file[name] for name in in_file if name in names}, from_environment(known))
 
 
-def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
+def merged(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the settings of two sources. ``nearer`` takes precedence.
 
     Assumptions are merged one by one.
     """
     assumed = nearer.get("assume")
-    if (
-        isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed
-    ):  # the setting token_headers is short for this assumption
+    # The setting token_headers is short for this assumption.
+    if isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed:
         farther = {name: value for name, value in farther.items() if name != "token_headers"}
     both = {
         name: {**value, **nearer[name]}
@@ -95,18 +94,22 @@ def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
 
 
 def from_words(
-    known: Sequence[Parameter], given: Mapping[str, Any], spelt: Callable[[Parameter], str] = option
+    known: Sequence[Parameter], texts: Mapping[str, Any], spelt: Callable[[Parameter], str] = option
 ) -> dict[str, Any]:
     """Return settings that are given as text.
 
     Error messages name each as ``spelt`` does. Raise ``BadSetting``.
     """
-    names = {spelt(one): one.name for one in known}
-    values = {spelt(one): _value(one, given[one.name]) for one in known if one.name in given}
-    found, wrong = read([replace(one, name=spelt(one)) for one in known], values)
-    if wrong:
-        raise BadSetting(complaint(wrong))
-    return {names[name]: value for name, value in found.items()}
+    names = {spelt(setting): setting.name for setting in known}
+    texts = {
+        name: _value(setting, texts[setting.name])
+        for name, setting in zip(names, known, strict=True)
+        if setting.name in texts
+    }
+    values, mistakes = read([replace(setting, name=spelt(setting)) for setting in known], texts)
+    if mistakes:
+        raise BadSetting(complaint(mistakes))
+    return {names[name]: value for name, value in values.items()}
 
 
 def _value(setting: Parameter, words: Any) -> Any:
@@ -140,13 +143,12 @@ def from_file(folder: Path) -> dict[str, Any]:
         known = declared(ServerSettings)
         for setting in known:
             if setting.name in values and setting.kind in (FIXTURE, FILE, PROFILE):
-                values[setting.name] = _beside(
-                    place, values[setting.name], setting.kind is FILE and place != folder
-                )
-        found, wrong = read(known, values)
-        if wrong:
-            raise BadSetting(complaint([f"{path}: [tool.{_TABLE}] {problem}" for problem in wrong]))
-        return found
+                is_output = setting.kind is FILE and place != folder
+                values[setting.name] = _beside(place, values[setting.name], is_output)
+        settings, mistakes = read(known, values)
+        if mistakes:
+            raise BadSetting(complaint([f"{path}: [tool.{_TABLE}] {mistake}" for mistake in mistakes]))
+        return settings
     return {}
 
 
@@ -165,7 +167,7 @@ def _table(path: Path) -> dict[str, Any] | None:
     raise BadSetting(f"{path}: [tool.{_TABLE}] must be a table")
 
 
-def _beside(folder: Path, value: Any, yet_to_be: bool) -> Any:
+def _beside(folder: Path, value: Any, is_output: bool) -> Any:
     """Return the path in ``folder`` if the file exists or is an output, else ``value``."""
     is_path = isinstance(value, str) and value and "\0" not in value
-    return str(folder / value) if is_path and (yet_to_be or os.path.isfile(folder / value)) else value
+    return str(folder / value) if is_path and (is_output or os.path.isfile(folder / value)) else value

@@ -112,13 +112,13 @@ class HttpTransport:
 
     def answer(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return the result of ``operation`` as JSON. Raise ``Refused``."""
-        return self.ask(*self.asked(operation, given))
+        return self.ask(*self.request_of(operation, given))
 
     def headers(self) -> dict[str, str]:
         """Return the headers of each request to the control interface."""
         return {} if self.token is None else {"X-Sandbox-Token": self.token}
 
-    def asked(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
+    def request_of(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
         """Return method, path and body of the request for an operation."""
         values = operation.read(given)
         written = operation.dump(values)
@@ -140,11 +140,11 @@ class HttpTransport:
         with self._lock:
             if stopwatch() - self._used > _FRESH:
                 self._connection.close()  # the next request reopens it
-            response, content = self.sent(self._connection, method, path, body)
+            response, content = self.send(self._connection, method, path, body)
             self._used = stopwatch()
         return self.read(response.status, content)
 
-    def sent(
+    def send(
         self, connection: HTTPConnection, method: str, path: str, body: bytes, *, streams: bool = False
     ) -> tuple[HTTPResponse, bytes]:
         """Send a request. Return the response and its content.
@@ -158,21 +158,23 @@ class HttpTransport:
             return response, b"" if streams and response.status < 400 else response.read()
         except (OSError, HTTPException) as problem:
             connection.close()
-            away = isinstance(problem, ConnectionRefusedError)
-            start = "; start one with: reseller-sandbox serve" if away else ""
-            raise Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}{start}") from None
+            is_down = isinstance(problem, ConnectionRefusedError)
+            remedy = ". Start a server with: reseller-sandbox serve" if is_down else ""
+            raise Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}{remedy}") from None
 
     def read(self, status: int, content: bytes) -> Any:
         """Return the JSON of a response. Raise ``Refused`` as the server refused."""
         try:
             answer = json.loads(content)
         except ValueError:
-            raise Unreachable(f"what answers at {self.url} is no sandbox: it does not speak JSON") from None
+            raise Unreachable(
+                f"the server at {self.url} is not a sandbox: its response is not JSON"
+            ) from None
         if status < 400:
             return answer
         rule = RULES.get(str(answer.get("error"))) if isinstance(answer, dict) else None
         if rule is None:
-            raise Unreachable(f"what answers at {self.url} is no sandbox of this version: {answer!r:.200}")
+            raise Unreachable(f"the server at {self.url} is not a sandbox of this version: {answer!r:.200}")
         raise ReceivedRefusal(rule, str(answer["message"]), str(answer.get("remedy", "")))
 
     def connection(self) -> HTTPConnection:
@@ -201,9 +203,9 @@ class HttpSubscription(Subscription[Any]):
     def __init__(self, transport: HttpTransport, operation: Operation, given: Mapping[str, Any]) -> None:
         self._url = transport.url
         self._result = operation.result
-        asked = transport.asked(operation, given)
+        request = transport.request_of(operation, given)
         self._connection = transport.connection()
-        self._response, content = transport.sent(self._connection, *asked, streams=True)
+        self._response, content = transport.send(self._connection, *request, streams=True)
         self._socket = self._connection.sock
         self._closed = False
         if content:
@@ -234,14 +236,14 @@ class HttpSubscription(Subscription[Any]):
 
     def _line(self) -> str:
         """Return the next line, or an empty one after ``close``."""
-        line, why = b"", ""
+        line, reason = b"", ""
         try:
             line = self._response.readline()
         except (OSError, HTTPException, ValueError, AttributeError) as problem:
-            why = f": {problem}"
+            reason = f": {problem}"
         if not line and not self._closed:
             self.close()
-            raise Unreachable(f"what was followed at {self._url} has broken off{why}")
+            raise Unreachable(f"the stream from {self._url} has broken off{reason}")
         return line.decode("utf-8").rstrip("\r\n")
 
     def close(self) -> None:
@@ -262,12 +264,12 @@ def read_record(kind: Any, value: Any) -> Any:
     if origin in (Union, UnionType):
         return read_record(next(part for part in parts if part is not NoneType), value)
     if origin is tuple:
-        return tuple(read_record(parts[0], one) for one in value)
+        return tuple(read_record(parts[0], item) for item in value)
     if is_record(kind):
         rest, _ = getattr(kind, "among", ("", ()))  # the field whose keys are flattened into the record
         hints = {name: hint for name, hint in _fields(kind).items() if name.removesuffix("_") in value}
         read = {name: read_record(hint, value[name.removesuffix("_")]) for name, hint in hints.items()}
-        others = {name: one for name, one in value.items() if name not in hints}
+        others = {name: item for name, item in value.items() if name not in hints}
         return kind(**read, **({rest: others} if rest else {}))
     if isinstance(kind, type) and issubclass(kind, Enum | Decimal):
         return kind(value)
@@ -303,10 +305,10 @@ def trust(authority: str | None = None) -> SSLContext:
 def reason_of(problem: Exception) -> str:
     """Return a short reason for a failed connection, with a remedy if one is known."""
     if message := getattr(problem, "verify_message", None):
-        return f"its certificate is not trusted ({message}); {AUTHORITY} names the file of its authority"
+        return f"its certificate is not trusted ({message}). Set {AUTHORITY} to the file of its authority"
     reason = getattr(problem, "reason", None)
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
-        return "it speaks plain HTTP there: use http:// in place of https://"
+        return "the server uses plain HTTP. Use http:// instead of https://"
     if isinstance(reason, str):
         return f"TLS: {reason.replace('_', ' ').lower()}"
     words = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
@@ -318,8 +320,8 @@ def _word(parameter: Parameter, value: Any) -> str:
 
     A string is quoted as JSON only if it would be read as another value.
     """
-    itself = isinstance(value, str) and parse_text(parameter.kind.shape, value) == value
-    return value if itself else _json(value)
+    is_plain = isinstance(value, str) and parse_text(parameter.kind.shape, value) == value
+    return value if is_plain else _json(value)
 
 
 def _json(value: Any) -> str:

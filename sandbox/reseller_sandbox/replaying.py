@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 #: Descriptions of the compared parts whose names are not clear alone.
 _ABOUT = {
     "faults": "list of applied faults",
-    "held_up": "time for which it was held up",
-    "body": "body of the answer",
-    "size": "size of the answer",
-    "digest": "rest of the answer",
+    "held_up": "delay",
+    "body": "body of the response",
+    "size": "size of the response",
+    "digest": "rest of the response",
     "state": "state of the world",
     "requests": "number of requests",
 }
@@ -83,7 +83,7 @@ class FirstDifference(Struct, frozen=True):
     @property
     def sides(self) -> tuple[Any, Any]:
         """The recorded and the replayed value, as JSON."""
-        return _told(self.recorded), _told(self.replayed)
+        return _side_as_json(self.recorded), _side_as_json(self.replayed)
 
 
 class Replayable(AnySandbox, Protocol):
@@ -129,34 +129,34 @@ def replay(recording: RecordedWorld | bytes | Path | str, over: Callable[[Engine
     elif isinstance(recording, bytes):
         recording = from_bytes(recording)
     try:
-        return _Replaying(recording, over).whole()
+        return _Replaying(recording, over).replay()
     except (BadSetting, Refused) as problem:
-        raise BadRecording(f"it cannot be replayed: {problem}") from None
+        raise BadRecording(f"the recording cannot be replayed: {problem}") from None
 
 
-def told(found: Replay[Any]) -> dict[str, Any]:
+def to_json(result: Replay[Any]) -> dict[str, Any]:
     """Return the result of a replay as JSON."""
     difference = None
-    if (one := found.difference) is not None:
-        recorded, replayed = one.sides
-        difference = {**to_builtins(one), "recorded": recorded, "replayed": replayed}
+    if result.difference is not None:
+        recorded, replayed = result.difference.sides
+        difference = {**to_builtins(result.difference), "recorded": recorded, "replayed": replayed}
     return {
-        "identical": found.identical,
-        "requests": found.requests,
-        "written_by": found.by,
+        "identical": result.identical,
+        "requests": result.requests,
+        "written_by": result.by,
         "replayed_by": program_version(),
-        "beyond": found.beyond,
-        "notes": list(found.notes),
+        "beyond": result.beyond,
+        "notes": list(result.notes),
         "difference": difference,
     }
 
 
-def _told(side: Any) -> Any:
+def _side_as_json(side: Any) -> Any:
     """Return one value of a difference as JSON."""
     if isinstance(side, bytes):
         return side.decode("utf-8", "backslashreplace")
     if isinstance(side, tuple):
-        return [_told(item) for item in side]
+        return [_side_as_json(item) for item in side]
     return wire(side) if isinstance(side, datetime) else side
 
 
@@ -177,13 +177,15 @@ class _Replaying(Generic[S]):
         self._recording = recording
         head, first = recording.head, recording.steps[0]
         assert isinstance(first, StateStep)
-        if strange := head.settings.keys() - {one.name for one in declared(ServiceSettings)}:
-            raise BadRecording(f"line 1: settings cannot be {', '.join(sorted(strange))}")
+        if unknown := head.settings.keys() - {setting.name for setting in declared(ServiceSettings)}:
+            raise BadRecording(f"line 1: unknown settings: {', '.join(sorted(unknown))}")
         settings = Settings(**{**head.settings, "control_open": True})
         self.sandbox = over(_engine(head, _snapshot_of(Fixtures(), first), settings), settings)
         self._send = Resending(self.sandbox, head.default)
         self._operations = {
-            one.id: one for resource in self.sandbox.resources().values() for one in resource.operations()
+            operation.id: operation
+            for resource in self.sandbox.resources().values()
+            for operation in resource.operations()
         }
         self._log = self._world.snapshot.log
         self._expected: list[EventsStep] = []
@@ -196,7 +198,7 @@ class _Replaying(Generic[S]):
     def _world(self) -> World:
         return self.sandbox.world
 
-    def whole(self) -> Replay[S]:
+    def replay(self) -> Replay[S]:
         """Repeat all steps. Return the result."""
         for step in self._recording.steps[1:]:
             self._do(step)
@@ -250,21 +252,22 @@ class _Replaying(Generic[S]):
         """Compare the timed events before a step, including those that it caused."""
         log = self._world.snapshot.log
         self._happened += (
-            one for one in log.since(self._log) if one.registry_event is not None and one.kind != "control"
+            event for event in log.since(self._log) if event.registry_event and event.kind != "control"
         )
         self._log = log
-        early = [one for one in self._happened if one.number < step.number or isinstance(step, EndStep)]
+        is_end = isinstance(step, EndStep)
+        early = [event for event in self._happened if is_end or event.number < step.number]
         replayed = [
-            (one.at, one.registry_event.event, one.registry_event.subject)
-            for one in early
-            if one.registry_event
+            (event.at, event.registry_event.event, event.registry_event.subject)
+            for event in early
+            if event.registry_event
         ]
-        recorded = [(one.at, one.event, one.subject) for one in self._expected]
+        recorded = [(event.at, event.event, event.subject) for event in self._expected]
         number = self._expected[0].number if self._expected else log.number
         self._happened, self._expected = self._happened[len(early) :], []
         if replayed != recorded:
             first = next(pair for pair in zip_longest(recorded, replayed) if pair[0] != pair[1])
-            self._note(number, "what happened by itself", "event", *first)
+            self._note(number, "timed events", "event", *first)
 
     def _note(self, number: int, step: str, what: str, recorded: Any, replayed: Any) -> None:
         if self._difference is None:
@@ -274,8 +277,7 @@ class _Replaying(Generic[S]):
         snapshot = _snapshot_of(self.sandbox.engine.fixtures, step)
         log = EventLog(self._world.limits.max_events, number=step.number)
         with self._world.lock:
-            held = self._world.snapshot.faults.waiting
-            faults = replace(snapshot.faults, waiting=held)
+            faults = replace(snapshot.faults, waiting=self._world.snapshot.faults.waiting)
             self._world.snapshot = replace(snapshot, log=log, faults=faults)
         self._log, self._happened, self._expected = log, [], []
 
@@ -304,7 +306,7 @@ class _Replaying(Generic[S]):
             return
         operation = self._operations.get(step.call)
         if operation is None:
-            self._note(step.number, step.call, "call", "was carried out", "there is no such call")
+            self._note(step.number, step.call, "call", "was carried out", "unknown call")
             return
         try:
             self.sandbox.transport.carry_out(operation, step.given)
@@ -361,16 +363,18 @@ class Resending:
             reply = self._caller.take(lambda: self._environ(sent, step.came.outcome))
             while reply.again is not None:
                 reply = reply.again()
-        elif (go_on := self._waiting.pop(step.waits or "", None)) is not None:
-            go_on()
+        elif (resume := self._waiting.pop(step.waits or "", None)) is not None:
+            resume()
         entries = self._sandbox.world.journal.entries
-        return next((one for one in reversed(entries) if one.id == step.id), entries[-1] if entries else None)
+        return next(
+            (entry for entry in reversed(entries) if entry.id == step.id), entries[-1] if entries else None
+        )
 
     def _environ(self, sent: RecordedRequest, outcome: str) -> WSGIEnvironment:
         target = _raw(sent.target)
         headers = [(_raw(spelt(name)), _raw(value)) for name, value in sent.headers]
-        nowhere = b"host" not in dict(headers) and outcome != INVALID_HOST.code
-        version = "1.0" if nowhere else "1.1"
+        has_no_host = b"host" not in dict(headers) and outcome != INVALID_HOST.code
+        version = "1.0" if has_no_host else "1.1"
         environ = described(sent.method, sent.scheme, sent.port, target, headers, sent.body, version)
         if sent.anew:
             self._sign(environ, sent)
@@ -383,7 +387,7 @@ class Resending:
     def _sign(self, environ: WSGIEnvironment, sent: RecordedRequest) -> None:
         """Sign a request again by the assumptions, if its key is known."""
         world, prefix = self._sandbox.world, self._sandbox.settings.header_prefix
-        key_name, signature_name = (environ_key(f"{prefix}{one}") for one in ("APIKEY", "SIGNATURE"))
+        key_name, signature_name = (environ_key(f"{prefix}{name}") for name in ("APIKEY", "SIGNATURE"))
         account = world.inherited.by_key(environ.get(key_name, ""), world.state)
         if account is None:
             return

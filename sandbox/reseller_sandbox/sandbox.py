@@ -78,17 +78,17 @@ class Sandbox(Resources):
     @classmethod
     def over(cls, worlds: Engine, settings: Settings) -> Self:
         """Return the sandbox of an engine's default world."""
-        made = cls.__new__(cls)
-        made._hold(settings, worlds)
-        return made
+        sandbox = cls.__new__(cls)
+        sandbox._hold(settings, worlds)
+        return sandbox
 
     @classmethod
     def through(cls, transport: Transport, header_prefix: str = header_prefix) -> Self:
         """Return the sandbox of the world that ``transport`` leads to."""
-        made = cls.__new__(cls)
-        made.header_prefix = header_prefix
-        made._enter(transport)
-        return made
+        sandbox = cls.__new__(cls)
+        sandbox.header_prefix = header_prefix
+        sandbox._enter(transport)
+        return sandbox
 
     def __repr__(self) -> str:
         """Return the world's name, and the address of its server if it has one."""
@@ -103,9 +103,7 @@ class Sandbox(Resources):
             """
             __tracebackhide__ = True
             if name in _OWN:
-                raise AttributeError(
-                    f"{name} is there only for a sandbox in this process, not through a server"
-                )
+                raise AttributeError(f"{name} exists only for a sandbox in this process, not for a server")
             if name.startswith("__"):  # Python asks for these, for example to copy: no misspelling
                 raise AttributeError(name)
             raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.resources(), *_OWN))}")
@@ -128,10 +126,10 @@ class Sandbox(Resources):
             transport: Transport = fork_world(self.transport, wanted)
         else:
             transport = self.transport.entering(self.worlds.fork(**wanted).name)
-        made = copy(self)
-        made._enter(transport)
-        made._fork = transport.name
-        return made
+        fork = copy(self)
+        fork._enter(transport)
+        fork._fork = transport.name
+        return fork
 
     def at(self, point: str) -> Self:
         """Return a read-only sandbox of this world at a point of its past.
@@ -207,10 +205,10 @@ class Sandbox(Resources):
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, Exception):
-            self._tell(error)
+            self._add_report(error)
         self.close()
 
-    def _tell(self, error: Exception) -> None:
+    def _add_report(self, error: Exception) -> None:
         """Add the failure report of a world in this process to an exception."""
         if isinstance(self.transport, LocalTransport) and not self.transport.is_outdated:
             error.add_note(f"reseller sandbox: {self.transport}\n{failure_report(self, self.transport.name)}")
@@ -269,8 +267,8 @@ class Sandbox(Resources):
         Raise ``CannotListen`` if the port is not available. Raise ``BadSetting`` if other machines can reach
         the address and the control interface is neither protected by a token nor explicitly open.
         """
-        wanted = Tls(tls_port, names=ServerSettings(tls_names=tls_names).tls_names) if tls else None
-        with server_of(self.app, self.settings, host, port, wanted) as server, server:
+        options = Tls(tls_port, names=ServerSettings(tls_names=tls_names).tls_names) if tls else None
+        with server_of(self.app, self.settings, host, port, options) as server, server:
             yield server
 
 
@@ -305,5 +303,5 @@ def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sa
 
 def relive(recording: bytes) -> ReplayResult:
     """Return the world that results from a replay. Raise ``BadRecording``."""
-    found, difference = (made := replay(recording)).sandbox.world, made.difference
-    return ReplayResult(WorldDump.of(found), str(difference or ""), made.notes)
+    result = replay(recording)
+    return ReplayResult(WorldDump.of(result.sandbox.world), str(result.difference or ""), result.notes)

@@ -53,38 +53,38 @@ class BadSetting(ValueError):
     """A setting is wrong. The message gives the setting and the reason."""
 
 
-def _path(given: Any) -> str:
-    if isinstance(given, str | Path) and str(given) and "\0" not in str(given):
-        return str(given)
+def _path(value: Any) -> str:
+    if isinstance(value, str | Path) and str(value) and "\0" not in str(value):
+        return str(value)
     raise ValueError("must be a path")
 
 
-def _fixture(given: Any) -> str:
+def _fixture(value: Any) -> str:
     from reseller_sandbox import fixture  # import late, because YAML is slow to load
 
     try:
-        fixture.find(found := _path(given))
+        fixture.find(path := _path(value))
     except fixture.FixtureError as problem:
         raise ValueError(f"cannot be used: {problem}") from None
-    return found
+    return path
 
 
-def _profile(given: Any) -> str:
-    if not isinstance(given, str) or given not in PROFILES:
-        _profile_file(given)
-    return str(given)
+def _profile(value: Any) -> str:
+    if not isinstance(value, str) or value not in PROFILES:
+        _profile_file(value)
+    return str(value)
 
 
-def _profile_file(given: Any) -> Mapping[str, object]:
+def _profile_file(value: Any) -> Mapping[str, object]:
     """Return the assumptions in the file of a profile.
 
     The file is a fixture. All its other keys are ignored.
     """
     from reseller_sandbox import fixture
 
-    path = Path(_path(given))
+    path = Path(_path(value))
     if not os.path.isfile(path):  # unlike Path.is_file, false for a name that is too long
-        near = nearest(str(given), PROFILES)
+        near = nearest(str(value), PROFILES)
         raise ValueError(f"must be {', '.join(PROFILES)} or a file{near}")
     try:
         return fixture.load(path).assume
@@ -111,62 +111,60 @@ def _like(pattern: str, message: str) -> Kind[str]:
     ``message`` is the error for other values.
     """
 
-    def read(given: Any) -> str:
-        if isinstance(given, str) and re.fullmatch(pattern, given):
-            return given
+    def read(value: Any) -> str:
+        if isinstance(value, str) and re.fullmatch(pattern, value):
+            return value
         raise ValueError(message)
 
     return Kind({"type": "string"}, read)
 
 
-def read_url(given: Any) -> str:
-    """Return ``given`` if it is an HTTP or HTTPS URL. Raise ValueError otherwise."""
-    if (
-        "@" in str(given).partition("//")[2].partition("/")[0]
-    ):  # do not show the value: it may contain a password
-        raise ValueError("is a URL with a user in it, which nothing here uses and logs would tell")
+def read_url(value: Any) -> str:
+    """Return ``value`` if it is an HTTP or HTTPS URL. Raise ValueError otherwise."""
+    if "@" in str(value).partition("//")[2].partition("/")[0]:
+        raise ValueError("is a URL with a user. Remove the user and the password")
     with suppress(ValueError, TypeError, AttributeError):
-        parts = urlsplit(given)
-        if parts.scheme in ("http", "https") and parts.netloc and parts.port != 0 and given.isprintable():
-            return str(given)
+        parts = urlsplit(value)
+        if parts.scheme in ("http", "https") and parts.netloc and parts.port != 0 and value.isprintable():
+            return str(value)
     raise ValueError("must be a URL that begins with http:// or https://")
 
 
-def _assumed(given: Any) -> dict[str, object]:
+def _assumed(value: Any) -> dict[str, object]:
     """Read assumptions by name. Nested objects, as in TOML, become names with dots."""
-    if not isinstance(given, Mapping):
-        raise ValueError("must be names with values (NAME=VALUE)")
-    flat = _flat(mapping(given))
+    if not isinstance(value, Mapping):
+        raise ValueError("must be NAME=VALUE pairs")
+    flat = _flat(mapping(value))
     try:
         Assumptions().with_values(flat)
     except ValueError as problem:
-        raise ValueError(f"is wrong: {problem}") from None
+        raise ValueError(f"is invalid: {problem}") from None
     return flat
 
 
-def _flat(given: Mapping[str, Any]) -> dict[str, object]:
+def _flat(values: Mapping[str, Any]) -> dict[str, object]:
     flat: dict[str, object] = {}
-    for name, value in given.items():
+    for name, value in values.items():
         within = _flat(mapping(value)) if isinstance(value, Mapping) else None
         flat |= {name: value} if within is None else {f"{name}.{inner}": within[inner] for inner in within}
     return flat
 
 
-def _tls_name(given: Any) -> str:
+def _tls_name(value: Any) -> str:
     """Return a valid certificate name: a host, ``*.`` and a host, or an IP address."""
-    if not isinstance(given, str):
-        raise ValueError("must be names of hosts")
+    if not isinstance(value, str):
+        raise ValueError("must be a host name")
     with suppress(ValueError):
-        return str(ip_address(given))
+        return str(ip_address(value))
     try:
-        bare = normalise(f"{given.removeprefix('*.').removesuffix('.')}.x").removesuffix(".x")
+        bare = normalise(f"{value.removeprefix('*.').removesuffix('.')}.x").removesuffix(".x")
     except BadName as problem:
-        raise ValueError(f"cannot be {given[:80]!r}: {problem}") from None
-    return f"*.{bare}" if given.startswith("*.") else bare
+        raise ValueError(f"cannot be {value[:80]!r}: {problem}") from None
+    return f"*.{bare}" if value.startswith("*.") else bare
 
 
-def _items(given: Any) -> list[Any]:
-    items = [given] if isinstance(given, str | Mapping) else json_value(given)
+def _items(value: Any) -> list[Any]:
+    items = [value] if isinstance(value, str | Mapping) else json_value(value)
     if isinstance(items, list):
         return items
     raise ValueError("must be an array")
@@ -174,25 +172,25 @@ def _items(given: Any) -> list[Any]:
 
 def _each(read_one: Callable[[Any], T]) -> Kind[tuple[T, ...]]:
     """Return the kind of one or several values that ``read_one`` reads."""
-    return Kind({"type": "array"}, lambda given: tuple(map(read_one, _items(given))))
+    return Kind({"type": "array"}, lambda value: tuple(map(read_one, _items(value))))
 
 
-def _token_headers(given: Any) -> tuple[str, ...]:
-    names = tuple(_items(given))
+def _token_headers(value: Any) -> tuple[str, ...]:
+    names = tuple(_items(value))
     if names:
         _assumed({TOKEN_HEADERS: names})
     return names
 
 
-def _shard(given: Any) -> str:
-    named = given
-    if given == "hostname":
+def _shard(value: Any) -> str:
+    name = value
+    if value == "hostname":
         number = re.search(r"-([0-9]{1,4})$", gethostname())
         if number is None:
-            raise ValueError(f"is hostname, and {gethostname()} does not end in a hyphen and a number")
-        named = f"s{number[1]}"
-    if isinstance(named, str) and re.fullmatch(SHARD_NAME, named):
-        return named
+            raise ValueError(f"is hostname, but {gethostname()} does not end with a hyphen and a number")
+        name = f"s{number[1]}"
+    if isinstance(name, str) and re.fullmatch(SHARD_NAME, name):
+        return name
     raise ValueError("must be letters and a number such as s3, or hostname")
 
 
@@ -200,9 +198,8 @@ _SOME = whole(1, MOST)
 _SHARD = Kind({"type": "string"}, _shard)
 _HOST = _like(r"[!-~]*", "must be an address or a name")  # an empty string means all addresses
 _PREFIX = _like(r"[A-Za-z0-9-]*", "must be the beginning of a header's name: letters, digits and hyphens")
-_TOKEN = _like(
-    r"[!-~]+", "takes one or more printable ASCII characters, and no spaces"
-)  # the message must not show the token
+# The message of a token, and of a URL with a user, must not begin with "must": the value would follow.
+_TOKEN = _like(r"[!-~]+", "is invalid: use printable ASCII characters without spaces")
 
 #: The kinds of paths. A fixture can also be the name of a packaged one.
 FIXTURE = Kind({"type": "string", "format": "path"}, _fixture)
@@ -262,15 +259,14 @@ class Settings(ServiceSettings):
     token_headers: Annotated[Sequence[str], Kind({"type": "array"}, _token_headers)] = ()
 
     def __post_init__(self) -> None:
-        own: Any = type(self)
-        known = declared(own)
-        found, wrong = read(known, {setting.name: getattr(self, setting.name) for setting in known})
-        if wrong:
-            raise BadSetting(complaint(wrong))
+        known = declared(type(self))
+        values, mistakes = read(known, {setting.name: getattr(self, setting.name) for setting in known})
+        if mistakes:
+            raise BadSetting(complaint(mistakes))
         for setting in known:
-            object.__setattr__(self, setting.name, found.get(setting.name, setting.default))
+            object.__setattr__(self, setting.name, values.get(setting.name, setting.default))
         if self.control_token is not None and self.control_open:
-            raise BadSetting("either a control token is wanted or the control interface is open, not both")
+            raise BadSetting("control_token and control_open cannot be combined. Set only one of them")
 
     @property
     def assumed(self) -> Mapping[str, object]:
@@ -290,15 +286,15 @@ class ServerSettings(Settings):
 
     Args:
         host: The address to listen on.
-        port: The port to listen on. 0 takes any free port, and the first line printed says which.
-        tls: Serve HTTPS too, on a separate port, with a certificate that the server makes.
-        tls_port: The port for HTTPS. By default the one after --port, or any free one.
+        port: The port to listen on. 0 takes any free port, which the first line of output names.
+        tls: Also serve HTTPS, on a separate port, with a certificate that the server makes.
+        tls_port: The port for HTTPS, by default the port after --port, or any free port.
         tls_names: A name or an address for the certificate, beside localhost. Can be repeated.
         tls_folder: The folder for the certificate authority, so that clients trust the next run too. By
             default each run makes a new authority.
-        certfile: A certificate (PEM) for TLS: on --port, or with --tls on the port for HTTPS.
+        certfile: The certificate (PEM) for TLS: on --port, or with --tls on the port for HTTPS.
         keyfile: The key of the certificate, if it is in a separate file.
-        quiet: Print no line for each request.
+        quiet: Do not print a line for each request.
         log: The format of the line for a request: json, or text, which leaves out requests by the page.
         ready_file: A file that exists while the server listens. It holds the addresses in JSON.
         watch: Load the fixture again after each edit.
@@ -343,19 +339,19 @@ def configured(
 
         @wraps(method)
         def called(self: M, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            strange = [
+            unknown = [
                 f"{name} is not known here{nearest(name, known)}" for name in kwargs if name not in known
             ]
-            if strange:
-                raise BadSetting(complaint(strange))
+            if unknown:
+                raise BadSetting(complaint(unknown))
             try:
                 taken.bind(*args, **kwargs)
             except TypeError as problem:
-                raise BadSetting("one argument may stand without a name: the fixture") from problem
+                raise BadSetting("only the fixture can be a positional argument") from problem
             method(self, settings(*args, **kwargs))
 
-        itself = Formal("self", Formal.POSITIONAL_ONLY)
-        called.__signature__ = taken.replace(parameters=[itself, *known.values()])  # type: ignore[attr-defined]
+        instance = Formal("self", Formal.POSITIONAL_ONLY)
+        called.__signature__ = taken.replace(parameters=[instance, *known.values()])  # type: ignore[attr-defined]
         return called
 
     return decorate

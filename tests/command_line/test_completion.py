@@ -75,8 +75,8 @@ def test_a_second_installation_adds_no_line(tmp_path: Path) -> None:
         home.mkdir()
         for name in (".bashrc", ".zshrc"):
             (home / name).write_text("echo mine")
-        assert install(shell, str(home)).out.count(" is written\n") == (1 if shell == "fish" else 2)
-        assert install(shell, str(home)).out.count(" is written\n") == 1
+        assert install(shell, str(home)).out.count("Wrote ") == (1 if shell == "fish" else 2)
+        assert install(shell, str(home)).out.count("Wrote ") == 1
         for name in (".bashrc", ".zshrc"):
             lines = (home / name).read_text().splitlines()
             assert len(lines) == (2 if name == f".{shell}rc" else 1)
@@ -97,7 +97,7 @@ def test_without_a_usable_home_folder_nothing_is_installed(
     assert (done.status, done.err.count("\n"), ".local" in done.err) == (2, 1, True)
     assert [path.name for path in tmp_path.rglob("*")] == [".local"]
     done = install("zsh", "", ZDOTDIR=str(tmp_path), XDG_DATA_HOME=str(tmp_path / "data"))
-    assert (done.status, done.out.count(" is written\n")) == (0, 2)
+    assert (done.status, done.out.count("Wrote ")) == (0, 2)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)  # a user without an account
     done = install("bash", None)
-    assert (done.status, done.err.count("\n"), "set HOME" in done.err) == (2, 1, True)
+    assert (done.status, done.err.count("\n"), "Set HOME" in done.err) == (2, 1, True)

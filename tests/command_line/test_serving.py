@@ -58,7 +58,7 @@ def test_an_edited_fixture_is_loaded_again(tmp_path: Path) -> None:
             ):
                 edit(main, content)
                 line = server.stderr.readline()
-                assert "stays as it was" in line
+                assert "The world is unchanged" in line
                 assert place in line
                 wait_for(there, "net", 2031)
             main.unlink()

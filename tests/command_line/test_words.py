@@ -93,7 +93,7 @@ class Recorder(BaseHTTPRequestHandler):
         pass
 
 
-def test_words_are_read_as_the_parameter_needs(subtests: pytest.Subtests) -> None:
+def test_arguments_are_parsed_by_the_type_of_the_parameter(subtests: pytest.Subtests) -> None:
     """A word is a text where a text is accepted; else JSON, or pairs."""
     with HTTPServer(("127.0.0.1", 0), Recorder) as server:
         requests: list[tuple[Any, bool]] = []
@@ -119,22 +119,25 @@ def read(query: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def test_unusable_words_are_refused_in_a_line(url: str, subtests: pytest.Subtests) -> None:
+def test_invalid_arguments_are_rejected_with_one_line(url: str, subtests: pytest.Subtests) -> None:
     for words, message in (
         ("xyzzy", "there is no command 'xyzzy'; see reseller-sandbox --help"),
         ("clock advnce", "no command 'advnce'; did you mean advance? See reseller-sandbox clock --help"),
-        ("faults add --kind reset", "there is no option --kind; kind is given without a name; see"),
-        ("sweep --command x", "there is no option --command; command is given without a name; see"),
+        ("faults add --kind reset", "there is no option --kind; kind is an argument, not an option; see"),
+        ("sweep --command x", "there is no option --command; command is an argument, not an option; see"),
         ("faults add --value=x --nam x", "there is no option --nam; did you mean --name? See"),
-        ("faults add reset times=1", "kind is one word, or NAME=VALUE pairs alone, not: reset times=1; see"),
+        (
+            "faults add reset times=1",
+            "kind must be one word, or only NAME=VALUE pairs, not: reset times=1; see",
+        ),
         ("faults add hang --match operaton=v3.*", "match.operaton is not known here; did you mean oper"),
         ("clock advance --until domian=x.com", "until.domian is not known here; did you mean domain"),
         ("faults add --preset flakey", "did you mean flaky"),
         ("journal find --limit x", "limit must be an integer"),
         ("clock advance -- -P1D", "not '-P1D'"),
-        ("ledger --account main find", "--account is an option of find: write it after find"),
+        ("ledger --account main find", "--account is an option of find. Write it after find"),
         ("wait --timeout soon", "invalid value for '--timeout'"),
-        ("sign GET https://a.test/_worlds/w1/v2.0/domain/zones", "v2.0 is not signed"),
+        ("sign GET https://a.test/_worlds/w1/v2.0/domain/zones", "v2.0 requests carry a token"),
         ("history load @/no/such", "/no/such cannot be read: No such file or directory; see"),
         ("health show --url localhost:8053", "must be a URL that begins with http:// or https://"),
         ("health show --port x", "--port must be an integer from 0 to 65535, not 'x'"),
@@ -199,7 +202,7 @@ GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request",
 
 
 @given(group=st.sampled_from(GROUPS), words=WORDS)
-def test_any_words_end_in_a_line_or_an_answer(group: str, words: list[str]) -> None:
+def test_any_arguments_end_with_an_error_line_or_a_response(group: str, words: list[str]) -> None:
     done = run(group, *words, env={"RESELLER_SANDBOX_PORT": "1", "HOME": "/nowhere"})
     assert done.status in (0, 1, 2, 3)
     if done.status:

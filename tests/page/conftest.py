@@ -131,7 +131,7 @@ def press(scope: Page | Locator, name: str) -> None:
 
 
 def journal_rows(page: Page) -> Locator:
-    return page.get_by_role("list", name="What happened").get_by_role("listitem")
+    return page.get_by_role("list", name="Events").get_by_role("listitem")
 
 
 def name_rows(page: Page) -> Locator:

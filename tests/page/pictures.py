@@ -41,7 +41,7 @@ def walk(sandbox: Sandbox, page: Page, stop: Callable[[str], object] = lambda na
     expect(entry).to_contain_text("10.00 USD are needed and the balance is 1.00 USD")
     expect(entry).to_contain_text("Remedy: top up the balance by 9.00 USD or more")
     stop("refused")
-    press(page, "Go back and try again")
+    press(page, "Rewind and edit")
     body = page.get_by_label("Body", exact=True)
     expect(body).not_to_be_empty()
     assert json.loads(body.input_value()) == CREATE

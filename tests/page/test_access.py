@@ -23,7 +23,7 @@ def test_the_token_is_requested_once_and_stays_secret(browser: Browser) -> None:
         dialog = page.get_by_role("dialog", name="Control token")
         for token in ("open-barley", "open-sesame"):
             dialog.get_by_label("Token").fill(token)
-            press(dialog, "Come in")
+            press(dialog, "Sign in")
             if token == "open-barley":
                 expect(dialog.get_by_role("alert")).to_contain_text("token")
         page.get_by_role("switch", name="outage").check()

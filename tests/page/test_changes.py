@@ -136,7 +136,7 @@ def test_a_checked_name_is_sniped_and_a_transfer_rejected(
     assert served.transfers["arriving.com"].status != "pending"
 
 
-def test_an_action_with_a_time_or_a_request_makes_a_plan(open_page: Open, served: Sandbox) -> None:
+def test_an_action_with_a_time_or_a_request_is_scheduled(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/third-parties/free.com?when=at&on=P3D")
     press(page, "Register")
     scheduled = page.get_by_role("listitem").filter(has_text="#1")
@@ -149,6 +149,6 @@ def test_an_action_with_a_time_or_a_request_makes_a_plan(open_page: Open, served
     page.get_by_label("Operation of the request").fill("v3.balance")
     page.get_by_label("Operation of the request").press("Enter")
     press(page, "Hold")
-    expect(page.locator("page-notices")).to_contain_text("Planned: Hold.")
+    expect(page.locator("page-notices")).to_contain_text("Scheduled: Hold.")
     (made,) = served.scheduled.list().scheduled
     assert (made.action, made.after is not None) == ("hold", True)

@@ -31,7 +31,7 @@ def test_an_example_is_filled_in_and_signed(open_page: Open, served: Sandbox) ->
     secret = served.account("main").secret
     assert secret not in page.content()
     assert hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest() in sent
-    page.get_by_text("Send it again from elsewhere").click()
+    page.get_by_text("Copy as…").click()
     expect(page.locator(".copied").first).to_contain_text("reseller-sandbox request POST")
     page.locator(".answer").get_by_role("link", name="r1").click()
     expect(page).to_have_url(re.compile(r"#/journal/r1"))
@@ -61,7 +61,7 @@ def test_a_v2_request_carries_the_token_of_the_chosen_account(open_page: Open, s
 
 def test_a_broken_connection_is_reported(open_page: Open, served: Sandbox) -> None:
     served.faults.add("close", match={"operation": "v3.balance"})
-    send(open_page("/#/console/v3.balance"), "No whole answer came")
+    send(open_page("/#/console/v3.balance"), "The response is incomplete")
 
 
 @pytest.mark.parametrize("interface", ["v3", "v2"])

@@ -49,7 +49,7 @@ def test_an_empty_journal_shows_address_credentials_and_a_request(served: Sandbo
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
             assert_fits(page)
-        page.get_by_text("Send one from elsewhere").click()
+        page.get_by_text("Copy as…").click()
         fork.clock.advance("P1D")  # an event that is no request
         command = view.locator(".copied", has_text="curl").first.locator("code")
         expect(command).to_contain_text(f"{account.key}")
@@ -61,7 +61,7 @@ def test_an_empty_journal_shows_address_credentials_and_a_request(served: Sandbo
         fork.journal.clear()
         expect(page.get_by_text(GUIDE)).to_be_visible()
         show(page, "/#/journal?world=fresh&outcome=refused")
-        expect(page.get_by_text("Nothing is here yet")).to_be_visible()
+        expect(page.get_by_text("No events yet")).to_be_visible()
         expect(page.get_by_text(GUIDE)).to_have_count(0)
 
 
@@ -80,7 +80,7 @@ def test_a_request_is_shown_in_full_with_aligned_columns(wire: Api, open_page: O
     page.get_by_role("link", name="r2").click()
     detail = page.get_by_role("region", name="Request r2")
     expect(detail).to_contain_text("Refused: name_taken")
-    expect(detail).to_contain_text("It changed nothing")
+    expect(detail).to_contain_text("No changes.")
     expect(detail).to_contain_text("v3.errors.http_status")
     assert_accessible(page)
     for key in ("j", "j", "Enter"):
@@ -92,11 +92,11 @@ def test_a_request_is_forked_rewound_and_made_to_fail(served: Sandbox, wire: Api
     wire.get("/v3/balance")
     wire.post("/v3/domains/createDomain", CREATE)
     page = open_page("/#/journal/r2")
-    press(page, "Make this fail next time")
-    sheet = page.get_by_role("dialog", name="Make this fail next time")
+    press(page, "Add a fault for this request")
+    sheet = page.get_by_role("dialog", name="Add a fault for this request")
     expect(sheet).to_contain_text("reseller-sandbox faults add reset")
-    press(sheet, "Make this fail next time")
-    expect(page.locator("page-notices")).to_contain_text("waits for it")
+    press(sheet, "Add a fault for this request")
+    expect(page.locator("page-notices")).to_contain_text("is added")
     (rule,) = served.faults.list().faults
     assert rule.match == {"operation": "v3.createDomain", "domain": "new.com"}
     assert rule.when["times"] == 1
@@ -143,12 +143,12 @@ def test_events_are_filtered_and_the_filter_has_an_address(
     expect(journal_rows(other)).to_have_count(1)
 
 
-def test_a_request_is_sent_again_from_elsewhere(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_a_request_is_copied_as_code(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.post("/v3/domains/createDomain", CREATE)
     wire.send("GET", "/V2.0/domain/new.com/check", [("X-Auth-Token", served.account().token)])
     for number, answer in ((1, "name_taken"), (2, '"code":200')):
         page = open_page(f"/#/journal/r{number}")
-        page.get_by_text("Send it again from elsewhere").click()
+        page.get_by_text("Copy as…").click()
         shell, curl, python, php, node = (
             page.locator(".copied").filter(has_text=re.compile(f"^{name}")).locator("code").inner_text()
             for name in ("Shell", "curl", "httpx", "PHP", "Node")

@@ -34,7 +34,7 @@ def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page
         served.names.add(f"many{number}.com", account="main")
     page.goto("/#/names?like=many")
     expect(rows).to_have_count(50)
-    for direction, count in (("further", 10), ("before", 50)):
+    for direction, count in (("next", 10), ("previous", 50)):
         page.get_by_role("link", name=direction).click()
         expect(rows).to_have_count(count)
 
@@ -69,7 +69,7 @@ def test_a_name_is_shown_with_its_life(served: Sandbox, wire: Api, open_page: Op
 
 def test_third_parties_act_on_a_name(served: Sandbox, open_page: Open) -> None:
     page = open_page("/#/names/free.com")
-    expect(page.get_by_text("nobody holds it")).to_be_visible()
+    expect(page.get_by_text("not registered")).to_be_visible()
     press(page, "A stranger registers it")
     expect(page.get_by_role("button", name="The registry releases it", exact=True)).to_be_visible()
     assert served.names["free.com"].account == "outside"
@@ -95,7 +95,7 @@ def test_money_is_drawn_and_leads_to_its_requests(open_page: Open, served: Sandb
     search = page.get_by_label("Search movements by name")
     search.fill("nothing.com")
     search.press("Enter")
-    expect(page.get_by_text("No money has moved.")).to_be_visible()
+    expect(page.get_by_text("No movements.")).to_be_visible()
     expect(page).to_have_url(re.compile("domain=nothing.com"))
     page.goto("/#/money?domain=active.com")
     row.get_by_role("link", name=re.compile("^r")).click()

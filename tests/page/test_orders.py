@@ -92,7 +92,7 @@ def test_the_journal_is_right_after_events_and_rewinds_during_its_request(
             wire.get("/v3/balance")
         served.clock.advance("P1D")
         expect(page.locator("page-clock")).to_contain_text("2026-03-02")
-    expect(page.get_by_text("Nothing is here yet")).to_be_visible()
+    expect(page.get_by_text("No events yet")).to_be_visible()
     complete = re.compile(r"/_sandbox/journal\?limit=")
     with delayed(page, complete):
         page.get_by_label("Outcome").select_option("all outcomes")
@@ -116,7 +116,7 @@ LEADING = (
     ("travel?at=after:r1", "Fork from here", "worlds/fork"),
     ("travel?at=after:r1", "Go back here", "history/rewind"),
     ("travel?at=after:r1", "Go back", "snapshots/*/restore"),
-    ("journal/r1", "Go back and try again", "history/rewind"),
+    ("journal/r1", "Rewind and edit", "history/rewind"),
     ("journal/r1", "Rewind to before", "history/rewind"),
     ("journal/r1", "Fork from before", "worlds/fork"),
     ("worlds", "Fork this world", "worlds/fork"),
@@ -153,13 +153,13 @@ def test_a_late_advance_moves_no_clock_of_another_world(side: Sandbox, open_page
     page = open_page()
     show(page, "/#/names")
     page.get_by_role("button", name="Move time").click()
-    expect(page.locator("page-clock")).to_contain_text("It would be")
+    expect(page.locator("page-clock")).to_contain_text("Preview:")
     advance = re.compile(r":\d+/_sandbox/clock/advance$")
     with delayed(page, advance):
         with page.expect_request(advance):
             press(page, "Advance")
         show(page, "/#/names?world=side")
-    expect(page.locator("page-notices")).to_contain_text("on the way")
+    expect(page.locator("page-notices")).to_contain_text("The clock is at")
     settle(page)
     expect(page.locator("page-clock .now time")).to_have_text(f"{side.clock.now:%Y-%m-%d %H:%M:%S}")
 

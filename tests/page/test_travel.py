@@ -26,7 +26,7 @@ def _past(wire: Api) -> None:
 def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> None:
     before = whole(served)
     page = open_page("/#/travel")
-    slider = page.get_by_role("slider", name="Travel in the history")
+    slider = page.get_by_role("slider", name="Position in the history")
     expect(slider).to_have_value("4")
     for _ in range(2):
         page.keyboard.press("ArrowLeft")
@@ -49,7 +49,7 @@ def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> No
     assert whole(served) == before
 
 
-def test_the_past_becomes_the_present_and_a_branch_can_be_taken_up(served: Sandbox, open_page: Open) -> None:
+def test_a_world_is_rewound_and_switched_to_a_branch(served: Sandbox, open_page: Open) -> None:
     page = open_page("/#/travel?at=after:r1")
     press(page, "Fork from here")
     expect(page.get_by_label("World", exact=True)).not_to_have_value("default")
@@ -57,8 +57,8 @@ def test_the_past_becomes_the_present_and_a_branch_can_be_taken_up(served: Sandb
     press(page, "Go back here")
     expect(page.locator(".kept").first).to_contain_text("b1")
     assert "new.com" not in served.names
-    press(page, "Take it up")
-    expect(page.locator("page-notices")).to_contain_text("The world is there; what was left behind")
+    press(page, "Switch to this branch")
+    expect(page.locator("page-notices")).to_contain_text("Restored. The previous state")
     assert "new.com" in served.names
 
 

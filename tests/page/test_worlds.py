@@ -68,7 +68,7 @@ def test_worlds_are_listed_forked_and_dropped(open_page: Open, served: Sandbox) 
 def test_two_worlds_are_compared(open_page: Open, served: Sandbox, wire: Api) -> None:
     served.worlds.fork(name="before")
     page = open_page("/#/worlds?from=default&to=default")
-    expect(page.get_by_text("They are alike.")).to_be_visible()
+    expect(page.get_by_text("No differences.")).to_be_visible()
     wire.post("/v3/domains/createDomain", KEPT)
     page.get_by_label("One world").select_option("before")
     expect(page.locator("table.changes")).to_contain_text("kept.com")

@@ -32,7 +32,7 @@ def test_damage_anywhere_is_refused(kept: Kept, data: st.DataObject) -> None:
     for damaged in (wrong, content[:at], content + data.draw(st.binary(min_size=1, max_size=40))):
         path.write_bytes(damaged)
         words = refusal(path) if damaged else "damaged"
-        assert "damaged" in words or "no file that worlds are kept in" in words or "of version" in words
+        assert "damaged" in words or "is not a state file" in words or "of version" in words
 
 
 def test_damage_with_a_correct_checksum_is_refused_without_the_name_of_an_exception(
@@ -57,8 +57,8 @@ def test_records_of_another_version_are_refused_by_name(kept: Kept, tmp_path: Pa
 def test_a_file_that_no_server_can_use_is_refused_and_stays(tmp_path: Path) -> None:
     path, fifo = tmp_path / "other", tmp_path / "fifo"
     for content, words in (
-        (b"zones: {com: {}}\n", "no file that worlds are kept in"),
-        (b"\x80\x04\x95", "no file that worlds are kept in"),
+        (b"zones: {com: {}}\n", "is not a state file"),
+        (b"\x80\x04\x95", "is not a state file"),
         (b"reseller-sandbox worlds, version 99\n", "of version 99 of the format; this program reads 5"),
     ):
         path.write_bytes(content)

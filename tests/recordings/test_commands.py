@@ -77,7 +77,7 @@ def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) ->
     ):
         other.write_bytes(packed([*before, *change, *after]))
         done = command("replay", other)
-        assert (done.status, done.out.splitlines()[0]) == (1, "what happened by itself: the event differs")
+        assert (done.status, done.out.splitlines()[0]) == (1, "timed events: the event differs")
         difference = json.loads(command("replay", other, "--json").out)["difference"]
         assert (difference["recorded"], difference["replayed"]) == (recorded, replayed)
     for step in steps:
@@ -86,7 +86,7 @@ def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) ->
     other.write_bytes(packed(steps))
     done = command("replay", other)
     title, ours, theirs = done.out.splitlines()
-    assert (done.status, title) == (1, "r1 v3.createDomain: the body of the answer differs")
+    assert (done.status, title) == (1, "r1 v3.createDomain: the body of the response differs")
     assert "last.com" in ours
     assert "lost.com" in theirs
 

@@ -169,7 +169,7 @@ def test_an_opened_recording_is_a_new_world_at_the_end_of_the_past() -> None:
 def test_a_recording_cannot_name_files() -> None:
     head = {**LINES[0], "settings": {"fixture": "/etc/hostname", "profile": "/etc/hostname"}}
     sandbox = Sandbox(REGISTRY)
-    with pytest.raises(Refused, match=r"invalid_recording.*settings cannot be fixture, profile"):
+    with pytest.raises(Refused, match=r"invalid_recording.*unknown settings: fixture, profile"):
         sandbox.worlds.open(b64encode(packed([head, *LINES[1:]])).decode())
     assert len(sandbox.worlds.list().worlds) == 1
 

@@ -47,7 +47,7 @@ def test_the_command_line_refuses_to_start_without_a_guard() -> None:
         (["--host", "0.0.0.0"], "--control-token", "--control-open"),
         (["--host", "no.such.host.invalid"], "there is no host"),
         (["--control-token", "two words"], "printable ASCII"),
-        (["--control-token", TOKEN, "--control-open"], "not both"),
+        (["--control-token", TOKEN, "--control-open"], "cannot be combined"),
     ):
         line = refusal("serve", "--port", "0", *options)
         assert all(word in line for word in words), line

@@ -193,6 +193,6 @@ def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
     """The address of a server, and the public address."""
     url = f"http://user:{PLANTED}@127.0.0.1:1"
     for use in (connect, lambda url: Sandbox(public_urls=[url])):
-        with pytest.raises(BadSetting, match="with a user in it") as refused:
+        with pytest.raises(BadSetting, match="is a URL with a user") as refused:
             use(url)
         assert PLANTED not in str(refused.value)

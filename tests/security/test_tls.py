@@ -42,9 +42,9 @@ def test_a_certificate_is_served_with_its_key_and_refused_otherwise(tmp_path: Pa
         (files(certfile="missing"), "missing: No such file"),
         ([*ports, *files(certfile="cert", keyfile="key")], "HTTP and for HTTPS are the same: 8055"),
         (files(certfile="cert", keyfile="missing"), "missing: No such file"),
-        (files(certfile="text"), "text is no certificate with its key"),
-        (files(certfile="cert"), "cert is no certificate with its key"),
-        (files(certfile="cert", keyfile="other"), "is no certificate with its key"),
+        (files(certfile="text"), "text is not a certificate with its key"),
+        (files(certfile="cert"), "cert is not a certificate with its key"),
+        (files(certfile="cert", keyfile="other"), "is not a certificate with its key"),
         (files(keyfile="key"), "without a certificate"),
     ):
         with subtests.test(options=options):

@@ -58,5 +58,5 @@ def test_a_token_that_no_header_can_carry_is_refused() -> None:
     for token in ("", "two words", "line\nbreak", "töken"):
         with pytest.raises(BadSetting, match="printable ASCII"):
             Sandbox(REGISTRY, control_token=token)
-    with pytest.raises(BadSetting, match="not both"):
+    with pytest.raises(BadSetting, match="cannot be combined"):
         Sandbox(REGISTRY, control_token=TOKEN, control_open=True)

@@ -100,7 +100,7 @@ def is_served(served: Served) -> bool:
         return client.ask(GET).status == 200
 
 
-def test_a_connection_that_was_left_gives_its_place_away(serve: Callable[..., Served], subtests) -> None:
+def test_an_abandoned_connection_frees_its_place(serve: Callable[..., Served], subtests) -> None:
     served = serve(max_connections=1)
     for rule in (
         {"kind": "hang"},

@@ -111,7 +111,7 @@ def test_heads_and_trailers_up_to_the_limit_are_accepted(served: Served) -> None
     assert served.entries(4)[-1].request.body == "x" * (MAX_HEAD // 8)
 
 
-def test_an_upgrade_is_not_made(served: Served) -> None:
+def test_an_upgrade_header_is_ignored(served: Served) -> None:
     """The request and its body are answered as without it, and so is the next request.
 
     The packet may end within the header's name: clients for Java ask with every request.
@@ -145,7 +145,7 @@ def test_head_has_the_headers_of_get_and_no_body(served: Served) -> None:
 
 
 @pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
-def test_a_raw_name_is_found_by_the_signature_of_the_raw_target(served: Served, version: bytes) -> None:
+def test_a_raw_name_is_signed_as_sent(served: Served, version: bytes) -> None:
     """The percent-encoded form was never sent. Both are the same in a target in absolute form."""
     for target in (READ, f"http://localhost{READ}"):
         request = served.signed("GET", READ).replace(READ.encode(), target.encode())

@@ -91,7 +91,7 @@ def hangup() -> Iterator[Callable[[Any], Any]]:
     signal.signal(signal.SIGHUP, before)
 
 
-def test_a_signal_lets_a_delayed_answer_finish_and_no_endless_delay(hangup: Callable[[Any], Any]) -> None:
+def test_a_signal_waits_for_delayed_responses_but_not_for_endless_ones(hangup: Callable[[Any], Any]) -> None:
     hangup(signal.SIG_DFL)
     end = signal.SIGHUP
     with serving(end=end) as there:

@@ -43,7 +43,7 @@ def test_plain_http_on_the_tls_port_is_answered_and_journaled(served: Served, su
             assert client.answer().status == 400
 
 
-def test_a_greeting_that_comes_byte_by_byte_is_waited_for_and_delays_nobody(served: Served) -> None:
+def test_a_slow_tls_handshake_does_not_delay_other_clients(served: Served) -> None:
     slow = served.connected(served.server.tls_port)
     for number in range(len(HELLO)):
         slow.sendall(HELLO[number : number + 1])
@@ -53,7 +53,7 @@ def test_a_greeting_that_comes_byte_by_byte_is_waited_for_and_delays_nobody(serv
         slow.recv(1)
 
 
-def test_a_client_that_does_not_know_the_authority_is_logged(
+def test_a_client_that_does_not_trust_the_authority_is_logged(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The client itself may show nothing but a failed handshake."""
@@ -61,5 +61,5 @@ def test_a_client_that_does_not_know_the_authority_is_logged(
         ssl.create_default_context().wrap_socket(sock, server_hostname="127.0.0.1")
     served.server.stop()
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("WARNING", "A client has left: it does not know the authority that signed the certificate.")
+        ("WARNING", "A client disconnected: it does not trust the authority of the certificate.")
     ]

@@ -8,7 +8,7 @@ from tests.benchmarks import soak
 
 
 @pytest.mark.slow
-def test_nothing_goes_wrong_under_load() -> None:
+def test_all_requests_succeed_under_load() -> None:
     """No charge is lost or comes twice, and a killed server goes on from its last whole save."""
     seen = soak.soaked(5)
     assert seen.answers["own"]

@@ -126,7 +126,7 @@ def test_each_setting_has_its_effect_in_a_server(folder: Path, turn: int) -> Non
     assert json.loads((folder / "log").read_text().splitlines()[-1])["level"] in ("info", "warning")
 
 
-def test_a_nearer_source_counts(folder: Path) -> None:
+def test_a_setting_of_a_nearer_source_takes_precedence(folder: Path) -> None:
     """Shown by the header that a request is signed with, and by the port that a command asks."""
     sign = ("sign", "GET", "/v3/balance", "--fixture", "default")
     variables = {"RESELLER_SANDBOX_HEADER_PREFIX": "X-ENV-", "RESELLER_SANDBOX_PORT": "2"}
@@ -144,7 +144,7 @@ def test_a_nearer_source_counts(folder: Path) -> None:
         assert (done.status, f"127.0.0.1:{port}:" in done.err) == (3, True), done.err
 
 
-def test_each_assumption_comes_from_its_nearest_source(folder: Path) -> None:
+def test_each_assumption_is_taken_from_the_nearest_source(folder: Path) -> None:
     """The file is the nearest one with the table; its paths start from its folder, its keys need no quotes.
 
     A setting that stands for an assumption goes with it: the nearer of the two counts.

@@ -171,7 +171,7 @@ def test_workers_with_the_same_credential_differ_by_their_connections() -> None:
 def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
     for words, problem in (
         (["--schedule", "anna", "--", "true"], "anna has no request waiting where 'anna' lets one through"),
-        (["--url", "http://127.0.0.1:9", "--", "true"], "--url does not go with explore"),
+        (["--url", "http://127.0.0.1:9", "--", "true"], "--url cannot be used with explore"),
         (["--actors", "0", "--", "true"], "0 is not in the range"),
         (["--invariant", "nowhere:at_all", "--", "true"], "--invariant nowhere:at_all"),
         (["--", "/nowhere/at-all"], "/nowhere/at-all cannot be run"),

@@ -59,12 +59,12 @@ def test_a_shorter_longer_or_changed_file_is_refused(tmp_path: Path) -> None:
         at: content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in range(BEGIN, len(content))
     }
     for size, changed in changes.items():
-        assert ("no file that worlds" if size < BEGIN else "its checksum is wrong") in problem(changed), size
+        assert ("is not a state file" if size < BEGIN else "its checksum is wrong") in problem(changed), size
     for at, changed in flips.items():
         assert at < BEGIN or "its checksum is wrong" in problem(changed), at
     assert "its checksum is wrong" in problem(content + b"!")
     assert "it is of version 7 of the format; this program reads 8" in problem(content, 8)
-    assert "no file that worlds are kept in" in problem(content.replace(b" 7\n", b" x\n"))
+    assert "is not a state file" in problem(content.replace(b" 7\n", b" x\n"))
 
 
 def test_a_failed_write_leaves_the_file_and_no_other(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_objects_of_other_kinds_are_not_written_and_not_read(tmp_path: Path) -> 
         (object(), "object"),
         (os.getcwd, "builtin_function_or_method"),
     ):
-        with pytest.raises(TypeError, match=f"{kind} is no kind of object that can be kept"):
+        with pytest.raises(TypeError, match=f"{kind} objects cannot be saved"):
             save(path, replace(kept, departed=foreign), Path.replace)
         assert [*tmp_path.iterdir()] == []
     save(path, kept, Path.replace)

@@ -24,10 +24,10 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
     state = world.state
     accounts = own_accounts(state)
     clock = "stands still at" if world.clock.frozen else "runs from"
-    held = len(state.holding_order)
+    contents = f"{len(state.zones)} zones, {len(state.holding_order)} names"
     lines = [
         f"reseller-sandbox on {' and '.join(urls)}",
-        f"  fixture {fixture}: {len(state.zones)} zones, {held} names; the clock {clock} {wire(world.now())}",
+        f"  fixture {fixture}: {contents}; the clock {clock} {wire(world.now())}",
         "",
         *_table([_COLUMNS, *(_row(account) for account in accounts)]),
         "",

@@ -20,25 +20,25 @@ _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n
 
 @click.command(cls=Command)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.option("--install", is_flag=True, help="Put it where the shell finds it when it starts.")
+@click.option("--install", is_flag=True, help="Write the script to a file that the shell loads at its start.")
 def completion(shell: str, install: bool) -> None:
     """Print or install the shell completion of commands and options."""
     if not install:
         click.echo(_script(shell))
         return
     for file in _install(shell):
-        click.echo(f"{file} is written")
-    click.echo(f"Begin a new {shell} to use it.")
+        click.echo(f"Wrote {file}.")
+    click.echo(f"Start a new {shell} to use the completion.")
 
 
 def _script(shell: str) -> str:
     """Return the completion script of a shell."""
-    found = get_completion_class(shell)
-    assert found is not None
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
     name = PROGRAM.replace("-", "_").upper()
-    complete = found(click.Command(PROGRAM), {}, PROGRAM, f"_{name}_COMPLETE")
-    made = complete.source_template % complete.source_vars()
-    return f"{_ZSH}{made}" if shell == "zsh" else made
+    complete = completion_class(click.Command(PROGRAM), {}, PROGRAM, f"_{name}_COMPLETE")
+    script = complete.source_template % complete.source_vars()
+    return f"{_ZSH}{script}" if shell == "zsh" else script
 
 
 def _install(shell: str) -> list[Path]:
@@ -51,35 +51,31 @@ def _install(shell: str) -> list[Path]:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(_script(shell), "utf-8")
-        return [place, start] if start and _has_come_to_read(start, place) else [place]
+        return [place, start] if start and _add_line(start, place) else [place]
     except (OSError, UnicodeError) as problem:
         give_up(f"{getattr(problem, 'filename', None) or place}: {getattr(problem, 'strerror', problem)}")
 
 
-def _has_come_to_read(start: Path, place: Path) -> bool:
-    """Make ``start`` read ``place``. Return whether the line had to be added."""
+def _add_line(start: Path, place: Path) -> bool:
+    """Add a line to ``start`` that loads ``place``. Return False if ``start`` has the line already."""
     line = f". {shlex.quote(str(place))}"
-    told = start.read_text("utf-8") if start.exists() else ""
-    if line in told.splitlines():
+    text = start.read_text("utf-8") if start.exists() else ""
+    if line in text.splitlines():
         return False
     with start.open("a", encoding="utf-8") as file:
-        file.write("\n" * (bool(told) and not told.endswith("\n")) + f"{line}\n")
+        file.write("\n" * (bool(text) and not text.endswith("\n")) + f"{line}\n")
     return True
 
 
 def _folder(variable: str, default: str) -> Path:
     """Return the folder that a variable names, or the default folder in the home folder."""
-    named = os.environ.get(variable)
-    return Path(named) if named else _home() / default
+    path = os.environ.get(variable)
+    return Path(path) if path else _home() / default
 
 
 def _home() -> Path:
     """Return the user's home folder. End the program if there is none."""
-    instead = "set HOME, or print the script without --install"
-    try:
-        home = Path(os.environ["HOME"]) if "HOME" in os.environ else Path.home()
-    except RuntimeError:
-        give_up(f"nobody knows where your home folder is: {instead}")
-    if not (home.is_absolute() and home.is_dir()):
-        give_up(f"HOME is {os.environ.get('HOME', str(home))!r}, where no folder is: {instead}")
-    return home
+    home = os.environ.get("HOME", os.path.expanduser("~"))
+    if not (os.path.isabs(home) and os.path.isdir(home)):
+        give_up(f"there is no home folder {home!r}. Set HOME, or print the script without --install")
+    return Path(home)

@@ -20,16 +20,16 @@ from reseller_sandbox.sandbox import Sandbox
 @click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file for a page to look at in a browser.",
+    help="File to write a report to, as a page for a browser.",
 )
-@click.option("--operation", help="A pattern of the operations to look at, such as v3.*.")
+@click.option("--operation", help="Pattern of the operations to report, such as v3.*.")
 def coverage(as_json: bool, html: Path | None, operation: str | None, server: HttpTransport) -> None:
     """Print the coverage of the contract by the requests to a server, in all its worlds or in --world."""
     with calling(server):
-        found = Sandbox.through(server).coverage.items(
+        coverage_items = Sandbox.through(server).coverage.items(
             operation=operation, seen=True, everywhere=not server.world
         )
-    report = Report({one.key: one.mark for one in found.items}, "requests", operation)
+    report = Report({item.key: item.mark for item in coverage_items.items}, "requests", operation)
     if html is not None:
         write(html, page(report))
     if as_json:

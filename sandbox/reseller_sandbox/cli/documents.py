@@ -19,7 +19,7 @@ from reseller_sandbox.manual.diagram import mermaid
 from reseller_sandbox.registry.assumptions import catalogue, spelt
 from reseller_sandbox.settings import BadSetting, Settings, profile_of
 
-fixture = Listing("fixture", help="Begin or validate a fixture, and show the format of fixtures.")
+fixture = Listing("fixture", help="Write or validate a fixture, and show the format of fixtures.")
 
 
 @fixture.command("validate", cls=Command)
@@ -32,24 +32,24 @@ def fixture_validate(files: tuple[str, ...], as_json: bool) -> None:
     """
     from reseller_sandbox.app_factory import vocabulary  # the other commands need no Flask
 
-    told: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     words = vocabulary()
     for file in files:
         try:
             state = fixtures.load(fixtures.find(file), words=words).state
         except fixtures.FixtureError as problem:
-            told.append({"file": file, "problems": [one._asdict() for one in problem.problems]})
+            results.append({"file": file, "problems": [mistake._asdict() for mistake in problem.problems]})
             if not as_json:
                 click.echo(str(problem), err=True)
         else:
-            accounts = len(state.accounts) - 1  # every world has the one of the other registrars
-            held = {"zone": len(state.zones), "account": accounts, "order": len(state.orders)}
-            told.append({"file": file, **{f"{one}s": held[one] for one in held}, "problems": []})
+            accounts = len(state.accounts) - 1  # every world has the account of the other registrars
+            counts = {"zone": len(state.zones), "account": accounts, "order": len(state.orders)}
+            results.append({"file": file, **{f"{noun}s": counts[noun] for noun in counts}, "problems": []})
             if not as_json:
-                click.echo(f"{file}: good ({', '.join(plural(held[one], one) for one in held)})")
+                click.echo(f"{file}: valid ({', '.join(plural(counts[noun], noun) for noun in counts)})")
     if as_json:
-        say_json(told)
-    sys.exit(REFUSED if any(one["problems"] for one in told) else 0)
+        say_json(results)
+    sys.exit(REFUSED if any(result["problems"] for result in results) else 0)
 
 
 @fixture.command("new", cls=Command)
@@ -65,12 +65,12 @@ def fixture_new(file: Path | None) -> None:
             new.write(content)
     except OSError as problem:
         give_up(f"{file}: {problem.strerror}")
-    click.echo(f"{file} is written; try: reseller-sandbox serve --watch --fixture {shlex.quote(str(file))}")
+    click.echo(f"Wrote {file}. Try: reseller-sandbox serve --watch --fixture {shlex.quote(str(file))}")
 
 
 @fixture.command("schema", cls=Command)
 def fixture_schema() -> None:
-    """Print the JSON Schema of fixtures, with which editors complete and check a fixture."""
+    """Print the JSON Schema of fixtures, which editors use to complete and check a fixture."""
     click.echo(json.dumps(json_schema(), indent=2))
 
 
@@ -82,7 +82,11 @@ def fixture_example() -> None:
 
 @click.command(cls=Command)
 @click.option(
-    "--profile", "chosen", default="documented", help="documented, observed, or the path of a file."
+    "--profile",
+    "chosen",
+    default="documented",
+    show_default=True,
+    help="Profile to list: documented, observed, or the path of a file.",
 )
 @AS_JSON
 def assumptions(chosen: str, as_json: bool) -> None:
@@ -100,7 +104,7 @@ def assumptions(chosen: str, as_json: bool) -> None:
 
 
 @click.command(cls=Command)
-@click.option("--fixture", "path", help="The fixture whose lifecycle is printed. Default: default.")
+@click.option("--fixture", "path", help="Fixture whose lifecycle is printed.  [default: default]")
 def lifecycle(path: str | None) -> None:
     """Print the life of a name as a Mermaid state diagram."""
     try:

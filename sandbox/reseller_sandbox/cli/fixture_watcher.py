@@ -64,11 +64,11 @@ class Watch:
             with worlds.default.acting("history.load"):
                 worlds.begin_again(worlds.default, begin)
         except (BadSetting, Refused) as problem:
-            told = "; ".join(str(problem).splitlines())
-            log.error("The edited fixture is not loaded, and the world stays as it was: %s", told)
+            mistakes = "; ".join(str(problem).splitlines())
+            log.error("The edited fixture is invalid. The world is unchanged: %s", mistakes)
         else:
-            log.warning("The fixture has been edited: the world begins again as it says now.")
-        self._seen = versions | {one: at for one, at in self._versions().items() if one not in versions}
+            log.warning("The fixture was edited. The world restarts from the new version.")
+        self._seen = {**self._versions(), **versions}
 
     def _beginning(self) -> Snapshot:
         read: set[Path] = set()
@@ -82,9 +82,9 @@ class Watch:
 
 
 def _version(file: Path) -> tuple[int, ...]:
-    """Return values that change with every write of a file, or nothing while the file is missing."""
+    """Return values that change with every write of a file, or () while the file is missing."""
     try:
-        told = file.stat()
+        status = file.stat()
     except OSError:
         return ()
-    return told.st_mtime_ns, told.st_size, told.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

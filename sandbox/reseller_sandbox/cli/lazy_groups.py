@@ -24,7 +24,7 @@ class Listing(click.Group):
 
     def summaries(self) -> Mapping[str, str]:
         """Return the help of each command, by its name."""
-        return {name: one.help or "" for name, one in self.commands.items()}
+        return {name: command.help or "" for name, command in self.commands.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of all commands."""
@@ -76,20 +76,20 @@ class ResourceCommands(Listing):
         commands = {**dict(commands_of(RESOURCES[name])), **(more or {})}
         if alone is None and len(commands) == 1:
             (alone,) = commands.values()
-        by_itself = f"\n\nWithout a command: {alone.help}" if alone else ""
+        default = f"\n\nWithout a command: {alone.help}" if alone else ""
         # Omit the Python example, because the help is for the command line.
         about = unmarked(docstring(RESOURCES[name]).partition("\n\n>>>")[0])
         super().__init__(
             name,
             commands=commands,
-            callback=self._by_itself,
+            callback=self._run_alone,
             params=alone.params if alone else None,
             invoke_without_command=alone is not None,
-            help=f"{about}{by_itself}",
+            help=f"{about}{default}",
         )
         self._alone = alone
 
-    def _by_itself(self, **_: Any) -> None:
+    def _run_alone(self, **_: Any) -> None:
         context = click.get_current_context()
         if self._alone and context.invoked_subcommand is None:
             self._alone.invoke(context)
@@ -97,4 +97,4 @@ class ResourceCommands(Listing):
         command = context.invoked_subcommand
         for param in self.params:
             if param.name and context.get_parameter_source(param.name) is ParameterSource.COMMANDLINE:
-                context.fail(f"{param.opts[0]} is an option of {command}: write it after {command}")
+                context.fail(f"{param.opts[0]} is an option of {command}. Write it after {command}")

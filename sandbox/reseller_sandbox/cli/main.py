@@ -17,17 +17,17 @@ from reseller_sandbox.control import SUMMARIES
 _FIRST = """\
 A stateful sandbox for a domain-registration reseller API.
 
-  reseller-sandbox serve                          start it, and leave it running
+  reseller-sandbox serve                          start a server, and leave it running
   reseller-sandbox request GET /v3/balance        in a second terminal: send a signed request
-  reseller-sandbox journal follow                 watch each request as it comes
+  reseller-sandbox journal follow                 print each request as it arrives
   reseller-sandbox clock advance P30D             advance the clock by a month
   reseller-sandbox manual                         read the manual
   reseller-sandbox --help                         all commands"""
 
 #: The commands in the sections of the help. The empty section holds the commands of the resources.
 _SECTIONS = {
-    "Begin": ("serve", "request", "sign", "wait"),
-    "Look at a world of the server, and act on it": (),
+    "Get started": ("serve", "request", "sign", "wait"),
+    "Inspect and change a world of a server": (),
     "Find mistakes": ("sweep", "explore", "coverage", "replay", "recording", "calibrate"),
     "Files and documents": ("fixture", "openapi", "lifecycle", "deploy", "manual", "completion"),
 }
@@ -41,7 +41,7 @@ _COMMANDS = {
     "completion": ("completion", "Print or install the shell completion of commands and options."),
     "deploy": ("deploy", "Print files that run a sandbox elsewhere."),
     "explore": ("tools", "Run a program with several workers in every relevant order of their requests."),
-    "fixture": ("documents", "Begin or validate a fixture, and show the format of fixtures."),
+    "fixture": ("documents", "Write or validate a fixture, and show the format of fixtures."),
     "lifecycle": ("documents", "Print the life of a name as a Mermaid state diagram."),
     "manual": ("manual", "Print a page of the manual, or the list of its pages."),
     "openapi": ("openapi", "Print the OpenAPI document of an interface, to generate clients from it."),
@@ -88,17 +88,17 @@ class Commands(Command, Listing):
         if sys.stdout is None:
             give_up("standard output is closed")
         try:
-            ended = super().main(*args, **{**kwargs, "prog_name": PROGRAM, "standalone_mode": False})
-        except click.exceptions.NoArgsIsHelpError as without:
-            without.show()
+            status = super().main(*args, **{**kwargs, "prog_name": PROGRAM, "standalone_mode": False})
+        except click.exceptions.NoArgsIsHelpError as problem:
+            problem.show()
             sys.exit(UNUSABLE)
         except click.ClickException as problem:
-            give_up(_said(problem))
+            give_up(_usage_error(problem))
         except click.Abort:
             give_up("interrupted", 130)
         except OSError as problem:
             unwritten(problem)
-        sys.exit(ended if isinstance(ended, int) else 0)
+        sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. End without a message if the reader of the output has left."""
@@ -114,16 +114,16 @@ class Commands(Command, Listing):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return a command by name. The command of a resource has its operations as subcommands."""
         module = _OF_RESOURCES.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
-        own: click.Command | None = (
+        command: click.Command | None = (
             getattr(import_module(f"reseller_sandbox.cli.{module}"), cmd_name) if module else None
         )
         if cmd_name not in SUMMARIES:
-            return own
+            return command
         more = {
             name: getattr(import_module(f"reseller_sandbox.cli.{module}"), f"{cmd_name}_{name}")
             for name, module in _SUBCOMMANDS.get(cmd_name, {}).items()
         }
-        return ResourceCommands(cmd_name, own, more)
+        return ResourceCommands(cmd_name, command, more)
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings=_CONTEXT)
@@ -135,13 +135,13 @@ def main(context: click.Context) -> None:
         say(_FIRST)
 
 
-def _said(problem: click.ClickException) -> str:
+def _usage_error(problem: click.ClickException) -> str:
     """Return a usage error in one line, with a reference to the help."""
     message = " ".join(problem.format_message().rstrip(".").split())
     if isinstance(problem, click.NoSuchOption):
         near = f"; did you mean {problem.possibilities[0]}?" if problem.possibilities else ""
         if problem.ctx and problem.option_name[2:] in _arguments(problem.ctx):
-            near = f"; {problem.option_name[2:]} is given without a name"
+            near = f"; {problem.option_name[2:]} is an argument, not an option"
         message = f"there is no option {problem.option_name}{near}"
     context = getattr(problem, "ctx", None)
     if context is None:
@@ -153,7 +153,7 @@ def _said(problem: click.ClickException) -> str:
 def _arguments(context: click.Context) -> set[str]:
     """Return the displayed names of a command's arguments. Arguments of resources differ within click."""
     params = context.command.params
-    return {getattr(one, "called", one.name) for one in params if isinstance(one, click.Argument)}
+    return {getattr(param, "called", param.name) for param in params if isinstance(param, click.Argument)}
 
 
 def _occupy_standard_descriptors() -> None:

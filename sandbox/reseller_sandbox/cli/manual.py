@@ -21,19 +21,19 @@ _WIDEST = 100
 @click.option(
     "--write",
     type=click.Path(file_okay=False, path_type=Path),
-    help="A folder for all pages, as Sphinx takes them.",
+    help="Folder to write all pages to, as the source of a Sphinx site.",
 )
 def manual(page: str | None, write: Path | None) -> None:
     """Print a page of the manual, or the list of its pages."""
     if write is not None:
-        written(write)
+        write_pages(write)
     elif page is None:
-        listed()
+        print_list()
     else:
-        printed(page)
+        print_page(page)
 
 
-def listed() -> None:
+def print_list() -> None:
     """Print the names of all pages, with their titles."""
     all_pages = Manual()
     width = max(map(len, all_pages.pages))
@@ -42,15 +42,15 @@ def listed() -> None:
         for page in pages:
             click.echo(f"  {click.style(page.name.ljust(width), fg='cyan')}  {page.title}")
         click.echo()
-    click.echo("Read one with: reseller-sandbox manual PAGE")
+    click.echo("Read a page with: reseller-sandbox manual PAGE")
 
 
-def printed(name: str) -> None:
+def print_page(name: str) -> None:
     """Print a page, formatted on a terminal, and as Markdown elsewhere."""
     try:
         text = Manual().page(name).text
     except UnknownPage as problem:
-        give_up(f"{problem}; reseller-sandbox manual lists the pages")
+        give_up(f"{problem}. List the pages with: reseller-sandbox manual")
     if not sys.stdout.isatty():
         say(text.rstrip("\n"))
         return
@@ -71,7 +71,7 @@ html_show_sphinx = html_show_copyright = html_copy_source = False
 """
 
 
-def written(folder: Path) -> None:
+def write_pages(folder: Path) -> None:
     """Write every page below ``folder``, as the source of a Sphinx site."""
     pages = Manual()
     texts = {f"{page.name}.md": page.text for page in pages.pages.values()}

@@ -21,29 +21,23 @@ _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix
 
 @click.command(cls=Configured, named=_OF_DOCUMENTS)
 @click.argument("interface", type=click.Choice(["v3", "v2", "control"]))
-@click.option(
-    "--output", metavar="FILE", help="Write it there; a name that ends with .yaml is written in YAML."
-)
-@click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="How it is written.")
-@click.option("--url", help="Where the service will be, if not at the usual address of serve.")
-def openapi(
-    interface: str, output: str | None, form: str | None, url: str | None, given: dict[str, Any]
-) -> None:
+@click.option("--output", metavar="FILE", help="File to write. A name that ends with .yaml implies YAML.")
+@click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="Format of the document.")
+@click.option("--url", default=DEFAULT_URL, show_default=True, help="URL of the service in the document.")
+def openapi(interface: str, output: str | None, form: str | None, url: str, given: dict[str, Any]) -> None:
     """Print the OpenAPI document of an interface, to generate clients from it."""
     try:
         settings = Settings(**given)
         worlds = open_worlds(settings, frozen=True)
     except BadSetting as problem:
         give_up(str(problem))
-    there = (mount.interface for mount in mounts(worlds, settings))
-    one = next(one for one in there if one.name == interface)
-    document = describe(one, worlds.default.assumptions, url or DEFAULT_URL)
-    in_yaml = form == "yaml" or (form is None and (output or "").endswith((".yaml", ".yml")))
-    if in_yaml:
+    interfaces = {mount.interface.name: mount.interface for mount in mounts(worlds, settings)}
+    document = describe(interfaces[interface], worlds.default.assumptions, url)
+    if form == "yaml" or (form is None and (output or "").endswith((".yaml", ".yml"))):
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
     else:
         text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     if output is None:
         say(text.rstrip("\n"))
-        return
-    write(Path(output), text)
+    else:
+        write(Path(output), text)

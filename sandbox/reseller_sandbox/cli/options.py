@@ -12,7 +12,7 @@ from click import Parameter as ClickParameter
 from click.shell_completion import CompletionItem
 
 from reseller_sandbox.cli.base import Command, give_up
-from reseller_sandbox.config_sources import around, from_words, option, over, variable
+from reseller_sandbox.config_sources import from_surroundings, from_words, merged, option, variable
 from reseller_sandbox.control.parameter_text import is_compound
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
@@ -21,10 +21,10 @@ from reseller_sandbox.values.parameters import Parameter, declared, documented_p
 
 #: The section title of each declaration of settings, in the order of the help.
 _ABOUT = {
-    ServerSettings: "The server",
-    Settings: "The world that it begins with",
-    ServiceSettings: "All its worlds",
-    Limits: "How much there may be",
+    ServerSettings: "Server",
+    Settings: "Default world",
+    ServiceSettings: "All worlds",
+    Limits: "Limits",
 }
 
 #: Maximum number of settings that a command lists among its other options.
@@ -35,35 +35,37 @@ class Options:
     """Options for the named settings, or for all settings."""
 
     def __init__(self, *names: str) -> None:
-        self._known = [one for one in declared(ServerSettings) if not names or one.name in names]
+        self._settings = [
+            setting for setting in declared(ServerSettings) if not names or setting.name in names
+        ]
 
     @cached_property
     def click(self) -> list[click.Option]:
         """Options of click."""
         lines = help_of(ServerSettings)
-        return [_option(one, lines[one.name]) for one in self._known]
+        return [_option(setting, lines[setting.name]) for setting in self._settings]
 
     def format(self, params: Iterable[ClickParameter], context: Context, formatter: HelpFormatter) -> None:
         """Write the help of the other options among ``params``, then these options by section."""
-        others = [one for one in params if isinstance(one, click.Option) and one not in self.click]
-        told = {"Options": others} | {
-            title: [one for one in self.click if one.name in documented_parameters(typed)]
+        others = [param for param in params if isinstance(param, click.Option) and param not in self.click]
+        sections = {"Options": others} | {
+            title: [option for option in self.click if option.name in documented_parameters(typed)]
             for typed, title in _ABOUT.items()
         }
-        for title, options in told.items():
-            if lines := [line for one in options if (line := one.get_help_record(context))]:
+        for title, options in sections.items():
+            if lines := [line for option in options if (line := option.get_help_record(context))]:
                 with formatter.section(title):
                     formatter.write_dl(lines)
 
-    def settled(self, words: dict[str, Any]) -> dict[str, Any]:
+    def read(self, words: dict[str, Any]) -> dict[str, Any]:
         """Return the settings from ``words``, the environment and a file. Remove them from ``words``.
 
         End the program if a setting is invalid.
         """
-        given = {one.name: words.pop(one.name) for one in self._known}
-        told = {name: value for name, value in given.items() if value not in (None, ())}
+        popped = {setting.name: words.pop(setting.name) for setting in self._settings}
+        values = {name: value for name, value in popped.items() if value not in (None, ())}
         try:
-            return over(around(self._known), from_words(self._known, told))
+            return merged(from_surroundings(self._settings), from_words(self._settings, values))
         except BadSetting as problem:
             give_up(str(problem))
 
@@ -85,46 +87,45 @@ class Configured(Command):
 
     def invoke(self, ctx: Context) -> Any:
         """Run the command with the settings from the command line, the environment and a file."""
-        ctx.params["given"] = self._options.settled(ctx.params)
+        ctx.params["given"] = self._options.read(ctx.params)
         return super().invoke(ctx)
 
 
-def _option(one: Parameter, about: str) -> click.Option:
-    shape = one.kind.shape
-    extra = [f"env var: {variable(one)}"]
-    if one.default not in (None, (), False):
-        extra.append(f"default: {one.default}")
+def _option(setting: Parameter, about: str) -> click.Option:
+    shape = setting.kind.shape
+    extra = [f"env var: {variable(setting)}"]
+    if setting.default not in (None, (), False):
+        extra.append(f"default: {setting.default}")
     if "minimum" in shape:
-        most = shape.get("maximum", MOST)
-        extra.append(f"from {shape['minimum']}" if most == MOST else f"from {shape['minimum']} to {most}")
-    return flagged(one, option(one), one.name, f"{about}  [{'; '.join(extra)}]")
+        least, most = shape["minimum"], shape.get("maximum", MOST)
+        extra.append(f"x>={least}" if most == MOST else f"{least}<=x<={most}")
+    return parameter_option(setting, option(setting), setting.name, f"{about}  [{'; '.join(extra)}]")
 
 
-def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
+def parameter_option(parameter: Parameter, flag: str, key: str, about: str) -> click.Option:
     """Return the option for a parameter, a switch or a value. The command gets it as ``key``."""
-    shape: Mapping[str, Any] = one.kind.shape
+    shape: Mapping[str, Any] = parameter.kind.shape
     switch = shape.get("type") == "boolean"
     words = (*shape.get("enum", ()), *shape.get("examples", ()))
     return click.Option(
         [f"{flag}/--no-{flag[2:]}" if switch else flag, key],
         default=None,
         multiple=is_compound(shape),
-        required=one.required,
+        required=parameter.required,
         metavar=None if switch else _metavar(shape),
         shell_complete=completing(words, files=shape.get("format") == "path"),
         help=about,
     )
 
 
-Completing = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-
-
-def completing(words: Iterable[Any], files: bool = False) -> Completing:
+def completing(
+    words: Iterable[Any], files: bool = False
+) -> Callable[[Context, ClickParameter, str], list[CompletionItem]]:
     """Return a function that completes ``words``, and with ``files`` also lets the shell complete files."""
 
-    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-        found = [CompletionItem(word) for word in map(str, words) if word.startswith(begun)]
-        return [*found, CompletionItem(begun, type="file")] if files and not (begun and found) else found
+    def complete(_context: Context, _parameter: ClickParameter, begun: str) -> list[CompletionItem]:
+        items = [CompletionItem(word) for word in map(str, words) if word.startswith(begun)]
+        return [*items, CompletionItem(begun, type="file")] if files and not (begun and items) else items
 
     return complete
 
@@ -136,7 +137,7 @@ _METAVARS = {"integer": "INTEGER", "number": "SECONDS", "path": "PATH", "date-ti
 def _metavar(shape: Mapping[str, Any]) -> str:
     """Return the placeholder for the value of an option, with pairs as an alternative form."""
     forms = shape.get("oneOf", ())
-    if any(_metavar(one).endswith(PAIRS) for one in forms[1:]) and "contentMediaType" not in forms[0]:
+    if any(_metavar(form).endswith(PAIRS) for form in forms[1:]) and "contentMediaType" not in forms[0]:
         return f"{_metavar(forms[0])}|{PAIRS}"
     if "items" in shape:
         return _metavar(shape["items"])

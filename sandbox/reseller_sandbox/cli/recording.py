@@ -30,25 +30,26 @@ _SHOWN, _BEFORE = 300, 60
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("world.recording"),
     show_default=True,
-    help="The file to write.",
+    help="File to write.",
 )
 def recording_export(output: Path, as_json: bool, server: HttpTransport) -> None:
-    """Write the past of a server's world to a file, for ``replay`` and ``recording open``."""
+    """Write the history of a server's world to a file, for ``replay`` and ``recording open``."""
     from reseller_sandbox.sandbox import Sandbox  # late, because the help needs no Flask
 
     with calling(server):
         try:
-            made = Sandbox.through(server).recording.write(output)
+            recording = Sandbox.through(server).recording.write(output)
         except Unreachable:
             raise
         except OSError as problem:
             give_up(f"{output}: {problem.strerror}")
     if as_json:
-        say_json({"file": str(output), "world": made.world, "requests": made.requests, "notes": made.notes})
+        values = {"world": recording.world, "requests": recording.requests, "notes": recording.notes}
+        say_json({"file": str(output), **values})
         return
-    say(f"{output} holds {plural(made.requests, 'request')} of the world {made.world}.")
-    for note in made.notes:
-        say(f"It begins again from a recorded state: {note}.")
+    say(f"{output} contains {plural(recording.requests, 'request')} of the world {recording.world}.")
+    for note in recording.notes:
+        say(f"The replay restarts from a saved state: {note}.")
     say(f"Open it with: {PROGRAM} recording open {output}")
 
 
@@ -60,24 +61,26 @@ def replay(file: Path, as_json: bool) -> None:
 
     If it differs, the command prints both sides of the first difference, and the exit status is 1.
     """
-    from reseller_sandbox.replaying import told  # late, as in ``recording_export``
+    from reseller_sandbox.replaying import to_json  # late, as in ``recording_export``
 
-    found = replayed(file)
+    result = load_replay(file)
     if as_json:
-        say_json({"file": str(file), **told(found)})
+        say_json({"file": str(file), **to_json(result)})
     else:
-        for request, why in found.beyond.items():
-            say(f"{request} cannot be done again: {why}.")
-        if found.difference is None:
-            say(f"identical to the byte: {plural(found.requests, 'request')}, written by version {found.by}")
+        for request, reason in result.beyond.items():
+            say(f"{request} cannot be repeated: {reason}.")
+        if result.difference is None:
+            say(
+                f"identical to the byte: {plural(result.requests, 'request')}, written by version {result.by}"
+            )
         else:
-            _show(found.difference)
-    if not found.identical:
+            _print_difference(result.difference)
+    if not result.identical:
         raise click.exceptions.Exit(REFUSED)
 
 
-def _show(difference: FirstDifference) -> None:
-    sides = [one if isinstance(one, str) else json.dumps(one) for one in difference.sides]
+def _print_difference(difference: FirstDifference) -> None:
+    sides = [side if isinstance(side, str) else json.dumps(side) for side in difference.sides]
     apart = next((at for at, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]), 0)
     begin = apart - _BEFORE if max(map(len, sides)) > _SHOWN and apart > _BEFORE else 0
     say(str(difference))
@@ -86,8 +89,8 @@ def _show(difference: FirstDifference) -> None:
         say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{more}")
 
 
-def replayed(file: Path) -> Replay[Sandbox]:
-    """Return the replay of a recording. End the program if that is impossible."""
+def load_replay(file: Path) -> Replay[Sandbox]:
+    """Return the replay of a recording. End the program if the file is invalid."""
     from reseller_sandbox.recording.document import BadRecording  # late, as in ``recording_export``
     from reseller_sandbox.sandbox import replay as replay_file
 

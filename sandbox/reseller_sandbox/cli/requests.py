@@ -8,6 +8,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
 from string import punctuation
@@ -53,9 +54,9 @@ _WHOLE = _require(r"[^\ud800-\udfff]*", "UTF-8")
 @click.command(cls=ReachingConfigured, named=("fixture", "header_prefix"))
 @click.argument("method", callback=_METHOD)
 @click.argument("path", callback=_WHOLE)
-@click.option("--data", callback=_WHOLE, default="", help="The request's body, or @FILE to read it from one.")
-@click.option("--account", default="main", show_default=True, help="An account of the world.")
-@click.option("--curl", "whole", is_flag=True, help="Print the whole command, not its options alone.")
+@click.option("--data", callback=_WHOLE, default="", help="Body of the request, or @FILE.")
+@click.option("--account", default="main", show_default=True, help="Account that sends the request.")
+@click.option("--curl", "whole", is_flag=True, help="Print the whole curl command, not only its options.")
 def sign(
     method: str, path: str, data: str, account: str, whole: bool, server: HttpTransport, given: dict[str, Any]
 ) -> None:
@@ -66,35 +67,37 @@ def sign(
     """
     prefix = given.get("header_prefix", Settings.header_prefix)
     target = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
-    if is_v2(target):
-        raise click.UsageError("v2.0 is not signed, it carries a token: use reseller-sandbox request")
+    if _V2.match(target):
+        raise click.UsageError("v2.0 requests carry a token and no signature. Use reseller-sandbox request")
     body = _body(data)
-    found = _credentials(server, account, str(given.get("fixture", Settings.fixture)))
+    credentials = _credentials(server, account, str(given.get("fixture", Settings.fixture)))
     authority = server.authority if target.startswith("https:") else None
-    options = curl_options(found, target, body, prefix, authority)
-    say(curl(found, method.upper(), target, body, prefix, authority) if whole else shlex.join(options))
+    if whole:
+        say(curl(credentials, method.upper(), target, body, prefix, authority))
+    else:
+        say(shlex.join(curl_options(credentials, target, body, prefix, authority)))
 
 
 @click.command(cls=ReachingConfigured, named=("header_prefix",))
 @click.argument("method", callback=_METHOD)
 @click.argument("path", callback=_WHOLE)
 @click.argument("body", callback=_WHOLE, default="")
-@click.option("--account", default="main", show_default=True, help="An account of the world.")
-@click.option("-i", "--include", "with_head", is_flag=True, help="Print the head of the answer, too.")
-@click.option("--json", "as_it_came", is_flag=True, help="Print the body as it came, for programs.")
+@click.option("--account", default="main", show_default=True, help="Account that sends the request.")
+@click.option("-i", "--include", "with_head", is_flag=True, help="Also print the status and the headers.")
+@click.option("--json", "as_received", is_flag=True, help="Print the body as received, for programs.")
 def request(
     method: str,
     path: str,
     body: str,
     account: str,
     with_head: bool,
-    as_it_came: bool,
+    as_received: bool,
     server: HttpTransport,
     given: dict[str, Any],
 ) -> None:
     """Send a request as an account, signed (v3) or with its token (v2.0), and print the response.
 
-    BODY is the request's body. To read the body from a file, give @FILE. The exit status is 1 if the status
+    BODY is the body of the request, or @FILE to read the body from a file. The exit status is 1 if the status
     of the response is 400 or more.
     """
     prefix = given.get("header_prefix", Settings.header_prefix)
@@ -102,26 +105,31 @@ def request(
         answer = _sent(server, method, path, _body(body), account, prefix)
     if with_head:
         say(f"{answer.head}\n")
-    if as_it_came:
+    if as_received:
         say(answer.body, nl=False)
     elif answer.body:
         say(answer.text)
     if answer.broken:
-        give_up(f"the answer is not whole: {answer.broken}", UNREACHABLE)
+        give_up(f"the response is incomplete: {answer.broken}", UNREACHABLE)
     sys.exit(REFUSED if answer.response.status >= 400 else 0)
 
 
 @click.command(cls=Reaching)
+@click.option("--ready-file", type=click.Path(path_type=Path), help="File that serve --ready-file writes.")
 @click.option(
-    "--ready-file", type=click.Path(path_type=Path), help="The file that serve --ready-file writes."
+    "--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="Maximum wait in seconds."
 )
-@click.option("--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="In seconds.")
 def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None:
     """Wait until a server answers, and print its address, or exit with 3 after the timeout."""
-    try:
-        say(await_server(lambda: told_in(ready_file) if ready_file is not None else server, timeout))
-    except Unreachable as problem:
-        give_up(str(problem), UNREACHABLE)
+    until = stopwatch() + timeout
+    while True:
+        try:
+            say(_running(server if ready_file is None else _ready_server(ready_file)))
+            return
+        except Unreachable as problem:
+            if stopwatch() >= until:
+                give_up(f"{problem} (waited for {timeout:g} s)", UNREACHABLE)
+        time.sleep(PAUSE)
 
 
 def _credentials(server: HttpTransport, account: str, fixture: str) -> Any:
@@ -130,7 +138,7 @@ def _credentials(server: HttpTransport, account: str, fixture: str) -> Any:
     if source is ParameterSource.COMMANDLINE:
         return _account(fixture, account)
     try:
-        return credentials(server, account)
+        return _credentials_of(server, account)
     except Refused as refused:
         give_up(refused.message, REFUSED)
     except Unreachable as problem:
@@ -142,7 +150,7 @@ def _credentials(server: HttpTransport, account: str, fixture: str) -> Any:
 
 
 def _account(fixture: str, name: str) -> Any:
-    from reseller_sandbox import fixture as fixtures  # late: it takes 100 ms, and few requests need it
+    from reseller_sandbox import fixture as fixtures  # late, because it takes 100 ms and few requests need it
 
     try:
         accounts = fixtures.load(fixtures.find(fixture)).state.accounts
@@ -150,7 +158,7 @@ def _account(fixture: str, name: str) -> Any:
         give_up(str(problem))
     by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
     if name not in by_name:
-        give_up(f"{fixture} has no account {name!r}; it has {', '.join(by_name)}")
+        give_up(f"there is no account {name!r} in {fixture}. The accounts are: {', '.join(by_name)}")
     return by_name[name]
 
 
@@ -163,7 +171,7 @@ def _body(data: str) -> bytes:
     except OSError as problem:
         give_up(f"{data[1:]}: {problem.strerror}")
     except UnicodeDecodeError as problem:
-        give_up(f"{data[1:]}: byte {problem.start} is not UTF-8, which JSON is written in")
+        give_up(f"{data[1:]}: byte {problem.start} is not UTF-8. JSON must be in UTF-8")
     return body
 
 
@@ -200,12 +208,7 @@ def curl_options(
     return [*options, "--data-binary", body.decode()] if body else options
 
 
-def is_v2(path: str) -> bool:
-    """Whether a path or a URL belongs to v2.0, whose requests carry a token."""
-    return _V2.match(path) is not None
-
-
-def credentials(server: HttpTransport, account: str) -> Credentials:
+def _credentials_of(server: HttpTransport, account: str) -> Credentials:
     """Return the credentials of an account by name or client id. Raise ``Refused`` and ``Unreachable``."""
     record = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
     return Credentials(record["key"], record["secret"], record["token"])
@@ -244,11 +247,11 @@ def _sent(server: HttpTransport, method: str, path: str, body: bytes, account: s
     path = quote(f"/{path.removeprefix(server.url).removeprefix('/')}", safe=punctuation)
     if is_control(path):
         headers = server.headers()
-    elif is_v2(path):
-        headers = {_token_header(server): credentials(server, account).token}
+    elif _V2.match(path):
+        headers = {_token_header(server): _credentials_of(server, account).token}
     else:
-        who = credentials(server, account)
-        headers = signed_headers(who.key, who.secret, prefix, server.url + path, body)
+        credentials = _credentials_of(server, account)
+        headers = signed_headers(credentials.key, credentials.secret, prefix, server.url + path, body)
     if body:
         headers["Content-Type"] = "application/json"
     connection = server.connection()
@@ -258,45 +261,30 @@ def _sent(server: HttpTransport, method: str, path: str, body: bytes, account: s
         try:
             return Received(response, response.read())
         except IncompleteRead as cut:
-            return Received(response, cut.partial, f"it broke off after {len(cut.partial)} bytes")
+            return Received(response, cut.partial, f"the connection broke after {len(cut.partial)} bytes")
     except (OSError, HTTPException) as problem:
-        raise Unreachable(f"no answer came from {server.url}: {reason_of(problem)}") from None
+        raise Unreachable(f"no response from {server.url}: {reason_of(problem)}") from None
     finally:
         connection.close()
 
 
 def _token_header(server: HttpTransport) -> str:
-    found = server.ask("GET", "/_sandbox/assumptions")["assumptions"]
-    return str(next(one["value"][0] for one in found if one["name"] == "v2.token_headers"))
+    assumptions = server.ask("GET", "/_sandbox/assumptions")["assumptions"]
+    return str(next(entry["value"][0] for entry in assumptions if entry["name"] == "v2.token_headers"))
 
 
-def await_server(find: Callable[[], HttpTransport], timeout: float) -> str:
-    """Wait until the server from ``find`` answers, and return its address.
-
-    Raise ``Unreachable`` if that takes longer than ``timeout`` seconds.
-    """
-    until = stopwatch() + timeout
-    while True:
-        try:
-            with_answer = find()
-            try:
-                with_answer.ask("GET", "/_sandbox/health")
-            except Refused:
-                pass  # A server that refuses is running.
-            finally:
-                with_answer.close()
-            return with_answer.url
-        except Unreachable as problem:
-            if stopwatch() >= until:
-                raise Unreachable(f"{problem} (waited for {timeout:g} s)") from None
-        time.sleep(PAUSE)
+def _running(server: HttpTransport) -> str:
+    """Return the address of a server that answers. Raise ``Unreachable``."""
+    with closing(server), suppress(Refused):  # A server that refuses is running.
+        server.ask("GET", "/_sandbox/health")
+    return server.url
 
 
-def told_in(file: Path) -> HttpTransport:
+def _ready_server(file: Path) -> HttpTransport:
     """Return the transport to the server of a ready file. Raise ``Unreachable`` while the file is missing."""
     try:
         content: Mapping[str, Any] = json.loads(file.read_bytes())
         return HttpTransport(content["url"], authority=content.get("authority"), timeout=5.0)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        reason = getattr(problem, "strerror", None) or "it is no ready file"
-        raise Unreachable(f"no server is told in {file}: {reason}") from None
+        reason = getattr(problem, "strerror", None) or "it is not a ready file"
+        raise Unreachable(f"there is no server address in {file}: {reason}") from None

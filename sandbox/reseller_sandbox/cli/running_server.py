@@ -30,24 +30,24 @@ from reseller_sandbox.worlds.world_dump import EngineDump
 _LOG_GRACE = 0.5
 
 
-def run(settings: ServerSettings, worlds_there: EngineDump | None = None, source: str = "") -> None:
+def run(settings: ServerSettings, recorded: EngineDump | None = None, source: str = "") -> None:
     """Serve until a signal ends the server. Raise ``BadSetting`` and ``CannotListen``.
 
-    The worlds are ``worlds_there``, which come from ``source``. Otherwise the settings define them.
+    The worlds are ``recorded``, which come from ``source``. Otherwise the settings define them.
     """
-    for stranger in misspelt():
-        click.echo(f"{PROGRAM}: {stranger}", err=True)
+    for message in misspelt():
+        click.echo(f"{PROGRAM}: {message}", err=True)
     tls = app_factory.tls_of(settings)
     with ExitStack() as stack:
-        keeping = None if settings.state_file is None else stack.enter_context(StateFile(settings.state_file))
-        kept = None if keeping is None else keeping.found()
-        if kept is not None and worlds_there is not None:
+        state_file = settings.state_file and stack.enter_context(StateFile(settings.state_file))
+        saved = state_file.found() if state_file else None
+        if saved is not None and recorded is not None:
             raise BadSetting(
-                f"--state-file: {settings.state_file} has worlds already; those of {source} need another file"
+                f"--state-file {settings.state_file} already has worlds. Choose another file for {source}"
             )
         with without_collections():
             watch = Watch(settings) if settings.watch else None
-            worlds = app_factory.open_worlds(settings, frozen=False, kept=worlds_there or kept, relive=relive)
+            worlds = app_factory.open_worlds(settings, frozen=False, kept=recorded or saved, relive=relive)
             app = app_factory.assemble(worlds, settings)
         write_ready_file = stack.enter_context(_ready_file(settings.ready_file))
         server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))
@@ -58,9 +58,9 @@ def run(settings: ServerSettings, worlds_there: EngineDump | None = None, source
         begin_serving()
         if log is not None and not settings.quiet:
             server.log = partial(_log_line, log, in_json)
-        if keeping is not None:
-            say(f"  Worlds are kept in {keeping.path}: {len(worlds)} by now.")
-            stack.enter_context(keeping.keeping(worlds, is_saved=kept is not None))
+        if state_file:
+            say(f"  Worlds are saved in {state_file.path}: {len(worlds)} so far.")
+            stack.enter_context(state_file.keeping(worlds, is_saved=saved is not None))
         if watch is not None:
             stack.enter_context(watching(watch, worlds))
         server.run(lambda: write_ready_file(server))
@@ -87,19 +87,19 @@ def _ready_file(path: str | None) -> Iterator[Callable[[Server], None]]:
     try:
         file.unlink(missing_ok=True)
         if not file.parent.is_dir():
-            raise FileNotFoundError(0, "there is no such folder")
+            raise FileNotFoundError(0, "the folder does not exist")
     except OSError as problem:
         raise BadSetting(f"--ready-file {path} cannot be written: {problem.strerror}") from None
 
     def write(server: Server) -> None:
-        told = {
+        addresses = {
             "url": server.url,
             "tls_url": server.tls_url or None,
             "authority": server.authority,
             "pid": os.getpid(),
         }
         draft = file.with_name(f".{file.name}.{os.getpid()}")
-        draft.write_text(json.dumps(told) + "\n", "utf-8")
+        draft.write_text(json.dumps(addresses) + "\n", "utf-8")
         draft.replace(file)  # so that readers never see an incomplete file
 
     try:

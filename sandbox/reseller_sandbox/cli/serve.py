@@ -17,7 +17,7 @@ from reseller_sandbox.settings import BadSetting, ServerSettings
 def serve(given: dict[str, Any]) -> None:
     """Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed.
 
-    Each option can also be a variable of the environment, or a key of [tool.reseller_sandbox] in a
+    You can also set each option as an environment variable, or as a key of [tool.reseller_sandbox] in a
     pyproject.toml.
     """
     _run(given)
@@ -30,15 +30,14 @@ def recording_open(file: Path, given: dict[str, Any]) -> None:
 
     The clock is frozen unless you give --no-frozen. You can use all settings of serve.
     """
-    from reseller_sandbox.cli.recording import replayed  # late, because the help needs no sandbox
+    from reseller_sandbox.cli.recording import load_replay  # late, because the help needs no sandbox
 
-    found = replayed(file)
-    if found.difference is not None:
-        click.echo(f"{PROGRAM}: this is not what it was when the recording was written: ", err=True, nl=False)
-        click.echo(str(found.difference), err=True)
+    replay = load_replay(file)
+    if replay.difference is not None:
+        click.echo(f"{PROGRAM}: the replay differs from the recording: {replay.difference}", err=True)
     if given.get("frozen") is False:
-        found.sandbox.world.run()
-    _run({**found.settings, **given}, found.sandbox.engine.kept(), str(file))
+        replay.sandbox.world.run()
+    _run({**replay.settings, **given}, replay.sandbox.engine.kept(), str(file))
 
 
 def _run(settings: dict[str, Any], *worlds: Any) -> None:

@@ -21,21 +21,21 @@ _SERVER = Options("port", "control_token")
 #: The options of every command that calls a server.
 OPTIONS = (
     click.Option(
-        ["--url"], envvar=URL, show_envvar=True, help=f"The server's address; by itself {DEFAULT_URL}."
+        ["--url"], envvar=URL, show_envvar=True, help=f"URL of the server, by default {DEFAULT_URL}."
     ),
     click.Option(
         ["--port"],
         metavar="INTEGER",
-        help="Its port on this machine, in place of --url.  [env var: RESELLER_SANDBOX_PORT]",
+        help="Port of the server on this machine, instead of --url.  [env var: RESELLER_SANDBOX_PORT]",
     ),
-    click.Option(["--world"], envvar=WORLD, show_envvar=True, help="The world to act on."),
+    click.Option(["--world"], envvar=WORLD, show_envvar=True, help="World, by default the default world."),
     _SERVER.click[-1],
     click.Option(
         ["--ca"],
         metavar="PATH",
         envvar=AUTHORITY,
         show_envvar=True,
-        help="The file of the authority to trust, where the server speaks TLS.",
+        help="File of the certificate authority to trust, for a server with TLS.",
     ),
 )
 
@@ -67,12 +67,12 @@ def _transport(words: dict[str, Any]) -> HttpTransport:
     url, world, ca = (words.pop(name) for name in ("url", "world", "ca"))
     if url is not None and words["port"] is not None:
         if click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE:
-            raise click.UsageError("--url and --port both say where the server is: give one of them")
+            raise click.UsageError("--url and --port cannot be combined. Give one of them")
         url = None  # because the command line takes precedence over the environment
-    server = _SERVER.settled(words)
-    where = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
+    server = _SERVER.read(words)
+    url = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
     try:
-        return HttpTransport(where, world or "", server.get("control_token"), authority=ca)
+        return HttpTransport(url, world or "", server.get("control_token"), authority=ca)
     except BadSetting as problem:
         give_up(str(problem))
 
@@ -83,10 +83,8 @@ def calling(server: HttpTransport) -> Iterator[HttpTransport]:
     try:
         yield server
     except Refused as refused:
-        local_transport = " Here: --control-token TOKEN." if refused.rule in _ABOUT_THE_TOKEN else ""
-        give_up(
-            f"{refused.message}{local_transport}", UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED
-        )
+        remedy = " Use --control-token TOKEN." if refused.rule in _ABOUT_THE_TOKEN else ""
+        give_up(f"{refused.message}{remedy}", UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED)
     except Unreachable as problem:
         give_up(str(problem), UNREACHABLE)
     finally:

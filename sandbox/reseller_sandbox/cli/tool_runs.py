@@ -40,8 +40,8 @@ def sweep(
     asked: Mapping[str, Any], as_json: bool, kinds: str | None, invariants: tuple[str, ...], **given: Any
 ) -> None:
     """Sweep a program, and each of its tests that has its own worlds."""
-    found: list[SweepReport] = []
-    nothing: AskedNothing | None = None
+    reports: list[SweepReport] = []
+    no_requests: AskedNothing | None = None
     with _running("sweep", **asked) as (ground, program, tell):
         chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
         wanted = SweepWanted(kinds=chosen, invariants=named(invariants), **given)
@@ -49,24 +49,24 @@ def sweep(
             report = sweep_program(
                 program, ground, wanted, lambda report, words: tell(words, report.planned + 1)
             )
-            found, tests = [report], report.tests
+            reports, tests = [report], report.tests
         except AskedNothing as problem:
-            nothing, tests = problem, problem.ended.tests
+            no_requests, tests = problem, problem.ended.tests
         if tests:
-            found += tests_swept(program, wanted, invariants, tell)
-        if nothing is not None and not found:
-            raise nothing
-    _report(found, as_json, "sweeps")
+            reports += tests_swept(program, wanted, invariants, tell)
+        if no_requests is not None and not reports:
+            raise no_requests
+    _report(reports, as_json, "sweeps")
 
 
 def explore(asked: Mapping[str, Any], as_json: bool, invariants: tuple[str, ...], **given: Any) -> None:
     """Explore a program, and each of its tests that has its own worlds."""
     with _running("explore", **asked) as (ground, program, tell):
         explorer = Explorer(ground=ground, program=program, invariants=named(invariants), **given)
-        found, tests = _explored(explorer, tell)
+        reports, tests = _explored(explorer, tell)
         if tests:
-            found += tests_explored(program, explorer, invariants, given["folder"], tell)
-    _report(found, as_json, "explorations")
+            reports += tests_explored(program, explorer, invariants, given["folder"], tell)
+    _report(reports, as_json, "explorations")
 
 
 def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:
@@ -75,22 +75,22 @@ def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], 
     Raise ``BadSetting`` if there is neither.
     """
     try:
-        found = explorer.explore(tell)
+        exploration = explorer.explore(tell)
     except ScheduleNotReached as problem:
         if problem.ended.passed and problem.ended.tests:
             return [], problem.ended.tests
         raise
-    tests = [test for order in found.orders for test in order.ended.tests]
-    if found.never_passes and not explorer.schedule:
-        return [ExplorationReport.of(found, problem="the program fails in every order")], ()
-    if not found.actors and not tests:
+    tests = [test for order in exploration.orders for test in order.ended.tests]
+    if exploration.never_passes and not explorer.schedule:
+        return [ExplorationReport.of(exploration, problem="the program fails in every order")], ()
+    if not exploration.actors and not tests:
         raise BadSetting(ASKED_NOTHING)
-    return [ExplorationReport.of(found)] if found.actors else [], tests
+    return [ExplorationReport.of(exploration)] if exploration.actors else [], tests
 
 
 @contextmanager
 def _running(
-    what: str,
+    tool: str,
     words: Sequence[str],
     account: str,
     timeout: float,
@@ -102,20 +102,20 @@ def _running(
 ) -> Iterator[tuple[Ground, CommandProgram, Tell]]:
     """Yield the environment of the runs, the program, and the function that shows the progress.
 
-    SIGTERM ends the runs. A setting or an address that cannot be used ends the process with one line.
+    SIGTERM ends the runs. An invalid setting or address ends the process with one line.
     """
     before = signal.signal(signal.SIGTERM, _end)
     try:
         with ExitStack() as stack:
             if url is None:
                 ground = stack.enter_context(own_ground(settings))
-                around = said  # so that a pytest makes worlds for its tests like this one
+                variables = said  # so that pytest makes the worlds of its tests with the same settings
             else:
-                there = HttpTransport(url, world or "", settings.get("control_token"), authority=ca)
-                ground = stack.enter_context(ground_at(stack.enter_context(calling(there))))
-                around = {variable(MODE): ground.address(ground.prepared)}
-            program = stack.enter_context(CommandProgram(words, ground, account, timeout, around))
-            yield ground, program, stack.enter_context(_progress(what))
+                server = HttpTransport(url, world or "", settings.get("control_token"), authority=ca)
+                ground = stack.enter_context(ground_at(stack.enter_context(calling(server))))
+                variables = {variable(MODE): ground.address(ground.prepared)}
+            program = stack.enter_context(CommandProgram(words, ground, account, timeout, variables))
+            yield ground, program, stack.enter_context(_progress(tool))
     except (BadSetting, CannotListen) as problem:
         if isinstance(problem, BadProgram):
             click.echo(problem.ended.output[-_SHOWN:], err=True, nl=False)
@@ -129,55 +129,55 @@ def _end(*_: object) -> NoReturn:
 
 
 @contextmanager
-def _progress(what: str) -> Iterator[Tell]:
+def _progress(tool: str) -> Iterator[Tell]:
     """Show a progress bar if standard error is a terminal. Yield the function that reports a step."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _, __: None
         return
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(tool, total=None)
 
         def tell(words: str, total: int | None) -> None:
-            bar.update(task, advance=1, total=total, description=f"{what}: {words}"[:60])
+            bar.update(task, advance=1, total=total, description=f"{tool}: {words}"[:60])
 
         yield tell
 
 
-def _report(found: Sequence[SweepReport | ExplorationReport], as_json: bool, together: str) -> None:
+def _report(reports: Sequence[SweepReport | ExplorationReport], as_json: bool, together: str) -> None:
     """Print the reports on a program and on its tests, and set the exit status from their findings.
 
     As JSON, several reports are listed under the key ``together``, with the sums of their numbers.
     """
-    if as_json and len(found) == 1 and not found[0].test:
-        say_json(found[0].json())
+    if as_json and len(reports) == 1 and not reports[0].test:
+        say_json(reports[0].json())
     elif as_json:
-        told = [one.json() for one in found]
+        parts = [report.json() for report in reports]
         total = Counter[str]()
-        for one in told:
-            total.update({key: value for key, value in one.items() if type(value) is int})
-        findings = [{"test": one.test, **finding} for one in found for finding in one.findings]
-        say_json({**total, "findings": findings, together: told})
+        for part in parts:
+            total.update({key: value for key, value in part.items() if type(value) is int})
+        findings = [{"test": report.test, **finding} for report in reports for finding in report.findings]
+        say_json({**total, "findings": findings, together: parts})
     else:
-        _show(found)
-    if found and found[0].problem and not found[0].test:
-        give_up(found[0].problem)
-    if any(one.findings for one in found):
+        _print_reports(reports)
+    if reports and reports[0].problem and not reports[0].test:
+        give_up(reports[0].problem)
+    if any(report.findings for report in reports):
         raise SystemExit(REFUSED)
-    if any(one.problem for one in found):
+    if any(report.problem for report in reports):
         raise SystemExit(UNUSABLE)
 
 
-def _show(found: Sequence[SweepReport | ExplorationReport]) -> None:
+def _print_reports(reports: Sequence[SweepReport | ExplorationReport]) -> None:
     room = get_terminal_size().columns if sys.stdout.isatty() else math.inf
-    for number, one in enumerate(found):
+    for number, report in enumerate(reports):
         if number:
             say("")
-        if one.test:
-            say(printable(one.test))
-        if tables := one.tables():
+        if report.test:
+            say(printable(report.test))
+        if tables := report.tables():
             if max(map(len, in_lines(tables))) > room:
                 say("\n".join(map(printable, narrow(tables))))
             else:
                 show(tables)
             say("")
-        say("\n".join(map(printable, one.lines())))
+        say("\n".join(map(printable, report.lines())))

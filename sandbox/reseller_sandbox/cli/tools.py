@@ -21,20 +21,17 @@ _EXITS = (
 )
 
 #: The settings that select a running server. All other settings are for a server that the command starts.
-_AWAY = ("url", "world", "ca")
+_RUNNING = ("url", "world", "ca")
+
+_SECONDS = click.FloatRange(min=0, min_open=True)
+_NUMBER = click.IntRange(min=1)
 
 _OPTIONS = (
-    click.Option(["--account"], default=ACCOUNT, show_default=True, help="The account the program acts for."),
-    click.Option(
-        ["--timeout"],
-        type=click.FloatRange(min=0, min_open=True),
-        default=TIMEOUT,
-        show_default=True,
-        help="After how many seconds a run is given up.",
-    ),
-    click.Option(["--url"], help="A server that runs already, whose world is forked for each run."),
-    click.Option(["--world"], help="With --url: the world that is forked, if not the default one."),
-    click.Option(["--ca"], metavar="PATH", help="With --url: the authority to trust, where it speaks TLS."),
+    click.Option(["--account"], default=ACCOUNT, help="Account whose credentials the program gets."),
+    click.Option(["--timeout"], type=_SECONDS, default=TIMEOUT, help="Maximum duration of a run in seconds."),
+    click.Option(["--url"], help="URL of a running server. Each run gets a fork of its world."),
+    click.Option(["--world"], help="With --url: world to fork, by default the default world."),
+    click.Option(["--ca"], metavar="PATH", help="With --url: file of the certificate authority to trust."),
     JSON,
 )
 
@@ -43,7 +40,8 @@ _INVARIANTS = click.option(
     "invariants",
     multiple=True,
     metavar="MODULE:FUNCTION",
-    help="What holds after every run: it gets the Sandbox, and returns words if not; may come often.",
+    help="Function that checks each run: it gets the Sandbox, and returns a message for a violation. Can be "
+    "repeated.",
 )
 
 _RECORDINGS = click.option(
@@ -51,8 +49,7 @@ _RECORDINGS = click.option(
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     default="recordings",
-    show_default=True,
-    help="Where a file is written for each run in which something was found, to do it again.",
+    help="Folder for the recordings of runs with a finding.",
 )
 
 
@@ -60,8 +57,8 @@ class RunningCommand(Configured):
     """Command that runs a program. Its function gets the program and its options as ``asked``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs["context_settings"] = {"allow_interspersed_args": False}
-        super().__init__(*args, **kwargs, named=tuple(one.name for one in declared(Settings)))
+        kwargs["context_settings"] = {"allow_interspersed_args": False, "show_default": True}
+        super().__init__(*args, **kwargs, named=tuple(setting.name for setting in declared(Settings)))
         program = click.Argument(
             ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND"
         )
@@ -70,20 +67,20 @@ class RunningCommand(Configured):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command with the program and the world of the command line."""
-        said = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-        away = [name for name in said if name in _AWAY]
-        settings = {one.name: variables()[one.name] for one in declared(Settings)}
-        own = [name for name in said if name in settings and name != "control_token"]
-        if away and "url" not in away:
-            raise click.UsageError(f"--{away[0]} goes with --url", ctx)
-        if away and own:
+        named = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        running = [name for name in named if name in _RUNNING]
+        settings = {setting.name: variables()[setting.name] for setting in declared(Settings)}
+        own = [name for name in named if name in settings and name != "control_token"]
+        if running and "url" not in running:
+            raise click.UsageError(f"--{running[0]} requires --url", ctx)
+        if running and own:
             name = own[0].replace("_", "-")
-            raise click.UsageError(f"--{name} does not go with --url: the server there has its settings", ctx)
+            raise click.UsageError(f"--{name} cannot be used with --url: that server has its settings", ctx)
         ctx.params["asked"] = {
             "words": ctx.params.pop("command"),
-            **{name: ctx.params.pop(name) for name in ("account", "timeout", *_AWAY)},
-            "said": {settings[name]: _in_one(ctx.params[name]) for name in said if name in settings},
-            "settings": self._options.settled(ctx.params),
+            **{name: ctx.params.pop(name) for name in ("account", "timeout", *_RUNNING)},
+            "said": {settings[name]: _in_one(ctx.params[name]) for name in named if name in settings},
+            "settings": self._options.read(ctx.params),
         }
         return click.Command.invoke(self, ctx)
 
@@ -94,20 +91,19 @@ def _in_one(value: Any) -> str:
 
 
 @click.command(cls=RunningCommand)
-@click.option("--kinds", metavar="NAMES", help="What goes wrong, with commas; everything, unless given.")
-@click.option("--only", default="*", metavar="OPERATION", help="A pattern of the operations that are tried.")
-@click.option("--assumptions", is_flag=True, help="Try other values of what the run assumed, too.")
-@click.option("--outsiders", is_flag=True, help="Let others act right before each order, too.")
+@click.option("--kinds", metavar="NAMES", help="Kinds of faults to try, separated by commas, by default all.")
+@click.option("--only", default="*", metavar="OPERATION", help="Pattern of the operations to try.")
+@click.option("--assumptions", is_flag=True, help="Also try other values of the assumptions that were used.")
+@click.option("--outsiders", is_flag=True, help="Also try actions of third parties right before each order.")
 @click.option(
     "--slow",
-    type=click.FloatRange(min=0, min_open=True),
+    type=_SECONDS,
     default=SLOW,
-    show_default=True,
     metavar="SECONDS",
-    help="How late a slow answer comes: a little more than your program waits.",
+    help="Delay of a slow response: a little more than your program's timeout.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs at once.")
-@click.option("--stop-at-first", is_flag=True, help="End with the first run that is silently wrong.")
+@click.option("--jobs", type=_NUMBER, default=1, help="Number of parallel runs.")
+@click.option("--stop-at-first", is_flag=True, help="Stop after the first run that is silently wrong.")
 @_RECORDINGS
 @_INVARIANTS
 def sweep(**words: Any) -> None:
@@ -130,31 +126,18 @@ def sweep(**words: Any) -> None:
 
 
 @click.command(cls=RunningCommand)
-@click.option(
-    "--actors",
-    type=click.IntRange(min=1),
-    default=ACTORS,
-    show_default=True,
-    help="How many workers the program has at a time.",
-)
-@click.option(
-    "--max-runs",
-    type=click.IntRange(min=1),
-    default=MAX_RUNS,
-    show_default=True,
-    help="How many orders are tried at most; what is left untried is said.",
-)
+@click.option("--actors", type=_NUMBER, default=ACTORS, help="Number of concurrent workers of the program.")
+@click.option("--max-runs", type=_NUMBER, default=MAX_RUNS, help="Maximum number of orders to try.")
 @click.option(
     "--quiet",
-    type=click.FloatRange(min=0, min_open=True),
+    type=_SECONDS,
     default=QUIET,
-    show_default=True,
     metavar="SECONDS",
-    help="How long nothing comes from the program before those that wait are taken for all.",
+    help="Seconds without a new request after which the waiting requests are ordered.",
 )
 @_INVARIANTS
 @click.option(
-    "--schedule", default="", metavar="ACTORS", help="Run this order alone, as an earlier run has told it."
+    "--schedule", default="", show_default=False, metavar="ACTORS", help="Run only this order, from a report."
 )
 @_RECORDINGS
 def explore(**words: Any) -> None:
@@ -173,5 +156,5 @@ def explore(**words: Any) -> None:
     from reseller_sandbox.cli import tool_runs
 
     if words["asked"]["url"] is not None:
-        raise click.UsageError("--url does not go with explore: only a server of its own can hold requests")
+        raise click.UsageError("--url cannot be used with explore: only its own server can hold requests")
     tool_runs.explore(**words)

@@ -29,8 +29,8 @@ def lifecycle() -> Mapping[str, Any]:
         ways.append({"from": before, "to": after, "label": label, "words": words, "timed": False})
     for row in TIMED:
         after = None if row.target is Stage.RELEASED else row.target
-        told: dict[str, Any] = {"label": row.event, "words": [row.period.words], "timed": True}
-        ways.append({"from": row.stage, "to": after, **told})
+        words = [row.period.words]
+        ways.append({"from": row.stage, "to": after, "label": row.event, "words": words, "timed": True})
     return {"stages": STAGES, "ways": ways}
 
 
@@ -38,8 +38,8 @@ def recorded() -> Mapping[str, Any]:
     """Return the path parameters and the body of a recorded request per operation."""
     return {
         interface.name: {
-            name: {part: one[part] for part in ("parameters", "body") if part in one}
-            for name, one in Examples.of(interface).operations.items()
+            name: {part: example[part] for part in ("parameters", "body") if part in example}
+            for name, example in Examples.of(interface).operations.items()
         }
         for interface in (V3, V2)
     }
@@ -48,22 +48,22 @@ def recorded() -> Mapping[str, Any]:
 def operations(resources: Iterable[type[Resource]]) -> Mapping[str, Any]:
     """Return the declaration of each operation, for calls and forms."""
     return {
-        one.id: {
-            "method": one.method,
-            "path": one.path,
-            "about": one.description,
-            "parameters": [_parameter(one, parameter) for parameter in one.parameters],
+        operation.id: {
+            "method": operation.method,
+            "path": operation.path,
+            "about": operation.description,
+            "parameters": [_parameter(operation, parameter) for parameter in operation.parameters],
         }
         for resource in resources
-        for one in resource.operations()
+        for operation in resource.operations()
     }
 
 
-def _parameter(operation: Operation, one: Parameter) -> Mapping[str, Any]:
+def _parameter(operation: Operation, parameter: Parameter) -> Mapping[str, Any]:
     return {
-        "name": one.name,
-        "place": one.place,
-        "required": one.required,
-        "shape": one.kind.shape,
-        "about": operation.descriptions.get(one.name, ""),
+        "name": parameter.name,
+        "place": parameter.place,
+        "required": parameter.required,
+        "shape": parameter.kind.shape,
+        "about": operation.descriptions.get(parameter.name, ""),
     }

@@ -143,7 +143,7 @@ def read(path: Path, version: int) -> BytesIO:
     line = source.readline(len(MAGIC) + 12)
     number = line.removeprefix(MAGIC).strip()
     if not line.startswith(MAGIC) or not line.endswith(b"\n") or not number.isdigit():
-        raise BadFile(f"{path}: this is no file that worlds are kept in")
+        raise BadFile(f"{path} is not a state file")
     if int(number) != version:
         raise BadFile(f"{path}: it is of version {int(number)} of the format; this program reads {version}")
     content = source.getbuffer()

@@ -157,7 +157,7 @@ class _Writer(pickle.Pickler):
         kind = value if isinstance(value, type | FunctionType) else type(value)
         known = _KINDS.get(kind.__name__)
         if known is None or (isinstance(kind, type) and known is not kind):
-            raise TypeError(f"{kind.__qualname__} is no kind of object that can be kept")
+            raise TypeError(f"{kind.__qualname__} objects cannot be saved")
         return NotImplemented
 
     def _write_states(self, world: WorldDump) -> None:

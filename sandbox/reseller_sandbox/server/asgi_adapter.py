@@ -67,7 +67,7 @@ SPILL_SECONDS = 2.0
 MUCH = 1 << 20
 
 PLAIN = Delivery()
-SILENT = Words()
+NO_WORDS = Words()
 FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; its log says where.")
 
 
@@ -94,7 +94,7 @@ class Wire:
         self.unread = message.get("more_body", False)
         return message
 
-    async def carry(self, answer: WireAnswer, delivery: Delivery) -> None:
+    async def send_answer(self, answer: WireAnswer, delivery: Delivery) -> None:
         """Send ``answer`` to the client as ``delivery`` describes, and return at the end."""
         begun = False
         for step in course(answer.body, delivery):
@@ -106,7 +106,7 @@ class Wire:
                     for start in range(0, len(step), PIECE):
                         await self._send_body(step[start : start + PIECE])
                 case Pause(seconds):
-                    if await self.left(within=seconds):
+                    if await self.client_leaves(within=seconds):
                         return
                 case TcpReset() | CutShort(reset=True):
                     await self._reset()
@@ -116,7 +116,7 @@ class Wire:
                     await self._close()
                     return
                 case Silence(seconds):
-                    await self.left(within=seconds)
+                    await self.client_leaves(within=seconds)
                     await self._close()
                     return
                 case _:
@@ -132,10 +132,10 @@ class Wire:
         stream.when_news(waker(news))
         headers = [header for header in answer.headers if header[0] != b"content-length"]
         await self._send_head(answer.status, headers)
-        left = asyncio.ensure_future(self.left())
-        left.add_done_callback(lambda _: news.set())
+        departure = asyncio.ensure_future(self.client_leaves())
+        departure.add_done_callback(lambda _: news.set())
         try:
-            while not left.done():
+            while not departure.done():
                 news.clear()
                 ended, piece = stream.ended, stream.piece()
                 if piece:
@@ -149,7 +149,7 @@ class Wire:
                 except TimeoutError:
                     await self._send_body(HEARTBEAT_BYTES)
         finally:
-            left.cancel()
+            departure.cancel()
         await self._send_body(b"", more=False)
 
     async def finish(self, last: bytes) -> None:
@@ -162,9 +162,9 @@ class Wire:
     async def drop(self) -> None:
         """Abort the connection and discard unsent data."""
         self._tcp.abort()
-        await self.left()
+        await self.client_leaves()
 
-    async def left(self, within: float | None = None) -> bool:
+    async def client_leaves(self, within: float | None = None) -> bool:
         """Whether the client disconnects ``within`` this many seconds. Wait at most that long."""
         try:
             async with asyncio.timeout(within):
@@ -194,7 +194,7 @@ class Wire:
     async def _close(self) -> None:
         # If the application returns before the disconnect, uvicorn sends a 500 response.
         self._transport.close()
-        await self.left()
+        await self.client_leaves()
 
     async def _reset(self) -> None:
         # A RST discards data that still waits in our buffers or in the kernel's, so wait until all is sent.
@@ -290,7 +290,7 @@ class Bridge:
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
         # Remove the words: they may refer to the environment, and that cycle would outlive the request.
-        words = environ.pop(ENV_SAID, SILENT)
+        words = environ.pop(ENV_SAID, NO_WORDS)
         if self.request_log is not None:
             status = 0 if words.is_unanswered else answer.status
             method, target, size = environ["REQUEST_METHOD"], masked(environ["RAW_URI"]), len(answer.body)
@@ -368,10 +368,10 @@ class Bridge:
 
     async def _deliver(self, answer: WireAnswer, delivery: Delivery, wire: Wire) -> None:
         if delivery is PLAIN and not wire.unread:
-            await wire.carry(answer, delivery)
+            await wire.send_answer(answer, delivery)
             return
         async with self._held(wire, delivery.lasts(answer.body)):
-            await wire.carry(answer, delivery)
+            await wire.send_answer(answer, delivery)
 
     async def _follow(self, answer: WireAnswer, stream: Stream, wire: Wire) -> None:
         """Send ``stream`` until it ends, the client leaves or the server stops."""

@@ -1,4 +1,4 @@
-"""What may happen to an answer on its way to the client, and what of it plain WSGI can bring about.
+"""Delivery of a response: delays, drips, cuts and resets, and their imitation in plain WSGI.
 
 The application puts a ``Delivery`` into the WSGI environment. The server carries it out on the socket
 (``asgi_adapter``), and clients in the same process imitate it (``clients.fake_connection``). Under another
@@ -19,49 +19,49 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-#: Set by the server: it carries deliveries out itself.
+#: Set by the server: the server carries out deliveries.
 ENV_SERVED = "sandbox.served"
-#: Set by the server: the body was longer than it takes, and was not read.
+#: Set by the server: the body was too large, and was not read.
 ENV_TOO_LARGE = "sandbox.body_too_large"
-#: Set by the server: the value of each Host header that came.
+#: Set by the server: the values of all Host headers.
 ENV_HOSTS = "sandbox.hosts"
-#: Set by the application: the ``Delivery`` of its answer.
+#: Set by the application: the ``Delivery`` of the response.
 ENV_DELIVERY = "sandbox.delivery"
-#: Set by the application: an ``Again``, with which it wants to be called again.
+#: Set by the application: an ``Again``, if the server must call it again.
 ENV_AGAIN = "sandbox.again"
-#: Set by the application: a ``Stream``, which follows the head of its answer.
+#: Set by the application: a ``Stream``, which follows the head of the response.
 ENV_STREAM = "sandbox.stream"
-#: Set by the application: what it has to say of the request for the request log (``LogWords``).
+#: Set by the application: the description of the request for the log (``LogWords``).
 ENV_SAID = "sandbox.said"
 
-#: After how many seconds without news a follower is told that the server is still there.
+#: Seconds without news after which a stream sends a heartbeat.
 HEARTBEAT = 15.0
 HEARTBEAT_BYTES = b": here\n\n"
 
 
 class Drops(Struct, frozen=True):
-    """The body goes out ``size`` bytes at a time, with ``pause`` seconds between them."""
+    """A body sent in pieces of ``size`` bytes, with ``pause`` seconds between two pieces."""
 
     size: int
     pause: float
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.pause < 0:
-            raise ValueError(f"{self} has no bytes to send at a time, or a pause below zero")
+            raise ValueError(f"the size must be positive and the pause must not be negative: {self}")
 
 
 class TcpReset(Struct, frozen=True):
-    """A TCP RST takes the place of the answer."""
+    """A TCP RST instead of the response."""
 
 
 class TcpClose(Struct, frozen=True):
-    """The connection is closed, with a FIN, in place of the answer."""
+    """A closed connection (FIN) instead of the response."""
 
 
 class CutShort(Struct, frozen=True):
-    """The head announces the whole body, of which ``keep`` bytes come; then a FIN, or a RST if ``reset``.
+    """A complete head and the first ``keep`` bytes of the body, then a FIN, or a RST if ``reset``.
 
-    They are half of it unless ``keep`` says otherwise, and one less than all of them at most.
+    By default half of the body is sent. At least the last byte is missing.
     """
 
     keep: int | None = None
@@ -69,17 +69,17 @@ class CutShort(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.keep is not None and self.keep < 0:
-            raise ValueError(f"{self} keeps fewer than no bytes")
+            raise ValueError(f"keep must not be negative: {self}")
 
 
 class RawBytes(Struct, frozen=True):
-    """``raw``, which need not be HTTP, takes the place of the answer; then the connection is closed."""
+    """Bytes instead of the response, which need not be HTTP. Then the connection is closed."""
 
     raw: bytes
 
 
 class Silence(Struct, frozen=True):
-    """Nothing is sent. The connection stays open for ``seconds``, or until the client leaves."""
+    """No response. The connection stays open for ``seconds``, or until the client leaves."""
 
     seconds: float | None = None
 
@@ -88,14 +88,14 @@ Cut: TypeAlias = TcpReset | TcpClose | CutShort | RawBytes | Silence
 
 
 class Pause(Struct, frozen=True):
-    """So many seconds without a byte; ``real`` ones have to be waited for, whatever the client's time."""
+    """A pause in seconds. If ``real``, a client with simulated time really waits, too."""
 
     seconds: float
     real: bool = False
 
 
 class Delivery(Struct, frozen=True):
-    """After ``delay`` seconds the answer goes, in drops if there is a ``drip``; unless ``cut`` strikes."""
+    """Delivery of a response: a ``delay`` in seconds, a ``drip`` in pieces, and a ``cut`` at its end."""
 
     delay: float = 0.0
     drip: Drops | None = None
@@ -103,10 +103,10 @@ class Delivery(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.delay < 0:
-            raise ValueError(f"{self} has a delay below zero")
+            raise ValueError(f"the delay must not be negative: {self}")
 
     def holds_up(self, body: bytes) -> float:
-        """Return for how many seconds it keeps a client waiting that sees all of ``body`` that ever comes."""
+        """Return the seconds that a client waits for the part of ``body`` that is sent."""
         pauses = (len(pieces(body, self)) - 1) * self.drip.pause if self.drip else 0.0
         match self.cut:
             case None | CutShort():
@@ -116,17 +116,17 @@ class Delivery(Struct, frozen=True):
         return self.delay
 
     def lasts(self, body: bytes) -> float:
-        """Return how many seconds answering with ``body`` takes; infinity where no answer ever comes."""
+        """Return the seconds that the response takes, or infinity if there is no response."""
         return self.holds_up(body) if self.cut is None or isinstance(self.cut, CutShort) else math.inf
 
 
 class Again(Struct, frozen=True):
-    """The application is to be called with the same request again, ``after`` so many seconds.
+    """Request of the application to be called again with the same request, ``after`` so many seconds.
 
-    With ``when`` it is called as soon as that calls the function which it is handed. It finds this in the
-    environment then; ``held`` is its own. With ``aside`` it is called on a thread, since it will take long
-    and nobody should wait for it. What it answers now is of no account. It is only asked of our own server;
-    elsewhere the application waits by itself.
+    ``when`` is a function: it takes a callback and calls it as soon as the application can continue. The
+    next call finds this object in the environment, with ``held`` for the application's own data. With
+    ``aside`` the call runs on a separate thread, because it takes long. The current response is discarded.
+    Only our own server supports this. Under other servers, the application waits itself.
     """
 
     after: float = 0.0
@@ -136,55 +136,55 @@ class Again(Struct, frozen=True):
 
 
 class LogWords(Protocol):
-    """What an application says of a request; it is asked for what is logged, and for no more."""
+    """Description of a request for the log. Each property is computed only if it is logged."""
 
     @property
     def note(self) -> str:
-        """A few words, for people."""
+        """Short text for people."""
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The same for programs."""
+        """The same facts for programs, by name."""
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether there is no answer, and its status stands for none."""
+        """Whether there is no response, so that its status is not logged."""
 
     @property
     def is_read_only(self) -> bool:
-        """Whether a page of the application looks at it, which people need not read."""
+        """Whether it is a read request of the page, which the log for people omits."""
 
 
 class Stream(Protocol):
-    """An answer that goes on: pieces of it as they are there, until it has ended."""
+    """Response that is sent in pieces as they become available, until it ends."""
 
     def piece(self) -> bytes:
-        """Return what there is to send by now, which may be nothing."""
+        """Return the bytes that can be sent now, perhaps none."""
 
     def end(self) -> bytes:
-        """Return what says that no more will be sent."""
+        """Return the last piece, which ends the stream."""
 
     @property
     def ended(self) -> bool:
-        """Whether no more will come."""
+        """Whether the stream has ended."""
 
     @property
     def pause(self) -> float:
-        """How many seconds to leave between two pieces."""
+        """Minimum seconds between two pieces."""
 
     def when_news(self, call: Callable[[], None]) -> None:
-        """Have ``call`` called, from any thread, when there is something to send again."""
+        """Call ``call``, from any thread, when there are new bytes to send."""
 
     def close(self) -> None:
-        """Forget whoever reads it."""
+        """End the subscription of the reader."""
 
 
 def delivering(app: WSGIApplication) -> WSGIApplication:
-    """Return ``app`` with its deliveries carried out as far as plain WSGI can; our own server does it itself.
+    """Return ``app`` with its deliveries carried out under a WSGI server that is not ours.
 
-    A delay and a drip sleep in the calling thread. What cannot be shown to an in-process caller is raised as
-    what its client would have raised: a reset is ConnectionResetError, a close ConnectionAbortedError, a hang
-    TimeoutError (at once: there is nobody to wait for), garbage http.client.BadStatusLine.
+    A delay and a drip sleep in the calling thread. Connection faults raise the exception of a client: a reset
+    raises ConnectionResetError, a close ConnectionAbortedError, a hang TimeoutError (without waiting), and
+    garbage http.client.BadStatusLine.
     """
 
     def delivered(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -212,17 +212,17 @@ def _imitated(body: bytes, delivery: Delivery) -> Iterator[bytes]:
             case TcpReset() | CutShort(reset=True):
                 raise ConnectionResetError("the connection was reset")
             case TcpClose():
-                raise ConnectionAbortedError("the connection was closed without an answer")
+                raise ConnectionAbortedError("the connection was closed without a response")
             case Silence():
-                raise TimeoutError("no answer came")
+                raise TimeoutError("no response was received")
             case RawBytes(raw):
                 raise BadStatusLine(repr(raw))
 
 
 def course(body: bytes, delivery: Delivery) -> Iterator[Pause | bytes | Cut]:
-    """Yield the steps of an answer with ``body``: pauses, pieces of the body, and last the cut, if any.
+    """Yield the steps of a response with ``body``: pauses, pieces of the body, and at last the cut.
 
-    The head goes out before the first piece. There is a piece unless a cut takes the place of the answer.
+    The head is sent before the first piece. There is a piece unless a cut replaces the response.
     """
     if delivery.delay:
         yield Pause(delivery.delay)
@@ -236,7 +236,7 @@ def course(body: bytes, delivery: Delivery) -> Iterator[Pause | bytes | Cut]:
 
 
 def pieces(body: bytes, delivery: Delivery) -> list[bytes]:
-    """Return what of ``body`` is sent, in the pieces it is sent in: always one or more."""
+    """Return the part of ``body`` that is sent, in one or more pieces."""
     if isinstance(delivery.cut, CutShort):
         keep = len(body) // 2 if delivery.cut.keep is None else delivery.cut.keep
         body = body[: max(min(keep, len(body) - 1), 0)]

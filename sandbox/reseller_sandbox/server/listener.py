@@ -245,7 +245,7 @@ class Protocol(HttpToolsProtocol):
 
     async def _overloaded(self, scope: Any, _receive: Receive, send: Send) -> None:
         limit = self.limit_connections
-        message = f"There are more than {limit} connections, which is what this server was told to take."
+        message = f"The server has reached its limit of {limit} connections."
         problem = Unserved(503, "too_many_connections", message)
         self.bridge.unread(scope["state"]["head"], problem)
         answer = problem.answer().closing()
@@ -357,7 +357,7 @@ class Listener(uvicorn.Server):
             if stopwatch() - self._complained >= SILENCE:
                 self._complained = stopwatch()
                 served = len(self.server_state.connections)
-                log.error("%s: with %s connections served, others have to wait", error.strerror, served)
+                log.error("%s: new clients wait, %s connections are open", error.strerror, served)
         elif not self.should_exit:
             trace = error if log.isEnabledFor(logging.DEBUG) else None
             log.error("%s: %r", context["message"], error, exc_info=trace)

@@ -35,7 +35,7 @@ PAUSE = 0.05
 
 
 class Words(Struct, frozen=True):
-    """Words about a request for which the application gives none."""
+    """Description of a request without one from the application."""
 
     note: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -97,12 +97,12 @@ def _dumped(level: str, fields: Mapping[str, Any]) -> str:
     return _ENCODED({"at": at, "level": level, **fields})
 
 
-def log_failure(what: str, error: BaseException) -> None:
-    """Log a failure of ``what`` with its error and place, on one line. Level DEBUG adds the traceback."""
+def log_failure(action: str, error: BaseException) -> None:
+    """Log a failed action with its error and place, on one line. Level DEBUG adds the traceback."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{frame.filename}, line {frame.lineno}"
     trace = error if log.isEnabledFor(logging.DEBUG) else None
-    log.error("%s failed: %s: %r (%s)", what, type(error).__name__, str(error), where, exc_info=trace)
+    log.error("%s failed: %s: %r (%s)", action, type(error).__name__, str(error), where, exc_info=trace)
 
 
 def masked(target: str) -> str:
@@ -173,7 +173,7 @@ class LogWriter(logging.Handler):
             self._ended.wait(PAUSE)
 
     def _losses(self, lost: int) -> str:
-        message = f"{lost} lines of this log could not be written."
+        message = f"{lost} lines of this log were lost, because they could not be written."
         return self.format(logging.makeLogRecord({"levelname": "WARNING", "msg": message}))
 
     def _put(self, lost: int, lines: list[str]) -> int:

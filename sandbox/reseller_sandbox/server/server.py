@@ -213,10 +213,10 @@ class Server:
     def _tls(self, bridge: Bridge) -> SSLContext | None:
         if self.certificate.certfile is None:
             return None
-        from reseller_sandbox.server.tls import serving
+        from reseller_sandbox.server.tls import tls_context
 
-        context = serving(self.certificate.certfile, self.certificate.keyfile)
-        context.when_plain = lambda came: bridge.unread(came, SPOKE_PLAIN)
+        context = tls_context(self.certificate.certfile, self.certificate.keyfile)
+        context.when_plain = lambda received: bridge.unread(received, SPOKE_PLAIN)
         return context
 
     def _close(self) -> None:
@@ -256,11 +256,11 @@ def _all_bound(host: str, port: int, tls_port: int | None) -> list[socket.socket
 def bound(host: str, port: int) -> socket.socket:
     """Return a socket that listens on ``host`` and ``port``. Raise ``CannotListen``."""
     if not 0 <= port <= 65535:  # because ``getaddrinfo`` takes the port modulo 65536
-        raise CannotListen(f"{host}:{port} is no address to listen on: ports end at 65535")
+        raise CannotListen(f"cannot listen on {host}:{port}: the highest port is 65535")
     try:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
-        raise CannotListen(f"{host}:{port} is no address to listen on: there is no such host") from None
+        raise CannotListen(f"cannot listen on {host}:{port}: the host is unknown") from None
     # A name such as localhost may have several addresses. Prefer IPv4: clients that try IPv6 first fall back.
     family, kind, protocol, _, address = min(addresses, key=lambda entry: entry[0] != socket.AF_INET)
     listening = Entrance(family, kind, protocol)
@@ -273,8 +273,8 @@ def bound(host: str, port: int) -> socket.socket:
         listening.close()
         if error.errno == errno.EADDRINUSE:
             raise PortInUse(
-                f"{host}:{port} is in use by another program: stop that one, or choose another port "
-                f"(0 takes any that is free)"
+                f"{host}:{port} is in use by another program. Stop that program, or choose another port "
+                "(0 for any free port)"
             ) from None
         raise CannotListen(f"cannot listen on {host}:{port}: {error.strerror}") from None
     return listening

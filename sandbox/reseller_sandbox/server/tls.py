@@ -37,8 +37,8 @@ VARIABLES = (
 )
 
 _MISSING = (
-    "a certificate is made by trustme, which is not installed: "
-    'pip install "reseller-sandbox[tls]", or give one with --certfile'
+    "trustme is not installed, so the server cannot make a certificate. "
+    'Run: pip install "reseller-sandbox[tls]", or choose a certificate with --certfile'
 )
 
 
@@ -57,20 +57,20 @@ class Handshake(ssl.SSLObject):
     def do_handshake(self) -> None:
         """Continue the handshake. Raise ``ssl.SSLWantReadError`` if more bytes are needed."""
         if not self.begun:
-            came = self.incoming.read()
-            if came and not self.refused and not is_tls(came[:1]):
+            received = self.incoming.read()
+            if received and not self.refused and not is_tls(received[:1]):
                 self.refused = True
                 self.outgoing.write(SPOKE_PLAIN.raw())
-                self.context.when_plain(came)
+                self.context.when_plain(received)
             if self.refused:
                 raise ssl.SSLWantReadError  # because asyncio then sends the error, and the client closes
-            self.begun = bool(came)
-            self.incoming.write(came)
+            self.begun = bool(received)
+            self.incoming.write(received)
         try:
             super().do_handshake()
         except ssl.SSLError as error:
             if "UNKNOWN_CA" in (error.reason or ""):
-                log.warning("A client has left: it does not know the authority that signed the certificate.")
+                log.warning("A client disconnected: it does not trust the authority of the certificate.")
             raise
 
 
@@ -84,13 +84,13 @@ class Context(ssl.SSLContext):
         self, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, *args: Any, **kwargs: Any
     ) -> Handshake:
         """Return the ``Handshake`` of a new connection."""
-        made = super().wrap_bio(incoming, outgoing, *args, **kwargs)
-        assert isinstance(made, Handshake)
-        made.incoming, made.outgoing = incoming, outgoing
-        return made
+        handshake = super().wrap_bio(incoming, outgoing, *args, **kwargs)
+        assert isinstance(handshake, Handshake)
+        handshake.incoming, handshake.outgoing = incoming, outgoing
+        return handshake
 
 
-def serving(certfile: str, keyfile: str | None) -> Context:
+def tls_context(certfile: str, keyfile: str | None) -> Context:
     """Return a TLS context for a certificate and its key. Raise ``BadCertificate``."""
     context = Context(ssl.PROTOCOL_TLS_SERVER)
     try:
@@ -98,19 +98,19 @@ def serving(certfile: str, keyfile: str | None) -> Context:
         context.load_cert_chain(certfile, keyfile, password=lambda: "")
     except ssl.SSLError as error:
         files = certfile if keyfile is None else f"{certfile} with {keyfile}"
-        raise BadCertificate(f"{files} is no certificate with its key: {error.reason or error}") from None
+        raise BadCertificate(f"{files} is not a certificate with its key: {error.reason or error}") from None
     except OSError as error:
-        wrong = keyfile if keyfile is not None and os.access(certfile, os.R_OK) else certfile
-        raise BadCertificate(f"the certificate cannot be read: {wrong}: {error.strerror}") from None
+        file = keyfile if keyfile is not None and os.access(certfile, os.R_OK) else certfile
+        raise BadCertificate(f"the certificate cannot be read: {file}: {error.strerror}") from None
     return context
 
 
 def require_certificate(certfile: str | None, keyfile: str | None) -> None:
     """Raise ``BadCertificate`` if the certificate and the key do not belong together."""
     if certfile is not None:
-        serving(certfile, keyfile)
+        tls_context(certfile, keyfile)
     elif keyfile is not None:
-        raise BadCertificate(f"{keyfile} is a key without a certificate: give --certfile too")
+        raise BadCertificate(f"{keyfile} is a key without a certificate. Set --certfile, too")
 
 
 class Tls(Struct, frozen=True):
@@ -161,9 +161,8 @@ def _make(place: Path, names: Sequence[str], *, lasting: bool) -> None:
             _write(place / AUTHORITY_KEY, authority.private_key_pem.bytes(), secret=True)
         _write(place / AUTHORITY, authority.cert_pem.bytes())
     except OSError as error:
-        raise BadCertificate(
-            f"no certificate can be made: {error.filename or place}: {error.strerror}"
-        ) from None
+        file = error.filename or place
+        raise BadCertificate(f"the certificate cannot be written: {file}: {error.strerror}") from None
 
 
 def _authority(place: Path) -> trustme.CA:
@@ -177,7 +176,9 @@ def _authority(place: Path) -> trustme.CA:
     if not existing:
         return trustme.CA(organization_name="reseller-sandbox")
     if len(existing) == 1:
-        raise BadCertificate(f"{place} has {existing[0].name} alone: remove it, and both are made anew")
+        raise BadCertificate(
+            f"{place} has only {existing[0].name}. Remove this file, and the server makes both files"
+        )
     require_certificate(*map(str, files))
     return trustme.CA.from_pem(*(file.read_bytes() for file in files))
 

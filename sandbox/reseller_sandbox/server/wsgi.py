@@ -129,7 +129,7 @@ def call(app: WSGIApplication, environ: WSGIEnvironment) -> WireAnswer:
 def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str) -> WireAnswer:
     status = int(line[:3])
     if not 200 <= status <= 599:
-        raise ValueError(f"{line!r} is no status to answer with")
+        raise ValueError(f"the status of a response must be from 200 to 599, not {line!r}")
     length = b"%d" % len(body)
     encoded: list[tuple[bytes, bytes]] = []
     for name, value in headers:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from msgspec import Struct
 
-from reseller_sandbox.config_sources import around, over
+from reseller_sandbox.config_sources import from_surroundings, merged
 from reseller_sandbox.control.failure_report import advice_lines, failure_report, fault_line, scheduled_line
 from reseller_sandbox.control.worlds import ForkOptions
 from reseller_sandbox.refusals import Refused
@@ -42,7 +42,7 @@ def wanted(node: pytest.Item, strict: frozenset[str]) -> tuple[dict[str, Any], f
                 f"@pytest.mark.{MARK} takes its settings by their names, such as fixture='empty'; "
                 f"{mark.args[0]!r} stands without one"
             )
-        settings = over(settings, _known(mark.kwargs))
+        settings = merged(settings, _known(mark.kwargs))
     if "strict" in settings:
         strict = read_strict(settings.pop("strict"))
     return settings, strict
@@ -351,7 +351,7 @@ class Sandboxes:
         """Return the seeded world for the settings of marks. Raise ``BadSetting`` or ``Unreachable``."""
         key = repr(sorted(marked.items()))
         if key not in self._seeded:
-            settings = over(around(declared(Settings), self._folder), marked)
+            settings = merged(from_surroundings(declared(Settings), self._folder), marked)
             made = self._mode(self._stack, self.watcher, settings, marked)
             self.watcher.shares(made)
             self._seeded[key] = _Seeded(made, tuple(fault.name for fault in made.faults.list().faults))

@@ -25,7 +25,7 @@ from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
 from reseller_sandbox.web.errors import Shown
 from reseller_sandbox.web.fields import Shape
-from reseller_sandbox.web.headers import REFUSAL, SIGNATURE, TOLD, in_header
+from reseller_sandbox.web.headers import HEADERS, REFUSAL, SIGNATURE, in_header
 from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.web.reading import load, note_ignored, require_consistent
 from reseller_sandbox.worlds import World
@@ -40,7 +40,7 @@ class V2(Interface):
     common: tuple[Rule, ...] = errors.COMMON
     wording = errors.WORDING
     placeholders = Placeholders()
-    headers = tuple(one for one in TOLD if one != SIGNATURE)
+    headers = tuple(one for one in HEADERS if one != SIGNATURE)
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},

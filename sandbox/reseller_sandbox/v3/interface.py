@@ -23,7 +23,7 @@ from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
 from reseller_sandbox.web.errors import BODY_SHAPE, TRANSPORT, Shown, body_of, shown, status_of
-from reseller_sandbox.web.headers import REFUSAL, TOLD
+from reseller_sandbox.web.headers import HEADERS, REFUSAL
 from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.web.reading import load, note_ignored, require_consistent
 from reseller_sandbox.worlds import Engine, World
@@ -36,7 +36,7 @@ class V3(Interface):
     common: tuple[Rule, ...] = errors.COMMON
     error_shape = BODY_SHAPE
     wording = errors.WORDING
-    headers = tuple(one for one in TOLD if one != REFUSAL)
+    headers = tuple(one for one in HEADERS if one != REFUSAL)
     endpoints = endpoints_of(balance, availability, domains, locks, glue, transfers, authcodes, contacts)
     rules: Mapping[str, Rule] = errors.named(endpoints)
     known_errors = frozenset(rules)

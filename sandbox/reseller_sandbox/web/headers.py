@@ -16,7 +16,7 @@ SIGNATURE = "X-Sandbox-Signature"
 REFUSAL = "X-Sandbox-Refusal"
 
 #: The description of each header. A header without a value is omitted.
-TOLD: Mapping[str, str] = {
+HEADERS: Mapping[str, str] = {
     WORLD: "The world that it was.",
     REQUEST: "The request of that world, by the number that the journal knows it by.",
     ASSUMPTIONS: "The assumptions that the answer rests on, with their values.",

@@ -51,7 +51,7 @@ class Interface:
     are numbered and recorded in the journal of their world. ``common`` are the rules by which any of
     its endpoints may refuse. ``known_errors`` are the names of the errors that faults may inject.
     ``error_shape`` is the JSON Schema of its refusals. ``placeholders`` documents placeholders that
-    many of its paths have. ``headers`` are the names in ``web.headers.TOLD`` that its answers may have.
+    many of its paths have. ``headers`` are the names in ``web.headers.HEADERS`` that its answers may have.
     """
 
     name: str

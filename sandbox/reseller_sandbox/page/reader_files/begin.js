@@ -1,21 +1,21 @@
-// One of the OpenAPI documents, to read. What is missing is told in place of it.
+// Shows an OpenAPI document in Swagger UI, or a message if Swagger UI is not installed.
 
-const asked = new URLSearchParams(location.search).get("document") ?? "v3";
-const address = new URL(`openapi/${encodeURIComponent(asked)}.json`, location.href).href;
+const chosen = new URLSearchParams(location.search).get("document") ?? "v3";
+const address = new URL(`openapi/${encodeURIComponent(chosen)}.json`, location.href).href;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 
 for (const link of document.querySelectorAll("nav a")) {
-  if (new URL(link.href).searchParams.get("document") === asked) link.setAttribute("aria-current", "page");
+  if (new URL(link.href).searchParams.get("document") === chosen) link.setAttribute("aria-current", "page");
 }
 dark.addEventListener("change", follow);
 follow();
 
-// An operation's path is within the button that opens it, so it is no link of its own.
+// An operation's path is within the button that opens it, so it must not be a link.
 const plain = ({ React }) => ({ components: { DeepLink: ({ text }) => React.createElement("span", null, text) } });
 
-// What Swagger UI leaves without a name, a level or a way in by keyboard.
-const MENDED = [
+// Elements of Swagger UI that need a name, a heading level or keyboard access.
+const FIXES = [
   [".information-container", { role: "region", "aria-label": "About" }],
   [".scheme-container", { role: "region", "aria-label": "Server" }],
   [".filter", { role: "search" }],
@@ -29,22 +29,22 @@ const MENDED = [
   ["input.operation-filter-input", { "aria-label": "Filter by tag" }],
 ];
 
-function mend() {
-  for (const [selector, attributes] of MENDED) {
-    for (const one of document.querySelectorAll(selector)) {
-      for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value);
+function fix() {
+  for (const [selector, attributes] of FIXES) {
+    for (const element of document.querySelectorAll(selector)) {
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     }
   }
-  for (const one of document.querySelectorAll("#document table[role=region]")) one.setAttribute("aria-label", one.id.replaceAll("_", " "));
+  for (const element of document.querySelectorAll("#document table[role=region]")) element.setAttribute("aria-label", element.id.replaceAll("_", " "));
 }
 
 if (globalThis.SwaggerUIBundle) {
-  new MutationObserver(mend).observe(document.querySelector("#document"), { childList: true, subtree: true });
+  new MutationObserver(fix).observe(document.querySelector("#document"), { childList: true, subtree: true });
   SwaggerUIBundle({ url: address, dom_id: "#document", plugins: [plain], deepLinking: true, filter: true, docExpansion: "list", defaultModelsExpandDepth: 0, validatorUrl: null, supportedSubmitMethods: [] });
 } else {
   const words = document.createElement("main");
   words.className = "missing";
-  words.append("To read it here takes Swagger UI: pip install 'reseller-sandbox[page]'. The document itself is at ");
+  words.append("Swagger UI is not installed. Run: pip install 'reseller-sandbox[page]'. The document is at ");
   words.append(Object.assign(document.createElement("a"), { href: address, textContent: address }));
   document.querySelector("#document").append(words);
 }

@@ -24,7 +24,7 @@ from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, Shown
 from reseller_sandbox.web.fields import Digits, Shape
-from reseller_sandbox.web.headers import TOLD
+from reseller_sandbox.web.headers import HEADERS
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.openapi.glossary import Examples, Glossary
 from reseller_sandbox.web.openapi.schemas import Converter, asked, name_of, resource, resources
@@ -113,7 +113,7 @@ class Operations:
         self._spec = spec
         self._converter = converter
         for name in interface.headers:
-            spec.components.header(name, {"description": TOLD[name], "schema": {"type": "string"}})
+            spec.components.header(name, {"description": HEADERS[name], "schema": {"type": "string"}})
 
     def drawn(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
         """Return the OpenAPI operation of ``endpoint`` under ``path``."""

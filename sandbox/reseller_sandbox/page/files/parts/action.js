@@ -20,12 +20,12 @@ export function action({ label, operation, given = {}, where, asks = false, tone
   const all = { label, operation, given, where, then, leads, says, asks };
   const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
     asks ? sheet(all) : carryOut(all, asOf(given), event.currentTarget) }, label);
-  return h("span.action", { key: `${operation} ${label}` }, main, doorway(all));
+  return h("span.action", { key: `${operation} ${label}` }, main, interfacesButton(all));
 }
 
 /** Return a button that shows an operation's form, with the equivalent command and calls. */
-export const doorway = (all) => h("button.interfaces", {
-  type: "button", title: "The form, the command and the calls that do the same",
+export const interfacesButton = (all) => h("button.interfaces", {
+  type: "button", title: "The form, and the equivalent command and calls",
   "aria-label": `${all.label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
 }, "›_");
 
@@ -64,16 +64,16 @@ export function sheet(all) {
   if (document.querySelector("dialog[open]")) return; // another is open
   const asked = (asks === true ? parameters : asks.map((name) => parameters.find((one) => one.name === name)))
     .map((one) => ({ ...one, about: abouts[one.name] ?? one.about }));
-  const kept = Object.fromEntries(Object.entries(given).filter(([key]) => !asked.some(({ name }) => name === key)));
-  const told = () => ({ ...kept, ...values(form) });
+  const fixed = Object.fromEntries(Object.entries(given).filter(([key]) => !asked.some(({ name }) => name === key)));
+  const current = () => ({ ...fixed, ...values(form) });
   const ways = h("div.ways");
   const wrong = h("div", { role: "alert" });
-  const follow = () => render(ways, interfacesShown(operation, told(), present(where)));
+  const follow = () => render(ways, interfacesShown(operation, current(), present(where)));
   const form = h("form", { method: "dialog", oninput: follow, onsubmit: async (event) => {
     event.preventDefault();
     render(wrong);
     try {
-      await carryOut(all, told());
+      await carryOut(all, current());
       dialog.close();
     } catch (problem) {
       render(wrong, h("p.refusal", problem.message, h("small", problem.remedy)));
@@ -82,7 +82,7 @@ export function sheet(all) {
     h("h2", label), about.split("\n\n").map((part) => h("p.about", plain(part))), fields(asked, given), wrong,
     h("p.buttons", h("button.do.first", { type: "submit" }, label),
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
-    h("h3", "The same by other interfaces"), ways);
+    h("h3", "Do this with…"), ways);
   const dialog = h("dialog.sheet", { "aria-label": label, onclose: () => dialog.remove() }, form);
   document.body.append(dialog);
   follow();

@@ -8,7 +8,7 @@ export const root = new URL("../../", here);
 /** The declaration of every operation by its id: its call, and its parameters with their shapes. */
 export let operations = {};
 
-const told = (file) => fetch(new URL(file, here)).then((answer) => answer.json());
+const load = (file) => fetch(new URL(file, here)).then((answer) => answer.json());
 
 let change = "";
 
@@ -22,7 +22,7 @@ export class Refusal extends Error {
 
 /** Load the operations and the header for changes. Throw a Refusal if a token is required. */
 export async function begin() {
-  [operations, { change }] = await Promise.all([told("operations.json"), sent("GET", "_sandbox/session")]);
+  [operations, { change }] = await Promise.all([load("operations.json"), sent("GET", "_sandbox/session")]);
 }
 
 /** Send the control token. The browser keeps a cookie for it. */
@@ -38,20 +38,20 @@ export function prefix({ world, at } = {}) {
 /** Return the method, path and body of the request that calls an operation. */
 export function request(operation, given = {}, where = {}) {
   const { method, path, parameters } = operations[operation];
-  const told = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  let way = path;
+  const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  let filled = path;
   for (const { name, place } of parameters) {
     if (place === "segment") {
-      way = way.replace(`{${name}}`, encodeURIComponent(told[name]));
-      delete told[name];
+      filled = filled.replace(`{${name}}`, encodeURIComponent(values[name]));
+      delete values[name];
     }
   }
   const isGet = method === "GET";
-  const query = isGet ? new URLSearchParams(told).toString() : "";
+  const query = isGet ? new URLSearchParams(values).toString() : "";
   return {
     method,
-    path: prefix(where) + way.slice(1) + (query ? `?${query}` : ""),
-    body: isGet || !Object.keys(told).length ? undefined : told,
+    path: prefix(where) + filled.slice(1) + (query ? `?${query}` : ""),
+    body: isGet || !Object.keys(values).length ? undefined : values,
   };
 }
 
@@ -74,9 +74,9 @@ async function sent(method, path, body, headers = {}) {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const type = text === undefined ? {} : { "Content-Type": "application/json" };
   const answer = await fetch(new URL(path, root), { method, body: text, headers: { ...type, ...headers } });
-  const told = await answer.json().catch(() => ({}));
-  if (answer.ok) return told;
-  const refusal = new Refusal(answer.status, told);
+  const content = await answer.json().catch(() => ({}));
+  if (answer.ok) return content;
+  const refusal = new Refusal(answer.status, content);
   if (refusal.error.startsWith("control_token") && !headers["X-Sandbox-Token"]) {
     dispatchEvent(new CustomEvent("sign-in", { detail: refusal }));
   }

@@ -10,8 +10,8 @@ const [LEFT, RIGHT, ROW, DOT] = [70, 970, 26, 3.5];
 /** Return the lines, the present one first: their requests, and the index of the first separate request. */
 export async function linesOf(world, branches) {
   const points = ["", ...branches.map(({ name }) => `branch:${name}`).reverse()];
-  const found = await Promise.all(points.map((at) => ask("events.find", { kind: "request", limit: MOST }, { world, at })));
-  const lines = found.map(({ events }, at) => ({ point: points[at], requests: events.map(request) }));
+  const results = await Promise.all(points.map((at) => ask("events.find", { kind: "request", limit: MOST }, { world, at })));
+  const lines = results.map(({ events }, at) => ({ point: points[at], requests: events.map(request) }));
   return lines.map((line, at) => ({ ...line, ...forked(line, lines.slice(0, at)) }));
 }
 

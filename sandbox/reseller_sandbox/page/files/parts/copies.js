@@ -12,7 +12,7 @@ class Copies extends HTMLElement {
     this.one = one;
     const ways = h("div");
     this.replaceChildren(h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(one)) },
-      h("summary", `${one.label ?? "Send it again from elsewhere"}: command, curl, PHP, Node, Python`), ways));
+      h("summary", `${one.label ?? "Copy as…"} command, curl, PHP, Node, Python`), ways));
   }
 }
 

@@ -8,15 +8,15 @@ export const fields = (parameters, given = {}) => parameters.map((one) => field(
 
 /** Return the values of the fields in `form` as JSON. Throw if a field is invalid. */
 export function values(form) {
-  const told = {};
+  const result = {};
   for (const input of form.querySelectorAll("[data-path]")) {
     const value = read(input);
     if (value === undefined) continue;
     const path = JSON.parse(input.dataset.path);
     const last = path.pop();
-    path.reduce((inner, key) => (inner[key] ??= {}), told)[last] = value;
+    path.reduce((inner, key) => (inner[key] ??= {}), result)[last] = value;
   }
-  return told;
+  return result;
 }
 
 function field(one, given, above = []) {
@@ -32,7 +32,7 @@ function field(one, given, above = []) {
   input.dataset.path = JSON.stringify(path);
   input.required = one.required && input.type !== "checkbox";
   return h("label.field", { class: input.type === "checkbox" && "switch" },
-    h("span.name", one.name, one.required && h("i", { title: "has to be given" }, "*")), input, about(one));
+    h("span.name", one.name, one.required && h("i", { title: "required" }, "*")), input, about(one));
 }
 
 /** Return a text of a declaration without markup, in one line. */

@@ -4,44 +4,44 @@ import { operations, prefix, request, root } from "./api.js";
 
 /** Return the command, the Python call and the curl command that are equivalent to a button. */
 export function interfaces(operation, given = {}, where = {}) {
-  const told = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
+  const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
   return {
-    Shell: command(operation, told, where),
-    Python: python(operation, told, where),
-    curl: curl(operation, told, where),
+    Shell: command(operation, values, where),
+    Python: python(operation, values, where),
+    curl: curl(operation, values, where),
   };
 }
 
-function command(operation, told, where) {
+function command(operation, values, where) {
   const [resource, name] = operation.split(".").map((word) => word.replaceAll("_", "-"));
   const world = worldOf(where);
   const words = ["reseller-sandbox", resource, name, ...(world ? ["--world", shell(world)] : [])];
   for (const { name: key, place } of operations[operation].parameters) {
-    if (!(key in told)) continue;
+    if (!(key in values)) continue;
     const option = `--${key.replaceAll("_", "-")}`;
-    if (place !== "option") words.push(shell(word(told[key])));
-    else if (told[key] === true) words.push(option);
-    else if (told[key] === false) words.push(`--no-${option.slice(2)}`);
-    else words.push(option, shell(word(told[key])));
+    if (place !== "option") words.push(shell(word(values[key])));
+    else if (values[key] === true) words.push(option);
+    else if (values[key] === false) words.push(`--no-${option.slice(2)}`);
+    else words.push(option, shell(word(values[key])));
   }
   return words.join(" ");
 }
 
-function python(operation, told, where) {
+function python(operation, values, where) {
   const { parameters } = operations[operation];
   const world = worldOf(where);
   const subject = world ? `connect(${literal(root.href.replace(/\/$/, ""))}, world=${literal(world)})` : "sandbox";
-  const placed = parameters.filter(({ name, place }) => place !== "option" && name in told);
+  const placed = parameters.filter(({ name, place }) => place !== "option" && name in values);
   const isFirst = placed.every((one, at) => parameters.filter(({ place }) => place !== "option")[at] === one);
-  const parts = parameters.filter(({ name }) => name in told).map(({ name, place }) => {
-    const value = literal(told[name]);
+  const parts = parameters.filter(({ name }) => name in values).map(({ name, place }) => {
+    const value = literal(values[name]);
     return place === "segment" || (place !== "option" && isFirst) ? value : `${attribute(name)}=${value}`;
   });
   return `${subject}.${operation}(${parts.join(", ")})`;
 }
 
-function curl(operation, told, where) {
-  const { method, path, body } = request(operation, told, where);
+function curl(operation, values, where) {
+  const { method, path, body } = request(operation, values, where);
   const words = ["curl", ...(method === "GET" ? [] : ["-X", method]), shell(new URL(path, root).href)];
   if (body) words.push("--json", shell(JSON.stringify(body)));
   return words.join(" ");

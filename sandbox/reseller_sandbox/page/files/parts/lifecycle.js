@@ -8,12 +8,12 @@ const APART = 150, RISE = 40;
 // The half size of a stage's box.
 const WIDE = 62, HIGH = 24;
 
-let told;
+let loaded;
 
 /** Return the stages and their transitions, as the sandbox declares them. */
-export const life = () => (told ??= fetch(new URL("../lifecycle.json", import.meta.url)).then((answer) => answer.json())
+export const life = () => (loaded ??= fetch(new URL("../lifecycle.json", import.meta.url)).then((answer) => answer.json())
   .catch((problem) => { // the next call loads it again
-    told = undefined;
+    loaded = undefined;
     throw problem;
   }));
 

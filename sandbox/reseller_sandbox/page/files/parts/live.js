@@ -18,7 +18,7 @@ const PER_SECOND = 100;
 export function follow(operation, given, where, { tell, missed, state = () => {} }) {
   let source, timer, bundle;
   let mark = given.since;
-  let left = 0;
+  let reported = 0;
   let waiting = [];
   let isOpen = true;
 
@@ -28,7 +28,7 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
     const { path } = request(operation, { ...given, since: mark, per_second: PER_SECOND }, where);
     source = new EventSource(new URL(path, root));
     source.onopen = () => {
-      left = 0; // it also restarts automatically
+      reported = 0; // it also restarts automatically
       state("live");
     };
     source.onmessage = ({ data, lastEventId }) => {
@@ -38,8 +38,8 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
     };
     source.addEventListener("missed", ({ data }) => {
       const { missed: all } = JSON.parse(data);
-      missed(all - left);
-      left = all;
+      missed(all - reported);
+      reported = all;
     });
     source.addEventListener("end", again);
     source.onerror = () => {
@@ -49,9 +49,9 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
   };
   const flush = () => {
     bundle = undefined;
-    const come = waiting;
+    const batch = waiting;
     waiting = [];
-    if (isOpen) tell(come.map((data) => JSON.parse(data)));
+    if (isOpen) tell(batch.map((data) => JSON.parse(data)));
   };
   const again = () => {
     close();

@@ -42,19 +42,19 @@ const unlessUnknown = (problem) => {
 const head = (address, subject, one, now) => h("div.bar",
   h("h1", one?.name ?? subject), stage(one?.stage ?? "released"),
   one && one.ascii !== one.name && h("code", one.ascii),
-  one ? h("span.quiet", `${one.account} · order ${one.order}`) : h("span.quiet", "nobody holds it"),
-  one?.due && h("span", "moves on ", h("b", distance(now, one.due)), " ", h("span.quiet", instant(one.due))),
-  one?.due && !address.at && action({ label: "Go there", operation: "clock.advance", given: { to: one.due }, where: address,
-    says: ({ now: then, total }) => `It is ${instant(then)}; ${plural(total, "thing")} happened on the way.` }));
+  one ? h("span.quiet", `${one.account} · order ${one.order}`) : h("span.quiet", "not registered"),
+  one?.due && h("span", "next change ", h("b", distance(now, one.due)), " ", h("span.quiet", instant(one.due))),
+  one?.due && !address.at && action({ label: "Advance to then", operation: "clock.advance", given: { to: one.due }, where: address,
+    says: ({ now: then, total }) => `The clock is at ${instant(then)}, after ${plural(total, "event")}.` }));
 
 function facts(address, one, now) {
   const contacts = Object.entries(one.contacts).filter(([, handle]) => handle);
   const pairs = {
     "Expires": [day(one.expires), " ", h("span.quiet", distance(now, one.expires))],
     "Created": day(one.created),
-    "At this stage since": day(one.since),
-    "Renews itself": one.autorenew ? "yes" : "no",
-    "A year costs": [one.renewal, one.premium && " (premium)"],
+    "In this stage since": day(one.since),
+    "Auto-renew": one.autorenew ? "yes" : "no",
+    "Renewal price": [one.renewal, one.premium && " (premium)"],
     "Flags": one.flags.map((flag) => flag.replaceAll("_", " ")).join(", ") || "none",
     "Privacy": one.privacy ? "yes" : "no",
     "Auth code": h("code", one.auth_code),
@@ -68,7 +68,7 @@ function facts(address, one, now) {
       h("span.quiet", `completes ${instant(one.transfer.completes)}`)],
   };
   const shown = Object.entries(pairs).filter(([, value]) => value !== null && value !== "" && value?.length !== 0);
-  return h("section", h("h2.minor", "Holding"), h("dl.pairs", shown.map(([key, value]) => [h("dt", key), h("dd", value)])));
+  return h("section", h("h2.minor", "Details"), h("dl.pairs", shown.map(([key, value]) => [h("dt", key), h("dd", value)])));
 }
 
 const spent = (entries, address) => entries.length > 0 && h("section", h("h2.minor", "Money"), h("ul.plain.spent",
@@ -81,13 +81,13 @@ function timeline(address, events, due, now) {
   const coming = due.map((one, at) => h("li.coming", { key: `d${at}` }, h("time", { datetime: one.at }, instant(one.at)),
     h("span", h("b", one.event), " ", h("span.quiet", distance(now, one.at)), Number(one.charged) ? ` ${money(one.charged)}` : "", one.note && h("small", ` ${one.note}`))));
   const rows = [...past, h("li.here", { key: "now" }, h("time", { datetime: now }, instant(now)), h("span", address.at ? "then" : "now")), ...coming];
-  return h("section", h("h2.minor", "What happened, and what is due"), h("ol.timeline", rows));
+  return h("section", h("h2.minor", "Past and due events"), h("ol.timeline", rows));
 }
 
-function was(address, { name: done, effect, registry_event, given }) {
+function was(address, { name: event, effect, registry_event, given }) {
   const { request, outcome, account } = effect;
-  if (request) return h("span", h("a", { href: beside(address, "journal", request) }, h("span.id", request), " ", done), " ",
+  if (request) return h("span", h("a", { href: beside(address, "journal", request) }, h("span.id", request), " ", event), " ",
     h("span.quiet", account ?? ""), outcome !== "ok" && h("span.bad", ` ${outcome}`));
-  return h("span", h("b", registry_event?.event ?? done), registry_event && Number(registry_event.charged) ? ` ${money(registry_event.charged)}` : "",
+  return h("span", h("b", registry_event?.event ?? event), registry_event && Number(registry_event.charged) ? ` ${money(registry_event.charged)}` : "",
     registry_event?.note && h("small", ` ${registry_event.note}`), !registry_event && Object.keys(given).length > 0 && h("small", ` ${brief(given)}`));
 }

@@ -14,5 +14,5 @@ export function others(address, subject, one) {
       : { request_transfer: "Another registrar wants it", ...(one.flags.includes("registry_hold") ? { release_hold: "The registry lifts its hold" } : { hold: "The registry puts it on hold" }), release: "The registry releases it" };
   return h("section", h("h2.minor", "Third parties"), h("ul.plain.able", Object.entries(able).map(([name, label]) =>
     h("li", action({ label, operation: `simulate.${name}`, given: { domain: subject }, where: address,
-      says: ({ events }) => events.map(({ event, subject: about }) => `${event}: ${about}`).join("; ") || "It is planned." })))));
+      says: ({ events }) => events.map(({ event, subject: about }) => `${event}: ${about}`).join("; ") || "Scheduled." })))));
 }

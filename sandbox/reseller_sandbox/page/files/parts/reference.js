@@ -6,14 +6,14 @@ import { look } from "./api.js";
 export async function operationsOf(interfaceName, where) {
   const [{ paths, components }, { [interfaceName]: recorded }] = await Promise.all([
     look(`_sandbox/openapi/${interfaceName}.json`, where), look("_sandbox/page/requests.json")]);
-  return Object.entries(paths).flatMap(([path, row]) => Object.entries(row).map(([method, told]) => {
-    const body = told.requestBody?.content?.["application/json"];
-    const example = recorded[told.operationId] ?? {};
-    const parameters = told.parameters.map((one) => resolved(one, components));
+  return Object.entries(paths).flatMap(([path, row]) => Object.entries(row).map(([method, operation]) => {
+    const body = operation.requestBody?.content?.["application/json"];
+    const example = recorded[operation.operationId] ?? {};
+    const parameters = operation.parameters.map((one) => resolved(one, components));
     return {
-      id: `${interfaceName}.${told.operationId}`, own: told["x-sandbox-operation"], interfaceName, path, method: method.toUpperCase(), tag: told.tags[0],
-      summary: told.summary, path_fields: of(parameters, "path", example), query_fields: of(parameters, "query", example),
-      body: body && { shape: resolved(body.schema, components), example: example.body, required: told.requestBody.required },
+      id: `${interfaceName}.${operation.operationId}`, own: operation["x-sandbox-operation"], interfaceName, path, method: method.toUpperCase(), tag: operation.tags[0],
+      summary: operation.summary, path_fields: of(parameters, "path", example), query_fields: of(parameters, "query", example),
+      body: body && { shape: resolved(body.schema, components), example: example.body, required: operation.requestBody.required },
     };
   }));
 }
@@ -33,8 +33,8 @@ function resolved(schema, components, deep = 0) {
     return { ...resolved(one, components, deep), ...rest };
   }
   if (schema.$ref) {
-    const found = schema.$ref.split("/").slice(2).reduce((inner, key) => inner[key], components);
-    return deep < DEEP ? resolved(found, components, deep + 1) : {};
+    const target = schema.$ref.split("/").slice(2).reduce((inner, key) => inner[key], components);
+    return deep < DEEP ? resolved(target, components, deep + 1) : {};
   }
   return Object.fromEntries(Object.entries(schema).map(([key, one]) => [key, resolved(one, components, deep)]));
 }

@@ -1,6 +1,6 @@
 // If the server requires a control token, ask for it once. The browser then has a cookie.
 
-import { signIn as shown } from "./api.js";
+import { signIn as send } from "./api.js";
 import { h, render } from "./dom.js";
 
 /** Ask for the token until it is correct. */
@@ -11,7 +11,7 @@ export function signIn() {
     const form = h("form", { onsubmit: async (event) => {
       event.preventDefault();
       try {
-        await shown(token.value);
+        await send(token.value);
         dialog.close();
         dialog.remove();
         done();
@@ -20,9 +20,9 @@ export function signIn() {
         token.select();
       }
     } }, h("h2", "Control token"),
-      h("p.about", "This server was started with a control token (--control-token). It is asked for once in this browser."),
+      h("p.about", "This server was started with a control token (--control-token). Enter the token once in this browser."),
       h("label.field", h("span.name", "Token"), token), wrong,
-      h("p.buttons", h("button.do.first", { type: "submit" }, "Come in")));
+      h("p.buttons", h("button.do.first", { type: "submit" }, "Sign in")));
     const dialog = h("dialog.sheet", { "aria-label": "Control token", oncancel: (event) => event.preventDefault() }, form);
     document.body.append(dialog);
     dialog.showModal();

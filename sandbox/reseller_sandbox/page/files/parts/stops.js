@@ -33,6 +33,6 @@ export function placeOf(stops, point) {
 }
 
 /** Return a stop as one line of text. */
-export const told = (stop) => stop && [stop.words, stop.at && instant(stop.at)].filter(Boolean).join(" · ");
+export const labelOf = (stop) => stop && [stop.words, stop.at && instant(stop.at)].filter(Boolean).join(" · ");
 
 const few = (names) => (names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(" and "));

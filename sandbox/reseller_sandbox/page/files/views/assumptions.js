@@ -1,6 +1,6 @@
 // The assumptions of the world: their effect, changed values, and dependent requests. A click changes one.
 
-import { action, doorway } from "../parts/action.js";
+import { action, interfacesButton } from "../parts/action.js";
 import { ask } from "../parts/api.js";
 import { beside, change } from "../parts/address.js";
 import { h } from "../parts/dom.js";
@@ -16,16 +16,16 @@ export default class extends View {
     const [{ assumptions }, { requests }] = await Promise.all([
       this.ask("assumptions.list"), this.ask("journal.find", { limit: LISTED })]);
     if (!isCurrent()) return;
-    const rested = restingOn(requests);
+    const users = usersOf(requests);
     const wanted = (address.q ?? "").toLowerCase();
-    const shown = assumptions.filter((one) => matches(one, wanted) && passes(one, address.show, rested));
+    const shown = assumptions.filter((one) => matches(one, wanted) && passes(one, address.show, users));
     const other = assumptions.filter(differs).length;
     this.render(
-      h("div.bar", h("h1", "Assumptions"), search(address), h("span.quiet", `What the contract leaves open: ${assumptions.length}, ${other} not at their default.`),
+      h("div.bar", h("h1", "Assumptions"), search(address), h("span.quiet", `${assumptions.length} assumptions, ${other} not at their default.`),
         action({ label: "As observed", operation: "assumptions.set", given: { profile: "observed" }, where: address }),
         action({ label: "As documented", operation: "assumptions.set", given: { profile: "documented" }, where: address })),
-      h("ol.plain.assumptions", shown.map((one) => row(one, rested.get(one.name), address))),
-      !shown.length && h("p.empty", "No assumption is like that."),
+      h("ol.plain.assumptions", shown.map((one) => row(one, users.get(one.name), address))),
+      !shown.length && h("p.empty", "No assumption matches."),
     );
   }
 }
@@ -34,27 +34,27 @@ const search = (address) => [
   h("input", { type: "search", placeholder: "Search", "aria-label": "Search assumptions", value: address.q ?? "",
     oninput: ({ target }) => change({ q: target.value }, true) }),
   h("select", { "aria-label": "Which", value: address.show ?? "", onchange: ({ target }) => change({ show: target.value }) },
-    Object.entries({ "": "all", other: "not at their default", used: "what requests rested on" })
+    Object.entries({ "": "all", other: "not at their default", used: "used by requests" })
       .map(([value, words]) => h("option", { value, selected: value === (address.show ?? "") }, words)))];
 
 const differs = (one) => JSON.stringify(one.value) !== JSON.stringify(one.default);
 const matches = (one, wanted) => !wanted || `${one.name} ${one.about} ${brief(one.value)}`.toLowerCase().includes(wanted);
-const passes = (one, show, rested) => (show === "other" ? differs(one) : show === "used" ? rested.has(one.name) : true);
+const passes = (one, show, users) => (show === "other" ? differs(one) : show === "used" ? users.has(one.name) : true);
 
-function restingOn(requests) {
-  const rested = new Map();
+function usersOf(requests) {
+  const users = new Map();
   for (const { id, assumptions } of requests) {
-    for (const name of Object.keys(assumptions ?? {})) rested.set(name, [...(rested.get(name) ?? []), id]);
+    for (const name of Object.keys(assumptions ?? {})) users.set(name, [...(users.get(name) ?? []), id]);
   }
-  return rested;
+  return users;
 }
 
 const row = (one, requests = [], where) => h("li", { key: one.name, "data-row": one.name, tabindex: -1, class: differs(one) ? "other" : "" },
   h("div", h("b.code", one.name), h("p", plain(one.about))),
-  h("div.choice", choice(one, where), " ", doorway({ label: one.name, operation: "assumptions.set", given: { assume: { [one.name]: one.value } }, where }),
+  h("div.choice", choice(one, where), " ", interfacesButton({ label: one.name, operation: "assumptions.set", given: { assume: { [one.name]: one.value } }, where }),
     h("small", differs(one) ? `by default ${brief(one.default)}` : "the default",
       JSON.stringify(one.observed) !== JSON.stringify(one.default) && `, observed ${brief(one.observed)}`)),
-  h("p.rests", requests.length > 0 && [`${requests.length} rested on it: `,
+  h("p.rests", requests.length > 0 && [`used by ${requests.length}: `,
     requests.slice(-6).map((id) => [h("a", { href: beside(where, "journal", id) }, id), " "])]));
 
 function choice(one, where) {

@@ -73,9 +73,9 @@ class Clock extends View {
   // Discard the preview of an earlier choice.
   async #foresee() {
     const { move, address } = this;
-    const found = await ask("clock.advance", { ...this.given, dry_run: true, limit: SHOWN }, address).catch((problem) => problem);
+    const preview = await ask("clock.advance", { ...this.given, dry_run: true, limit: SHOWN }, address).catch((problem) => problem);
     if (move !== this.move || address !== this.address) return;
-    this.foreseen = found;
+    this.foreseen = preview;
     this.#redraw();
   }
 
@@ -89,9 +89,9 @@ class Clock extends View {
   #panel(where) {
     const { way, by, to, domain, stage } = this.move;
     const text = (key, value, more) => h("input", { value, ...more, oninput: ({ target }) => this.#choose({ [key]: target.value }) });
-    const ways = { by: "by a span", to: "to an instant", next: "to what is due next", stage: "until a name is at a stage" };
-    const told = {
-      by: () => [text("by", by, { "aria-label": "How far", size: 8 }),
+    const ways = { by: "by a duration", to: "to an instant", next: "to the next due event", stage: "until a name reaches a stage" };
+    const inputs = {
+      by: () => [text("by", by, { "aria-label": "Duration", size: 8 }),
         Object.entries(SPANS).map(([label, span]) =>
           h("button.chip", { type: "button", "aria-pressed": String(by === span), onclick: () => this.#choose({ by: span }) }, label))],
       to: () => text("to", to, { "aria-label": "The instant", placeholder: this.now.slice(0, 16), size: 20 }),
@@ -103,21 +103,21 @@ class Clock extends View {
     return h("section.panel", { "aria-label": "Move time" },
       h("div.line", "Advance ", h("select", { "aria-label": "How", value: way, onchange: ({ target }) => this.#choose({ way: target.value }) },
         Object.entries(ways).map(([value, label]) => h("option", { value, selected: value === way }, label))),
-      told,
+      inputs,
       action({ label: "Advance", tone: "first", operation: "clock.advance", given: this.given, where,
         then: () => { this.open = false; return this.update(this.address); },
-        says: ({ now, total }) => `It is ${instant(now)} now; ${plural(total, "thing")} happened on the way.` })),
+        says: ({ now, total }) => `The clock is at ${instant(now)}, after ${plural(total, "event")}.` })),
       this.#foreseen(where));
   }
 
   #foreseen(where) {
-    const found = this.foreseen;
-    if (!found) return h("p.quiet", "…");
-    if (found instanceof Error) return h("p.refusal", found.message);
-    const more = found.total - found.events.length;
+    const preview = this.foreseen;
+    if (!preview) return h("p.quiet", "…");
+    if (preview instanceof Error) return h("p.refusal", preview.message);
+    const more = preview.total - preview.events.length;
     return [
-      h("p.quiet", `It would be ${instant(found.now)}; ${found.total ? plural(found.total, "thing") : "nothing"} would happen on the way${found.total ? ":" : "."}`),
-      h("ol.events", found.events.map((one) => registry_event(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
+      h("p.quiet", `Preview: ${instant(preview.now)}, after ${plural(preview.total, "event")}${preview.total ? ":" : "."}`),
+      h("ol.events", preview.events.map((one) => registry_event(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
     ];
   }
 

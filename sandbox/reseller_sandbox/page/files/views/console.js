@@ -39,7 +39,7 @@ export default class extends View {
       h("div.console", { class: chosen && "open" },
         h("ol.rows.operations", { "aria-label": "Operations" }, shown.map((one) => row(one, chosen, address))),
         this.shown),
-      !shown.length && h("p.empty", "No operation is like that."));
+      !shown.length && h("p.empty", "No operation matches."));
   }
 
   // Ignore events, so that they do not change a form that is being filled in.
@@ -76,7 +76,7 @@ export default class extends View {
         place, inner && h("details", h("summary", "Body, field by field"), inner),
         one.body && h("label.field", h("span.name", "Body"), body),
         h("p.buttons", h("button.do.first", { type: "submit", disabled: Boolean(address.at) }, "Send"),
-          address.at && h("span.quiet", "The past takes no requests: come back to the present first.")))), answer);
+          address.at && h("span.quiet", "You cannot send requests to the past. Go back to the present first.")))), answer);
   }
 
   async #send(one, account, given, body, shown) {
@@ -86,8 +86,8 @@ export default class extends View {
       const { headers, signed: string } = await signed({ account, interface: one.interfaceName, target, body }, { world });
       const sent = { ...headers, ...(body ? { "Content-Type": "application/json" } : {}) };
       const asked = fetch(new URL(target, root), { method: one.method, headers: sent, body: body || undefined, credentials: "omit" });
-      render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), h("p.quiet", "Waiting for the answer …"));
-      const answer = await asked.then(async (come) => ({ come, text: await come.text() }))
+      render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), h("p.quiet", "Waiting for the response …"));
+      const answer = await asked.then(async (response) => ({ response, text: await response.text() }))
         .catch((problem) => ({ problem }));
       render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), answered(answer, this.address),
         h("page-copies", { $request: { method: one.method, target, body, account, where: { world } } }));
@@ -101,17 +101,17 @@ const isName = ({ name }) => /^domain_?name$/i.test(name);
 
 // The documents name each path of an operation, the journal names the operation once. So compare the paths.
 function called(all, { subject, target }) {
-  const its = all.filter(({ id, own }) => [id, own].includes(subject));
-  return its.find(({ path }) => placed(path, target)) ?? its.find(({ id }) => id === subject) ?? its[0];
+  const candidates = all.filter(({ id, own }) => [id, own].includes(subject));
+  return candidates.find(({ path }) => placed(path, target)) ?? candidates.find(({ id }) => id === subject) ?? candidates[0];
 }
 
 /** Return the path and query parameters of a request to send again, or null if the path does not match. */
 function placed(path, target = "") {
   const pattern = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
-  const [its, query] = target.split("?");
-  const found = its.match(new RegExp(`^${pattern}$`, "i"));
-  const words = Object.entries(found?.groups ?? {}).map(([name, word]) => [name, decodeURIComponent(word)]);
-  return found && { ...Object.fromEntries(new URLSearchParams(query)), ...Object.fromEntries(words) };
+  const [targetPath, query] = target.split("?");
+  const match = targetPath.match(new RegExp(`^${pattern}$`, "i"));
+  const words = Object.entries(match?.groups ?? {}).map(([name, word]) => [name, decodeURIComponent(word)]);
+  return match && { ...Object.fromEntries(new URLSearchParams(query)), ...Object.fromEntries(words) };
 }
 
 /** Return the example with its name replaced everywhere. */
@@ -134,18 +134,18 @@ function filled(one, given) {
   return path + (query.size ? `?${query}` : "");
 }
 
-const request = (method, target, headers, body) => h("section", h("h3", "Request, as it went out"),
+const request = (method, target, headers, body) => h("section", h("h3", "Request, as sent"),
   h("pre", { tabindex: 0 }, [`${method} ${target} HTTP/1.1`, `Host: ${root.host}`, ...lines(headers)].join("\n") + (body ? `\n\n${body}` : "")));
 
 const stringShown = ([key, where, body]) => h("section", h("h3", "Signed string: key, URL and body, with nothing between them"),
   h("pre.string", { tabindex: 0 }, h("mark.key", { title: "API key" }, key), h("mark.url", { title: "URL" }, where), body && h("mark.body", { title: "body" }, body)));
 
-function answered({ come, text, problem }, where) {
-  if (problem) return h("section", h("h3", "Answer"), h("p.refusal", "No whole answer came: the connection broke.", h("small", problem.message)));
-  const id = come.headers.get("X-Sandbox-Request");
-  return h("section", { key: "answer" }, h("h3", "Answer ", id && h("a", { href: beside(where, "journal", id) }, id)),
-    h("pre", { tabindex: 0 }, h("b.status", { class: come.ok ? "ok" : "bad" }, `${come.status} ${come.statusText}`), "\n",
-      lines(Object.fromEntries(come.headers)).join("\n"), text && `\n\n${json(parsed(text))}`));
+function answered({ response, text, problem }, where) {
+  if (problem) return h("section", h("h3", "Response"), h("p.refusal", "The response is incomplete: the connection broke.", h("small", problem.message)));
+  const id = response.headers.get("X-Sandbox-Request");
+  return h("section", { key: "answer" }, h("h3", "Response ", id && h("a", { href: beside(where, "journal", id) }, id)),
+    h("pre", { tabindex: 0 }, h("b.status", { class: response.ok ? "ok" : "bad" }, `${response.status} ${response.statusText}`), "\n",
+      lines(Object.fromEntries(response.headers)).join("\n"), text && `\n\n${json(parsed(text))}`));
 }
 
 const lines = (headers) => Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

@@ -11,26 +11,26 @@ import { brief } from "../parts/words.js";
 export default class extends View {
   async show(address, isCurrent) {
     const looks = ["faults.list", "faults.presets", "faults.kinds"].map((operation) => this.ask(operation));
-    const [{ faults }, { presets }, told] = await Promise.all(looks);
+    const [{ faults }, { presets }, { kinds }] = await Promise.all(looks);
     if (!isCurrent()) return;
     const applied = faults.reduce((sum, one) => sum + one.applied, 0);
     this.render(
       h("div.bar", h("h1", "Faults"),
-        h("span.quiet", faults.length ? `Rules: ${faults.length}, applied: ${applied}` : "Every request goes through."),
+        h("span.quiet", faults.length ? `Rules: ${faults.length}, applied: ${applied}` : "No faults."),
         faults.length > 0 && action({ label: "Remove all", operation: "faults.clear", where: address, tone: "danger" })),
       faults.length > 0 && rules(faults, address),
       h("div.columns", { key: "more" },
         h("section.part", h("h2", "Presets"), h("ul.plain.lines.toggles", presets.map((one) => preset(one, faults, address)))),
-        h("section.part", h("h2", "Kinds"), h("p.quiet", "Each opens its form; match and when narrow it to some requests."),
-          h("ul.plain.lines.kinds", told.kinds.map((one) => kind(one, address))))),
+        h("section.part", h("h2", "Kinds"), h("p.quiet", "Choose a kind to open its form. Limit it to some requests with match and when."),
+          h("ul.plain.lines.kinds", kinds.map((one) => kind(one, address))))),
     );
   }
 }
 
 const rules = (faults, where) => h("div.scroll", { key: "rules", tabindex: 0, role: "region", "aria-label": "Rules" }, h("table.grid",
-  h("thead", h("tr", ["Rule", "Strikes", "Which requests", "When", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
+  h("thead", h("tr", ["Rule", "Applied", "Requests", "When", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
   h("tbody", faults.map((one) => h("tr", { key: one.name, "data-row": one.name, tabindex: -1, class: one.paused || one.exhausted ? "dim" : "" },
-    h("td", h("b", one.name), h("small.code", [one.name !== one.kind && one.kind, parameters(one)].filter(Boolean).join(" "))),
+    h("td", h("b", one.name), h("small.code", [one.name !== one.kind && one.kind, parametersOf(one)].filter(Boolean).join(" "))),
     h("td.num", { title: "applied, of those that matched", "data-label": "applied" }, `${one.applied} of ${one.matched}`, h("small", state(one))),
     h("td.code", words(one.match) || "any"),
     h("td.code", words(one.when)),
@@ -44,19 +44,19 @@ const rules = (faults, where) => h("div.scroll", { key: "rules", tabindex: 0, ro
 
 const OF_ANY = new Set(["name", "kind", "match", "when", "paused", "matched", "applied", "exhausted"]);
 const own = (rule) => Object.fromEntries(Object.entries(rule).filter(([key, value]) => !OF_ANY.has(key) && value !== null));
-const parameters = (rule) => words(own(rule));
-const words = (told) => Object.entries(told).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+const parametersOf = (rule) => words(own(rule));
+const words = (values) => Object.entries(values).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
 const state = ({ paused, exhausted }) => (paused ? "paused" : exhausted ? "exhausted" : "");
 
 function preset({ preset: name, about }, faults, where) {
-  const its = faults.filter((rule) => rule.name === name || rule.name.startsWith(`${name}.`));
+  const rules = faults.filter((rule) => rule.name === name || rule.name.startsWith(`${name}.`));
   const flip = async (event) => {
     const { target } = event;
     const wanted = target.checked;
     target.busy = target.disabled = true;
     try {
       if (wanted) await ask("faults.add", { preset: name }, where);
-      else for (const rule of its) await ask("faults.remove", { name: rule.name }, where);
+      else for (const rule of rules) await ask("faults.remove", { name: rule.name }, where);
       notice(`${name} is ${wanted ? "on" : "off"}.`);
     } catch (problem) {
       target.checked = !wanted;
@@ -65,15 +65,15 @@ function preset({ preset: name, about }, faults, where) {
     target.busy = target.disabled = false;
   };
   return h("li", { key: name },
-    h("label.toggle", h("input", { type: "checkbox", role: "switch", checked: its.length > 0, onchange: flip }), h("b", name)),
+    h("label.toggle", h("input", { type: "checkbox", role: "switch", checked: rules.length > 0, onchange: flip }), h("b", name)),
     h("small", plain(about)),
-    action({ label: "For some", title: "Add it for some requests only", operation: "faults.add", given: { preset: name },
+    action({ label: "Limit to…", title: "Add the preset for some requests only", operation: "faults.add", given: { preset: name },
       where, asks: ["preset", "name", "match", "when"] }));
 }
 
-function kind({ kind: name, about, parameters: its }, where) {
-  const asks = [...its.map((one) => one.name), "name", "match", "when"];
-  const abouts = Object.fromEntries(its.map((one) => [one.name, one.about])); // the text of this kind, because two kinds may share a parameter
+function kind({ kind: name, about, parameters }, where) {
+  const asks = [...parameters.map((one) => one.name), "name", "match", "when"];
+  const abouts = Object.fromEntries(parameters.map((one) => [one.name, one.about])); // the text of this kind, because two kinds may share a parameter
   return h("li", { key: name },
     h("button.do", { type: "button", onclick: () => sheet({ label: `Add ${name}`, operation: "faults.add", given: { kind: name }, where, asks, abouts }) }, name),
     h("small", plain(about)));

@@ -35,9 +35,9 @@ export default class extends View {
       // Without lines begin at the first: events before the stream opens belong to the list.
       if (!at && !isAlone) this.#listen(world, { ...filter, since: requests.at(-1)?.id ?? "r0" });
     }
-    const found = subject ? await this.ask("journal.get", { request: subject }) : null;
+    const record = subject ? await this.ask("journal.get", { request: subject }) : null;
     if (!isCurrent()) return;
-    this.entry = found;
+    this.entry = record;
     this.#draw();
   }
 
@@ -114,12 +114,12 @@ export default class extends View {
         field("search", "Search by name", address.domain, narrow("domain"), { placeholder: "Search a name" }),
         select("Kind", "everything", ["request", "control", "time", "scheduled"], address.kind, narrow("kind")),
         select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, narrow("outcome")),
-        h("span.quiet", plural(this.matching, "request"), this.hasGaps && ": too many at once to show each")),
+        h("span.quiet", plural(this.matching, "request"), this.hasGaps && ": too many at once to show all")),
       this.accounts && !this.matching && first({ world: address.world }, this.accounts),
       h("div.split", { class: this.entry && "open" },
-        h("ol.rows.journal", { "aria-label": "What happened" }, this.#rows()),
+        h("ol.rows.journal", { "aria-label": "Events" }, this.#rows()),
         this.entry && h("section.detail", { "aria-label": `Request ${this.entry.id}` }, entry(address, this.entry))),
-      !this.lines.length && h("p.empty", "Nothing is here yet. Whatever your program sends shows up by itself."));
+      !this.lines.length && h("p.empty", "No events yet. Requests of your program appear here automatically."));
   }
 }
 
@@ -155,9 +155,9 @@ function request(address, line) {
 
 function other(address, { number, at, kind, name, registry_event, given, effect }) {
   const { subject, account, charged, note, order } = registry_event ?? {};
-  const told = Object.entries({ ...given, ...(registry_event ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+  const details = Object.entries({ ...given, ...(registry_event ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
   const about = [h("span.id", "·"), h("time", { datetime: at }, instant(at)), h("span.status", kind === "control" ? "›_" : kind === "time" ? "◷" : "◇"),
-    h("span.operation", registry_event?.event ?? name), h("span.about", subject ?? told), h("span.who", account ?? ""),
+    h("span.operation", registry_event?.event ?? name), h("span.about", subject ?? details), h("span.who", account ?? ""),
     h("span.outcome", { class: "quiet" }, kind), h("span.money", money(charged)), note && h("small", note)];
   const key = { key: number, class: "other" };
   return order ? h("li", { ...key, "data-row": true }, h("a", { href: beside(address, "names", subject) }, about)) : h("li", key, h("div.line", about));

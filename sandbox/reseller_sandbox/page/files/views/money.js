@@ -25,7 +25,7 @@ export default class extends View {
       findings.length > 0 && h("section.part", { key: "advice" }, h("h2", "Advice"), h("ul.plain.lines", findings.map((one) => finding(one, address)))),
       !findings.length && h("p.part.quiet", `Advice: nothing found in ${requests} requests that would have cost money in production.`),
       entries.length > 0 && table(entries.reverse(), totals, address),
-      !entries.length && h("p.empty", "No money has moved."),
+      !entries.length && h("p.empty", "No movements."),
       entries.length < matching && entries.length === MOST && h("p.part", h("a.do", { href: beside(address, "money", "", { account, domain, before: entries.at(-1).id }) }, "Earlier")),
     );
   }
@@ -35,23 +35,23 @@ const [WIDE, HIGH] = [600, 90];
 
 // The steps of one balance: from before the first known movement until now.
 function chart({ account, currency, balance }, all, now) {
-  const its = all.filter((one) => one.account === account).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  let money = Number(balance) - its.reduce((sum, one) => sum + Number(one.amount), 0);
+  const movements = all.filter((one) => one.account === account).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  let money = Number(balance) - movements.reduce((sum, one) => sum + Number(one.amount), 0);
   const end = Date.parse(now);
   const begin = Math.min(end - 864e5, ...all.map((one) => Date.parse(one.at)));
   const points = [[begin, money]];
-  for (const one of its) points.push([Date.parse(one.at), money], [Date.parse(one.at), (money += Number(one.amount))]);
+  for (const one of movements) points.push([Date.parse(one.at), money], [Date.parse(one.at), (money += Number(one.amount))]);
   points.push([end, money]);
   const heights = points.map(([, height]) => height);
   const [low, high] = [Math.min(...heights), Math.max(...heights)];
   const span = high - low || 1;
   const place = ([at, height]) => [((at - begin) / (end - begin)) * WIDE, high === low ? HIGH / 2 : HIGH - ((height - low) / span) * HIGH];
   const line = points.map((point) => place(point).map((one) => one.toFixed(1)).join(",")).join(" ");
-  const range = low === high ? "unmoved" : `${low.toFixed(2)} – ${high.toFixed(2)}`;
-  const told = `${account}: ${balance} ${currency} now, ${range} in ${its.length} movements since ${day(written(begin))}`;
+  const range = low === high ? "unchanged" : `${low.toFixed(2)} – ${high.toFixed(2)}`;
+  const label = `${account}: ${balance} ${currency} now, ${range} in ${movements.length} movements since ${day(written(begin))}`;
   return h("figure.chart", { key: account },
     h("figcaption", h("b", account), h("span.money", `${balance} ${currency}`)),
-    svg("svg", { viewBox: `0 -3 ${WIDE} ${HIGH + 6}`, preserveAspectRatio: "none", role: "img", "aria-label": told },
+    svg("svg", { viewBox: `0 -3 ${WIDE} ${HIGH + 6}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
       low < 0 && high > 0 && svg("path.zero", { d: `M0 ${place([end, 0])[1]}H${WIDE}` }), svg("polyline", { points: line })),
     h("p.ends", h("span", day(written(begin))), h("span", range), h("span", day(now))));
 }

@@ -37,12 +37,12 @@ export default class extends View {
         select("Stage", "every stage", choices("names.list", "stage"), at, narrow("stage")),
         select("Flag", "any flags", choices("names.list", "flag"), flag, narrow("flag")),
         select("Sorted by", "by order", choices("names.list", "sort").filter((word) => word !== "order"), sort, narrow("sort"))),
-      h("div.rows.names.heads", { "aria-hidden": "true" }, h("span", ["name", "stage", "account", "flags", "", "expires", "moves on"].map((word) => h("span", word)))),
+      h("div.rows.names.heads", { "aria-hidden": "true" }, h("span", ["name", "stage", "account", "flags", "", "expires", "next change"].map((word) => h("span", word)))),
       h("ol.rows.names", { "aria-label": "Names" }, names.map((one) => this.#row(address, one, now))),
-      !names.length && h("p.empty", like || account || zone || at || flag ? "No name is like that." : "Nobody holds a name here."),
+      !names.length && h("p.empty", like || account || zone || at || flag ? "No name matches." : "There are no names."),
       (Number(start) > 0 || next !== null) && h("p.pages",
-        Number(start) > 0 && h("a", { href: write({ ...address, start: Math.max(0, Number(start) - PAGE) || "" }) }, "← before"),
-        next !== null && h("a", { href: write({ ...address, start: next }) }, "further →")));
+        Number(start) > 0 && h("a", { href: write({ ...address, start: Math.max(0, Number(start) - PAGE) || "" }) }, "← previous"),
+        next !== null && h("a", { href: write({ ...address, start: next }) }, "next →")));
   }
 
   #row(address, one, now) {
@@ -52,7 +52,7 @@ export default class extends View {
         stage(one.stage),
         h("span.who", one.account),
         h("span.flags", one.flags.join(", ").replaceAll("_", " "), one.transfer?.status === "pending" && " transfer pending"),
-        h("span.quiet", one.autorenew ? "renews itself" : ""),
+        h("span.quiet", one.autorenew ? "auto-renew" : ""),
         h("span.num", day(one.expires)),
         h("span.quiet.num", one.due ? distance(now, one.due) : "")));
   }

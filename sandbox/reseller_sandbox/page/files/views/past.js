@@ -1,4 +1,4 @@
-// A strip below the head for travel: a slider over the world's history, and actions at its position.
+// A strip below the head: a slider over the world's history, and actions at its position.
 // While it is in the past, the whole page shows the state at that point.
 
 import { action } from "../parts/action.js";
@@ -20,10 +20,10 @@ class Past extends View {
     const place = at ? placeOf(stops, at) : last;
     const stop = stops[place];
     this.render(
-      h("input", { type: "range", "aria-label": "Travel in the history", min: 0, max: last, value: place < 0 ? last : place,
+      h("input", { type: "range", "aria-label": "Position in the history", min: 0, max: last, value: place < 0 ? last : place,
         "aria-valuetext": stop?.words ?? at, list: "stops", oninput: ({ target }) => change({ at: stops[target.value].point }, true) }),
       h("span.point", at ? [h("b", stop?.words ?? at.replace(":", " ")), " ", h("time", { datetime: now }, instant(now))]
-        : h("span.quiet", last > 1 ? "the present: move the slider to look back" : "nothing has happened here yet")),
+        : h("span.quiet", last > 1 ? "the present: move the slider to view the past" : "no history yet")),
       at && this.#ways(at));
   }
 
@@ -42,9 +42,9 @@ class Past extends View {
       snapshot: ["snapshots.restore", { name }], branch: ["branches.switch", { name }], start: ["history.reset", {}],
     }[side];
     return h("span.tools",
-      back && action({ label: side === "start" ? "Begin again" : "Go back here", operation: back[0], given: back[1], where,
+      back && action({ label: side === "start" ? "Reset world" : "Go back here", operation: back[0], given: back[1], where,
         tone: side === "start" && "danger", leads: () => ({ ...read(), at: "" }),
-        says: ({ branch }) => branch ? `The world is there again; what was left behind is branch ${branch.name}.` : "The world is as it began." }),
+        says: ({ branch }) => branch ? `Restored. The previous state is branch ${branch.name}.` : "The world is reset." }),
       action({ label: "Fork from here", operation: "worlds.fork", given: { point: at }, where,
         leads: ({ name: fork }) => ({ ...read(), at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
       h("button.do.first", { type: "button", onclick: () => change({ at: "" }) }, "Back to the present"));

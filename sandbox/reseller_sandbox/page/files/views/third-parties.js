@@ -26,14 +26,14 @@ export default class extends View {
           h("section.part", h("h2", "A name"),
             h("input", { type: "search", placeholder: "example.com", "aria-label": "Name to act on", value: name,
               onchange: ({ target }) => change({ subject: target.value.trim() }) }),
-            name ? [h("p", names.length ? holder(names[0], address) : `${name} is held by nobody here.`),
+            name ? [h("p", names.length ? holder(names[0], address) : `${name} is not registered.`),
               h("p.tools", about("domain").map((one) => act(one, { domain: name })))]
-              : h("p.quiet", "Write a name to see what the others can do to it.")),
-          asked.length > 0 && h("section.part", { key: "asked" }, h("h2", "Asked about"), h("p.quiet", "Names whose availability clients have checked, to be sniped."),
+              : h("p.quiet", "Enter a name to see the actions of third parties.")),
+          asked.length > 0 && h("section.part", { key: "asked" }, h("h2", "Checked names"), h("p.quiet", "Names whose availability clients have checked, and that third parties can register first."),
             h("ul.plain.lines", asked.map((one) => h("li.line", { key: one, "data-row": one },
               h("a", { href: write({ ...address, subject: one }) }, one), act("register", { domain: one }, { label: "Snipe" }))))),
-          h("section.part", { key: "transfers" }, h("h2", "Transfers that wait for an answer"),
-            transfers.length ? h("ul.plain.lines", transfers.map((one) => transfer(one, address, act))) : h("p.quiet", "None waits."))),
+          h("section.part", { key: "transfers" }, h("h2", "Pending transfers"),
+            transfers.length ? h("ul.plain.lines", transfers.map((one) => transfer(one, address, act))) : h("p.quiet", "No pending transfers."))),
         h("div",
           h("section.part", h("h2", "Money and credentials"), h("ul.plain.lines", accounts.map((one) => h("li.line", { key: one.name },
             h("b", one.name), h("span.money", `${one.balance} ${one.currency}`),
@@ -41,7 +41,7 @@ export default class extends View {
             about("account").map((of) => act(of, { account: one.name }, { asks: rest(of, "account") })))))),
           h("section.part", h("h2", "Registries"), h("p.tools", about("zone").map((one) => act(one, {}, { asks: true })))),
           h("section.part", h("h2", "Scheduled"), scheduled.length ? h("ul.plain.lines", scheduled.map((one) => scheduledLine(one, address)))
-            : h("p.quiet", "Nothing is scheduled. Choose a time above, and the next action is scheduled for it.")))),
+            : h("p.quiet", "No scheduled actions. Choose a time above to schedule the next action.")))),
     );
   }
 }
@@ -58,12 +58,12 @@ const rest = (operation, subject) => {
 };
 
 const planned = ({ when, on, after }) => (when === "at" && on ? { at: on } : when === "after" && after ? { after } : {});
-const happened = ({ events, scheduled: made }) => (made ? `Planned: ${words(made.action)}.` : events.map((one) => `${one.event} ${one.subject}`).join(", ") || "Done.");
+const happened = ({ events, scheduled: made }) => (made ? `Scheduled: ${words(made.action)}.` : events.map((one) => `${one.event} ${one.subject}`).join(", ") || "Done.");
 
 // The time of the next action. It is part of the address, like all state.
 const time = (address) => h("span.line",
   h("select", { "aria-label": "When", value: address.when ?? "", onchange: ({ target }) => change({ when: target.value }) },
-    Object.entries({ "": "at once", at: "at an instant, or after a time", after: "after a request" })
+    Object.entries({ "": "now", at: "at an instant, or after a time", after: "after a request" })
       .map(([value, label]) => h("option", { value, selected: value === (address.when ?? "") }, label))),
   address.when === "at" && h("input", { key: "at", "aria-label": "Instant, or duration", placeholder: "P3D or 2026-02-01T00:00:00Z", value: address.on ?? "",
     onchange: ({ target }) => change({ on: target.value.trim() }) }),
@@ -77,7 +77,7 @@ function transfer(one, where, act) {
   const coming = one.losing === "outside";
   return h("li", { key: one.domain, "data-row": one.domain },
     h("div.line", h("a", { href: beside(where, "names", one.domain) }, one.domain), h("span.quiet", `${one.losing} → ${one.gaining}`),
-      h("small", `asked ${instant(one.requested)}, done by itself ${instant(one.completes)}`)),
+      h("small", `requested ${instant(one.requested)}, completes ${instant(one.completes)}`)),
     h("div.tools", coming && [act("approve_transfer", given, { label: "Approve" }), act("reject_transfer", given, { label: "Reject" })],
       one.gaining === "outside" && act("cancel_transfer", given, { label: "Cancel" }),
       act("complete_transfer", given, { label: "Complete" })));
@@ -85,6 +85,6 @@ function transfer(one, where, act) {
 
 const scheduledLine = (one, where) => h("li.line", { key: one.id },
   h("span.id", `#${one.id}`), h("b", words(one.action)), h("span.code", Object.values(one.given).map(brief).join(" ")),
-  h("span.quiet", one.applied ? `was done ${instant(one.applied)}` : one.at ? `at ${instant(one.at)}` : `after ${brief(one.after?.operation ?? one.after)}`),
+  h("span.quiet", one.applied ? `applied ${instant(one.applied)}` : one.at ? `at ${instant(one.at)}` : `after ${brief(one.after?.operation ?? one.after)}`),
   one.refused && h("span.tag", { "data-sort": "bad" }, one.refused),
   action({ label: one.applied ? "Forget" : "Cancel", operation: "scheduled.remove", given: { scheduled: one.id }, where, tone: "danger" }));

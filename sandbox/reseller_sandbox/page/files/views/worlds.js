@@ -45,9 +45,9 @@ export default class extends View {
       h("td.acts",
         h("a.do", { href: beside(where, "journal") }, "Journal"),
         action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${one.name}.yaml`, fixture),
-          says: () => `${one.name}.yaml is saved.` }),
-        action({ label: "Recording", title: "Save the world with all its past", operation: "recording.get", where, then: ({ base64 }) => save(`${one.name}.recording`, unpacked(base64)),
-          says: ({ requests, notes }) => [`${one.name}.recording is saved, with ${plural(requests, "request")}.`, ...notes].join(" ") }),
+          says: () => `Saved ${one.name}.yaml.` }),
+        action({ label: "Recording", title: "Save the world with its history", operation: "recording.get", where, then: ({ base64 }) => save(`${one.name}.recording`, unpacked(base64)),
+          says: ({ requests, notes }) => [`Saved ${one.name}.recording, with ${plural(requests, "request")}.`, ...notes].join(" ") }),
         one.name !== "default" && action({ label: "Drop", operation: "worlds.remove", given: { world: one.name }, tone: "danger",
           then: () => (read().world === one.name ? go({ view: "worlds" }) : this.update(this.address)) })));
   }
@@ -65,7 +65,7 @@ async function open(file) {
     const content = new Uint8Array(await file.arrayBuffer());
     const made = await (isPacked(content) ? ask("worlds.open", { recording: await packed(file) })
       : ask("worlds.fork", { state: new TextDecoder().decode(content) }));
-    notice(`${file.name} is open: world ${made.name}.`, made.difference && `It is not what it was: ${made.difference}.`);
+    notice(`${file.name} is open: world ${made.name}.`, made.difference && `The replay differs: ${made.difference}.`);
     lead(made.requests ? { view: "journal", world: made.name } : inside(made));
   } catch (problem) {
     notice(problem.message, problem.remedy, "bad");
@@ -89,6 +89,6 @@ function save(name, content) {
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
-const compared = ({ changes, settings, total }) => (!total && !settings.length ? h("p.quiet", "They are alike.") : [
+const compared = ({ changes, settings, total }) => (!total && !settings.length ? h("p.quiet", "No differences.") : [
   h("p.quiet", `${total} records and ${settings.length} settings differ${total > MOST ? `; the first ${MOST} are shown` : ""}.`),
   h("table.changes", [...settings, ...changes].map(changed))]);
