@@ -45,12 +45,12 @@ def test_an_edited_fixture_is_loaded_again(tmp_path: Path) -> None:
         with connect(server.stdout.readline().split()[-1]) as there:
             wait_for(there, "com", 2030)
             edit(main, "include: {zones.yaml: [zones]}\nnow: 2031-01-01\n")
-            assert "begins again" in server.stderr.readline()
+            assert "restarts from the new version" in server.stderr.readline()
             wait_for(there, "com", 2031)
             assert there.worlds.get("default").seed == "mine"
             assert len(list(there.branches)) == 1
             edit(zones, ZONES.replace("com", "net"))
-            assert "begins again" in server.stderr.readline()
+            assert "restarts from the new version" in server.stderr.readline()
             wait_for(there, "net", 2031)
             for content, place in (
                 ("zones: [", "world.yaml"),
@@ -65,11 +65,11 @@ def test_an_edited_fixture_is_loaded_again(tmp_path: Path) -> None:
             assert "world.yaml" in server.stderr.readline()
             more.write_text(ZONES.replace("com", "org"))
             edit(main, "include: {more.yaml: [zones]}\nnow: 2032-01-01\n")
-            assert "begins again" in server.stderr.readline()
+            assert "restarts from the new version" in server.stderr.readline()
             wait_for(there, "org", 2032)
             there.clock.advance("P9Y")
             edit(main, main.read_text())
-            assert "begins again" in server.stderr.readline()
+            assert "restarts from the new version" in server.stderr.readline()
             wait_for(there, "org", 2032)
         server.send_signal(signal.SIGTERM)
         assert server.wait(60) == 0

@@ -24,7 +24,7 @@ def test_equal_scripts_give_equal_bytes_in_every_hash_order_and_time_zone(
     python: Path, expected: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     command = str(python.parent / "reseller-sandbox")
-    assert "default: good" in output_of(command, "fixture", "validate", "default", "example", at=tmp_path)
+    assert "default: valid" in output_of(command, "fixture", "validate", "default", "example", at=tmp_path)
     for environment in ENVIRONMENTS:
         with subtests.test(environment=environment):
             assert output_of(python, str(SCRIPT), **environment) == expected
