@@ -38,7 +38,7 @@ from reseller_sandbox.values.kinds import (
 )
 from reseller_sandbox.values.names import BadName, normalise
 from reseller_sandbox.values.parameters import declared, documented_parameters, read
-from reseller_sandbox.values.text_checks import complaint, nearest
+from reseller_sandbox.values.text_checks import complaint, nearest, shortened
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -85,7 +85,7 @@ def _profile_file(value: Any) -> Mapping[str, object]:
     path = Path(_path(value))
     if not os.path.isfile(path):  # unlike Path.is_file, false for a name that is too long
         near = nearest(str(value), PROFILES)
-        raise ValueError(f"must be {', '.join(PROFILES)} or a file{near}")
+        raise ValueError(f"must be {', '.join(PROFILES)} or a file, not {shortened(value)}{near}")
     try:
         return fixture.load(path).assume
     except fixture.FixtureError as problem:

@@ -176,7 +176,7 @@ def test_a_profile_may_be_a_file(folder: Path) -> None:
         assert sandbox.assumptions["v2.domain_check.avail"] == "string"
         sandbox.load("now: 2030-01-01T00:00:00Z")
     assert "v3.ids=integer\n" in run("assumptions", "--profile", "real.yaml").out
-    for wrong, message in (("observd", "did you mean observed"), ("x" * 300, "x" * 20)):
+    for wrong, message in (("observd", "not 'observd'; did you mean observed?\n"), ("x" * 300, "x" * 20)):
         done = run("assumptions", "--profile", wrong)
         assert (done.status, message in done.err) == (2, True)
     for text, message in (

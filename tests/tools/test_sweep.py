@@ -185,7 +185,7 @@ def test_a_program_that_does_not_pass_is_refused_with_its_output(subtests: pytes
 
 def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
     for words, problem in (
-        (["--kinds", "lost-anser", "--", "true"], "no kind 'lost-anser'; did you mean lost-answer"),
+        (["--kinds", "lost-anser", "--", "true"], "no kind 'lost-anser'; did you mean lost-answer?"),
         (["--url", "http://127.0.0.1:1", "--fixture", "empty", "--", "true"], "cannot be used with --url"),
         (["--world", "w1", "--", "true"], "--world requires --url"),
         (["--invariant", "no_such:thing", "--", "true"], "no_such:thing: ModuleNotFoundError"),

@@ -37,3 +37,12 @@ def test_a_misspelt_word_gets_a_suggestion(subtests, sandbox: Sandbox) -> None:
                 with pytest.raises(Refused) as refused:
                     use(word)
                 assert refused.value.message.partition("did you mean ")[2].rstrip("?") == suggestion
+
+
+def test_a_suggestion_ends_its_sentence_and_leaves_quoted_values_unchanged(sandbox: Sandbox) -> None:
+    with pytest.raises(Refused) as refused:
+        sandbox.faults.add("latancy")
+    assert refused.value.message.endswith("; did you mean latency?")
+    with pytest.raises(Refused) as refused:
+        sandbox.faults.add("what?.com")
+    assert "not 'what?.com'" in refused.value.message

@@ -50,7 +50,8 @@ def print_page(name: str) -> None:
     try:
         text = Manual().page(name).text
     except UnknownPage as problem:
-        give_up(f"{problem}. List the pages with: reseller-sandbox manual")
+        stop = "" if str(problem).endswith("?") else "."
+        give_up(f"{problem}{stop} List the pages with: reseller-sandbox manual")
     if not sys.stdout.isatty():
         say(text.rstrip("\n"))
         return

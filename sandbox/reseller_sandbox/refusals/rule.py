@@ -161,7 +161,8 @@ class Refusal(Struct, frozen=True):
 
     def _filled(self, sentence: str) -> str:
         filled = self.wording.with_words(sentence).format_map(_Places(self.worded_facts))
-        return filled.replace("?.", "?")  # a fact that ends with a suggestion ends the sentence
+        # A suggestion at the end is a question, so the sentence needs no full stop.
+        return filled.removesuffix(".") if filled.endswith("?.") else filled
 
 
 #: Stands for an unknown fact, for example in an injected error.

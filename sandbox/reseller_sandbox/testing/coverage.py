@@ -62,7 +62,7 @@ def _forms(option: str) -> Iterator[tuple[str, str]]:
         if name not in FORMS or (file and not FORMS[name]):
             raise pytest.UsageError(
                 f"--reseller-sandbox-coverage must be html, json or term, the first two also with a file "
-                f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS)}{before_a_path(COVERAGE)}"
+                f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS) or before_a_path(COVERAGE)}"
             )
         yield name, file
 

@@ -97,8 +97,8 @@ class SweepWanted:
     def __post_init__(self) -> None:
         for kind in self.kinds:
             if kind not in FAULTS:
-                near = nearest(kind, FAULTS)
-                raise BadSetting(f"there is no kind {kind!r}{near}; there are {', '.join(FAULTS)}")
+                hint = nearest(kind, FAULTS) or f"; there are {', '.join(FAULTS)}"
+                raise BadSetting(f"there is no kind {kind!r}{hint}")
 
 
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
