@@ -101,12 +101,10 @@ def from_words(
     Error messages name each as ``spelt`` does. Raise ``BadSetting``.
     """
     names = {spelt(setting): setting.name for setting in known}
-    texts = {
-        name: _value(setting, texts[setting.name])
-        for name, setting in zip(names, known, strict=True)
-        if setting.name in texts
+    spelt_texts = {
+        spelt(setting): _value(setting, texts[setting.name]) for setting in known if setting.name in texts
     }
-    values, mistakes = read([replace(setting, name=spelt(setting)) for setting in known], texts)
+    values, mistakes = read([replace(setting, name=spelt(setting)) for setting in known], spelt_texts)
     if mistakes:
         raise BadSetting(complaint(mistakes))
     return {names[name]: value for name, value in values.items()}

@@ -51,11 +51,10 @@ class ResourceArgument(click.Argument):
     def __init__(self, parameter: Parameter, about: str) -> None:
         self.called = _spelt(parameter.name)
         word = parameter.name.upper()
-        shapes = list(alternatives(parameter.kind.shape))
-        types = {shape.get("type") for shape in shapes}
+        types = types_of(parameter.kind.shape)
         pairs = "object" in types and not _is_document(parameter)
         self.shown = f"{word}|{PAIRS}…" if pairs and "string" in types else f"{PAIRS}…" if pairs else word
-        choices = [choice for shape in shapes for choice in shape.get("enum", ())]
+        choices = [choice for shape in alternatives(parameter.kind.shape) for choice in shape.get("enum", ())]
         self.about = f"{about} One of: {', '.join(choices)}." if choices else about
         super().__init__(
             [_key(parameter)],

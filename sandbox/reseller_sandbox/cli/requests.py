@@ -124,7 +124,7 @@ def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None
     until = stopwatch() + timeout
     while True:
         try:
-            say(_running(server if ready_file is None else _ready_server(ready_file)))
+            say(_ping(server if ready_file is None else _ready_server(ready_file)))
             return
         except Unreachable as problem:
             if stopwatch() >= until:
@@ -136,20 +136,20 @@ def _credentials(server: HttpTransport, account: str, fixture: str) -> Any:
     """Return the credentials of an account from the server, or from the fixture if no server answers."""
     source = click.get_current_context().get_parameter_source("fixture")
     if source is ParameterSource.COMMANDLINE:
-        return _account(fixture, account)
+        return _fixture_account(fixture, account)
     try:
-        return _credentials_of(server, account)
+        return _fetch_credentials(server, account)
     except Refused as refused:
         give_up(refused.message, REFUSED)
     except Unreachable as problem:
         if server.world:
             give_up(str(problem), UNREACHABLE)
-        return _account(fixture, account)
+        return _fixture_account(fixture, account)
     finally:
         server.close()
 
 
-def _account(fixture: str, name: str) -> Any:
+def _fixture_account(fixture: str, name: str) -> Any:
     from reseller_sandbox import fixture as fixtures  # late, because it takes 100 ms and few requests need it
 
     try:
@@ -208,7 +208,7 @@ def curl_options(
     return [*options, "--data-binary", body.decode()] if body else options
 
 
-def _credentials_of(server: HttpTransport, account: str) -> Credentials:
+def _fetch_credentials(server: HttpTransport, account: str) -> Credentials:
     """Return the credentials of an account by name or client id. Raise ``Refused`` and ``Unreachable``."""
     record = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
     return Credentials(record["key"], record["secret"], record["token"])
@@ -248,9 +248,9 @@ def _sent(server: HttpTransport, method: str, path: str, body: bytes, account: s
     if is_control(path):
         headers = server.headers()
     elif _V2.match(path):
-        headers = {_token_header(server): _credentials_of(server, account).token}
+        headers = {_token_header(server): _fetch_credentials(server, account).token}
     else:
-        credentials = _credentials_of(server, account)
+        credentials = _fetch_credentials(server, account)
         headers = signed_headers(credentials.key, credentials.secret, prefix, server.url + path, body)
     if body:
         headers["Content-Type"] = "application/json"
@@ -273,7 +273,7 @@ def _token_header(server: HttpTransport) -> str:
     return str(next(entry["value"][0] for entry in assumptions if entry["name"] == "v2.token_headers"))
 
 
-def _running(server: HttpTransport) -> str:
+def _ping(server: HttpTransport) -> str:
     """Return the address of a server that answers. Raise ``Unreachable``."""
     with closing(server), suppress(Refused):  # A server that refuses is running.
         server.ask("GET", "/_sandbox/health")

@@ -6,13 +6,13 @@ import { literal, shell } from "./interfaces.js";
 import { h, render } from "./dom.js";
 
 class Copies extends HTMLElement {
-  /** The request: `method`, `target`, `body`, `account`, the address of its view, perhaps a `label`. */
+  /** The request: `method`, `target`, `body`, `account`, the address of its view. */
   set request(one) {
     if (JSON.stringify(this.one) === JSON.stringify(one)) return;
     this.one = one;
     const ways = h("div");
     this.replaceChildren(h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(one)) },
-      h("summary", `${one.label ?? "Copy as…"} command, curl, PHP, Node, Python`), ways));
+      h("summary", "Copy as… command, curl, PHP, Node, Python"), ways));
   }
 }
 

@@ -1,4 +1,4 @@
-// The details of record request.
+// The details of one request.
 
 import { action } from "./action.js";
 import { beside, write } from "./address.js";

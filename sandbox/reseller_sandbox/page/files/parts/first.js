@@ -15,5 +15,5 @@ export const first = (where, accounts) => h("section.part.first",
       h("thead", h("tr", Object.values(COLUMNS).map((word) => h("th", { scope: "col" }, word)))),
       h("tbody", accounts.map((one) => h("tr", Object.keys(COLUMNS).map((key) => h("td.code", key === "balance" ? `${one.balance} ${one.currency}` : String(one[key])))))))),
     h("p.buttons", h("a.do.first", { href: beside(where, "console", "v3.balance") }, "Send a first request")),
-    h("page-copies", { $request: { method: "GET", target: `${root.pathname}${prefix(where)}v3/balance`, body: "", account: accounts[0].name, where, label: "Copy as…" } }),
+    h("page-copies", { $request: { method: "GET", target: `${root.pathname}${prefix(where)}v3/balance`, body: "", account: accounts[0].name, where } }),
   ]);

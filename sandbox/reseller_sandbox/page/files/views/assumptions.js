@@ -16,15 +16,15 @@ export default class extends View {
     const [{ assumptions }, { requests }] = await Promise.all([
       this.ask("assumptions.list"), this.ask("journal.find", { limit: LISTED })]);
     if (!isCurrent()) return;
-    const users = usersOf(requests);
+    const requestIds = requestsByAssumption(requests);
     const wanted = (address.q ?? "").toLowerCase();
-    const shown = assumptions.filter((one) => matches(one, wanted) && passes(one, address.show, users));
+    const shown = assumptions.filter((one) => matches(one, wanted) && passes(one, address.show, requestIds));
     const other = assumptions.filter(differs).length;
     this.render(
       h("div.bar", h("h1", "Assumptions"), search(address), h("span.quiet", `${assumptions.length} assumptions, ${other} not at their default.`),
         action({ label: "As observed", operation: "assumptions.set", given: { profile: "observed" }, where: address }),
         action({ label: "As documented", operation: "assumptions.set", given: { profile: "documented" }, where: address })),
-      h("ol.plain.assumptions", shown.map((one) => row(one, users.get(one.name), address))),
+      h("ol.plain.assumptions", shown.map((one) => row(one, requestIds.get(one.name), address))),
       !shown.length && h("p.empty", "No assumption matches."),
     );
   }
@@ -39,14 +39,14 @@ const search = (address) => [
 
 const differs = (one) => JSON.stringify(one.value) !== JSON.stringify(one.default);
 const matches = (one, wanted) => !wanted || `${one.name} ${one.about} ${brief(one.value)}`.toLowerCase().includes(wanted);
-const passes = (one, show, users) => (show === "other" ? differs(one) : show === "used" ? users.has(one.name) : true);
+const passes = (one, show, requestIds) => (show === "other" ? differs(one) : show === "used" ? requestIds.has(one.name) : true);
 
-function usersOf(requests) {
-  const users = new Map();
+function requestsByAssumption(requests) {
+  const requestIds = new Map();
   for (const { id, assumptions } of requests) {
-    for (const name of Object.keys(assumptions ?? {})) users.set(name, [...(users.get(name) ?? []), id]);
+    for (const name of Object.keys(assumptions ?? {})) requestIds.set(name, [...(requestIds.get(name) ?? []), id]);
   }
-  return users;
+  return requestIds;
 }
 
 const row = (one, requests = [], where) => h("li", { key: one.name, "data-row": one.name, tabindex: -1, class: differs(one) ? "other" : "" },
