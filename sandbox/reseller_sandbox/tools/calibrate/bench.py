@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
@@ -60,27 +61,11 @@ _VERSION = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
 
 _HOST = DEFAULT_URL.partition("//")[2]
 
+#: The parts of candidate states, from ``states.yaml``, which documents the parts.
+PARTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("states.yaml").read_text("utf-8"))
+
 #: The account that sends all requests.
-ACCOUNT: Mapping[str, Any] = {
-    "client_id": 1001,
-    "key": "calibrating-key",
-    "secret": "calibrating-secret",
-    "token": "calibrating-token",
-    "balance": "1000000.00",
-    "contact": {
-        "name": "Ann Account",
-        "address": "1 Main Street",
-        "city": "Kyiv",
-        "region": "Kyiv",
-        "company": "Works",
-        "zip": "01001",
-        "country": "UA",
-        "phone": "+380.441234567",
-        "fax": "+380.441234568",
-        "mail": "ann@example.com",
-    },
-    "nameservers": ["ns1.example.net", "ns2.example.net"],
-}
+ACCOUNT: Mapping[str, Any] = PARTS["account"]
 
 #: Credentials to try with a request: valid, invalid, none.
 RIGHT, WRONG, NONE = "right", "wrong", "none"

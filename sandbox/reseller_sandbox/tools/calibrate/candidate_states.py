@@ -7,7 +7,7 @@ the first obstacle of a request decides its refusal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -15,21 +15,13 @@ from msgspec.structs import replace
 
 from reseller_sandbox.fixture.zones import ZONE_TYPES
 from reseller_sandbox.registry.model import Flag
-from reseller_sandbox.tools.calibrate.bench import ACCOUNT
+from reseller_sandbox.tools.calibrate.bench import ACCOUNT, PARTS
 from reseller_sandbox.tools.calibrate.subject import KEPT, Known, Subject, agrees
 from reseller_sandbox.values.clock import wire
 
-_PRICES = {
-    "registration": "10.00",
-    "renewal": "12.00",
-    "transfer": "9.00",
-    "restore": "80.00",
-    "privacy": "3.00",
-}
 _PREMIUM = ("registration", "renewal", "transfer")
 _CARD = ACCOUNT["contact"]
 _OTHER = {**ACCOUNT, "client_id": 2002, "key": "other-key", "secret": "other-secret", "token": "other-token"}
-_LAPSED = {"overdue": "-2d", "redemption": "-40d", "pending_delete": "-63d"}
 
 #: The most other names that are generated for a list.
 _MOST_OTHERS = 2000
@@ -104,7 +96,7 @@ def _world(subject: Subject) -> State:
 
 
 def _zone_entry() -> dict[str, Any]:
-    return {"types": list(ZONE_TYPES), "prices": dict(_PRICES), "idn": True}
+    return {"types": list(ZONE_TYPES), "prices": PARTS["prices"], "idn": True}
 
 
 def _zone(name: str) -> str:
@@ -168,7 +160,7 @@ def _holders(subject: Subject) -> Iterator[State]:
         yield _taken(subject)
     yield from _stages(subject)
     yield _world(subject)
-    for more in _OTHERS if transferring else ({},):
+    for more in PARTS["taken"] if transferring else ({},):
         yield _taken(subject, **more)
     for to, origin in (("main", "outside"), ("outside", "main")):
         for status in _ENDS if transferring else _ENDS[:1]:
@@ -177,31 +169,14 @@ def _holders(subject: Subject) -> Iterator[State]:
 
 _OF_NEW_NAMES = (".createDomain", "domain.register", "domain.check", ".checkAvailability")
 _ENDS = ("pending", "clientApproved", "clientRejected", "clientCancelled", "serverApproved")
-_OTHERS: Sequence[State] = (
-    {},
-    {"created": "-3d"},
-    {"locked": True},
-    {"auth_code": "Another-Code-9"},
-    {"stage": "redemption", "expires": "-40d"},
-)
 
 
 def _stages(subject: Subject) -> Iterator[State]:
-    """Yield the states in which the account holds the names, by stage, flag and date."""
-    yield _held(subject)
-    for stage in ("requested", "processing"):
-        yield _held(subject, stage=stage, due="+1h", created="-1h")
-    for stage, past in _LAPSED.items():
-        yield _held(subject, stage=stage)
-        yield _held(subject, stage=stage, expires=past)
+    """Yield the states in which the account holds the names, by stage, date and flag."""
+    for more in PARTS["held"]:
+        yield _held(subject, **more)
     for flag in Flag:
         yield _held(subject, flag)
-    yield _held(subject, flags=[str(Flag.HOLD), str(Flag.SERVER_HOLD)])
-    for on in (True, False):
-        yield _held(subject, autorenew=on)
-        yield _held(subject, privacy=on)
-    yield _held(subject, created="-1d", expires="+364d")
-    yield _held(subject, expires="+9y")
     if subject.more_pages or subject.page[0] > 1:
         yield _many(subject)
 
@@ -239,7 +214,7 @@ def _with_zones(state: State, change: Mapping[str, Any]) -> State:
 
 def _disturbed(state: State, subject: Subject) -> Iterator[State]:
     """Yield variants of a state with one change of zones, accounts, contacts or hosts."""
-    for change in _ZONES:
+    for change in PARTS["zones"]:
         yield _with_zones(state, change)
     if not subject.is_done:
         yield from _obstructed(state, subject)
@@ -253,7 +228,7 @@ def _disturbed(state: State, subject: Subject) -> Iterator[State]:
 
 def _obstructed(state: State, subject: Subject) -> Iterator[State]:
     """Yield variants of a state with one change that can only cause a refusal."""
-    for change in _OBSTACLES:
+    for change in PARTS["obstacles"]:
         yield _with_zones(state, change)
     for number in subject.numbers:
         yield _with_zones(state, {"max_years": number})
@@ -261,18 +236,6 @@ def _obstructed(state: State, subject: Subject) -> Iterator[State]:
     yield {**state, "zones": {}, "domains": {}, "taken": {}, "transfers": {}}
     yield _with_zones(state, {"reserved": _labels(subject.names)})
     yield _with(state, "accounts", {"main": {**state["accounts"]["main"], "balance": "0.00"}})
-
-
-_NO_PRIVACY = {key: price for key, price in _PRICES.items() if key != "privacy"}
-_ZONES = ({"hosts": False}, {"license": "[0-9]{5,7}"}, {"license": ".+"}, {"prices": _NO_PRIVACY})
-_OBSTACLES = (
-    {"in_service": False},
-    {"transfers": False},
-    {"max_years": 1},
-    {"min_years": 2},
-    {"idn": False},
-    {"prices": {**_PRICES, "owner_change": "5.00"}},
-)
 
 
 def _of_accounts(state: State, subject: Subject) -> Iterator[State]:
@@ -292,7 +255,7 @@ def _of_people(state: State, subject: Subject) -> Iterator[State]:
         first = {number: {**_CARD, "mail": f"c{number}@example.com"} for number in subject.customers}
         for customers in ({}, others, {**first, **others}, first):
             yield {**state, "customers": customers}
-        for more in ({}, {"stage": "overdue", "expires": "-2d"}, {"stage": "redemption", "expires": "-40d"}):
+        for more in PARTS["ordered"]:
             names = {f"of-{number}.com": {"customer": number, **more} for number in subject.customers}
             yield _with(ordered, "domains", names)
     if subject.handles:
