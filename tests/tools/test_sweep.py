@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox, connect, replay
+from reseller_sandbox import BadSetting, Sandbox, connect, replay
+from reseller_sandbox.tools.sweep import sweep
 from tests.outfit import program
 from tests.persistence.serving import wait_until
 from tests.tools import programs
@@ -89,6 +90,7 @@ def test_exactly_the_silently_wrong_runs_are_found(tests: str, subtests: pytest.
     with subtests.test("a careful program notices what people must decide"):
         failed = {trouble(run) for run in found["careful_renewal"]["others"] if run["kind"] != "error"}
         assert failed == {"twice", "outsiders balance", "outsiders price"}
+        assert all(run["output"] for run in found["careful_renewal"]["others"])
     with subtests.test("the order of requests may change from run to run"):
         changing = found["asks_in_changing_order"]
         assert not changing["unsteady"] | changing["not reached"]
@@ -181,6 +183,15 @@ def test_a_program_that_does_not_pass_is_refused_with_its_output(subtests: pytes
             assert done.exit_code == 2, done.output
             assert [one for one in problems if one not in done.stderr] == [], done.output
             assert len(done.stderr) < 10**5
+
+
+def test_the_output_of_a_function_that_fails_is_cut(sandbox: Sandbox) -> None:
+    def fail(_: Sandbox) -> None:
+        raise ValueError("x" * 10**6)
+
+    with pytest.raises(BadSetting, match="without any fault") as refusal:
+        sweep(fail, sandbox)
+    assert len(str(refusal.value)) < 10**5
 
 
 def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
