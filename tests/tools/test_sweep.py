@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import BadSetting, Sandbox, connect, replay
-from reseller_sandbox.tools.sweep import sweep
+from reseller_sandbox.tools.sweep import sweep as sweep_function  # noqa: TID251  users import it
 from tests.outfit import program
 from tests.persistence.serving import wait_until
 from tests.tools import programs
@@ -190,7 +190,7 @@ def test_the_output_of_a_function_that_fails_is_cut(sandbox: Sandbox) -> None:
         raise ValueError("x" * 10**6)
 
     with pytest.raises(BadSetting, match="without any fault") as refusal:
-        sweep(fail, sandbox)
+        sweep_function(fail, sandbox)
     assert len(str(refusal.value)) < 10**5
 
 
