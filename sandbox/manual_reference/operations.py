@@ -9,8 +9,8 @@ from manual_reference.markdown import code, prose, table
 from manual_reference.pages import Resources
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
-from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import STATUS
+from reseller_sandbox.web.interface import Endpoint
 
 
 def page(_: Resources) -> Iterator[str]:

@@ -23,8 +23,7 @@ from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, prof
 from reseller_sandbox.values.clock import WorldClock, instance_mark
 from reseller_sandbox.values.kinds import INSTANT
 from reseller_sandbox.web.access_control import Gate, require_guard
-from reseller_sandbox.web.endpoint import BodyLimits, endpoints_of
-from reseller_sandbox.web.interface import Mount
+from reseller_sandbox.web.interface import BodyLimits, Mount, endpoints_of
 from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
 from reseller_sandbox.worlds import Engine, Fixtures, Snapshot, World
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult
@@ -32,8 +31,7 @@ from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult
 if TYPE_CHECKING:
     from reseller_sandbox.v2.interface import V2
     from reseller_sandbox.v3.interface import V3
-    from reseller_sandbox.web.endpoint import Endpoint
-    from reseller_sandbox.web.interface import Interface
+    from reseller_sandbox.web.interface import Endpoint, Interface
 
 
 def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None) -> Snapshot:

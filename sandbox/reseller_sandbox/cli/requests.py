@@ -27,7 +27,7 @@ from reseller_sandbox.remote import HttpTransport, Unreachable, reason_of
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.values.clock import stopwatch
-from reseller_sandbox.web.endpoint import is_control
+from reseller_sandbox.web.interface import is_control
 
 #: Poll interval in seconds while waiting for a server.
 PAUSE = 0.05

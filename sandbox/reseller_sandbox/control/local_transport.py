@@ -13,7 +13,7 @@ from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry.contract import Vocabulary
 from reseller_sandbox.worlds import Engine, World
-from reseller_sandbox.worlds.timeline import AT, require_present
+from reseller_sandbox.worlds.timeline import AT
 
 
 class UndeclaredRefusal(AssertionError):
@@ -69,7 +69,7 @@ class LocalTransport:
         try:
             if operation.sort != "write" or values.get("dry_run"):
                 return operation.call(resource, values)
-            require_present(self.world)
+            self.world.require_present()
             # Hold the lock until the action is logged: no reader sees an effect without its log entry.
             with (
                 nullcontext() if operation.apart else self.world.undoing(Refused, journal=True),

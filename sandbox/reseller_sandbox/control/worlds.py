@@ -30,7 +30,6 @@ from reseller_sandbox.values.kinds import TEXT, Instant, Kind, Record, Switch, T
 from reseller_sandbox.values.parameters import declared, read_by
 from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Snapshot, World, timeline
 from reseller_sandbox.worlds.snapshot import changed_settings, changes
-from reseller_sandbox.worlds.timeline import require_present
 
 S = TypeVar("S", bound="WorldTime")
 W = TypeVar("W", bound="WorldSummary")
@@ -458,7 +457,7 @@ class Worlds(Keyed[WorldSummary]):
     def remove(self, world: WorldName, /) -> WorldList:
         """Delete a world with all its data. Return the other worlds."""
         engine = _unlogged(self).worlds
-        require_present(engine.find(world))
+        engine.find(world).require_present()
         engine.drop(world)
         return _list(engine)
 
@@ -469,7 +468,7 @@ def fork_world(transport: LocalTransport, wanted: Mapping[str, object]) -> Local
     try:
         transport.require_world()
         options = read_by(declared(ForkOptions), wanted)
-        require_present(transport.world)
+        transport.world.require_present()
         return LocalTransport(transport.worlds, _forked(transport, options))
     except Refused as refused:
         raise refused.with_traceback(None) from None

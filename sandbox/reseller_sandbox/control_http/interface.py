@@ -17,9 +17,8 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.access_control import Gate
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
 from reseller_sandbox.web.headers import WORLD
-from reseller_sandbox.web.interface import Answer, Interface
+from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.reading import load
 from reseller_sandbox.web.records import dumped
 from reseller_sandbox.web.strict_json import write, write_in_pieces

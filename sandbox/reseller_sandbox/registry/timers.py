@@ -18,7 +18,7 @@ from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.third_parties import ACTIONS
 from reseller_sandbox.values.money import NOTHING
 
-__all__ = ["Due", "RegistryEvent", "about", "due_by", "fire", "names", "next_due"]
+__all__ = ["Due", "RegistryEvent", "about", "due_by", "fire", "names"]
 
 #: The names of events that are not transitions of an order.
 TRANSFER_CANCELLED = "transfer cancelled"
@@ -30,11 +30,6 @@ def names() -> tuple[str, ...]:
     timed_transitions = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
     planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
     return tuple(dict.fromkeys([*timed_transitions, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
-
-
-def next_due(state: State) -> Due | None:
-    """Return the next due event as (instant, kind, key), or None."""
-    return state.calendar.first()
 
 
 def due_by(state: State, instant: datetime) -> list[Due]:

@@ -2,7 +2,7 @@
 
 The application puts a ``Delivery`` into the WSGI environment. The server carries it out on the socket
 (``asgi_adapter``), and clients in the same process imitate it (``clients.fake_connection``). Under another
-WSGI server, ``delivering`` does the part that is possible there: it sleeps, shortens the body, and raises the
+WSGI server, ``imitated`` does the part that is possible there: it sleeps, shortens the body, and raises the
 exception that a client would get.
 """
 
@@ -12,12 +12,9 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.client import BadStatusLine
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 #: Set by the server: the server carries out deliveries.
 ENV_SERVED = "sandbox.served"
@@ -179,30 +176,18 @@ class Stream(Protocol):
         """End the subscription of the reader."""
 
 
-def delivering(app: WSGIApplication) -> WSGIApplication:
-    """Return ``app`` with its deliveries carried out under a WSGI server that is not ours.
+def imitated(answer: Iterable[bytes], delivery: Delivery) -> Iterator[bytes]:
+    """Yield the body of ``answer`` as ``delivery`` says, under a WSGI server that is not ours.
 
     A delay and a drip sleep in the calling thread. Connection faults raise the exception of a client: a reset
     raises ConnectionResetError, a close ConnectionAbortedError, a hang TimeoutError (without waiting), and
     garbage http.client.BadStatusLine.
     """
-
-    def delivered(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        answer = app(environ, start_response)
-        delivery = environ.get(ENV_DELIVERY)
-        if delivery is None or environ.get(ENV_SERVED):
-            return answer
-        try:
-            body = b"".join(answer)
-        finally:
-            if hasattr(answer, "close"):
-                answer.close()
-        return _imitated(body, delivery)
-
-    return delivered
-
-
-def _imitated(body: bytes, delivery: Delivery) -> Iterator[bytes]:
+    try:
+        body = b"".join(answer)
+    finally:
+        if hasattr(answer, "close"):
+            answer.close()
     for step in course(body, delivery):
         match step:
             case bytes():

@@ -14,8 +14,8 @@ from reseller_sandbox.registry.model import CARD_FIELDS, Card, Contact
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, TextOrWhole
+from reseller_sandbox.web.interface import Call, refuses, route
 from reseller_sandbox.worlds import World
 
 _CHECK = "/{version}/contact/{contact_id}/check"

@@ -14,8 +14,8 @@ from reseller_sandbox.registry.model import CARD_FIELDS, Customer
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import Done, Told, done
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound
+from reseller_sandbox.web.interface import Call, refuses, route
 
 _ALL = "/{version}/customer"
 _ONE = "/{version}/customer/{customer_id}"

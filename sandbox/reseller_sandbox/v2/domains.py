@@ -28,8 +28,8 @@ from reseller_sandbox.v2.shapes import (
     servers_asked,
     shown,
 )
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, SpacedInstant, Text, Years
+from reseller_sandbox.web.interface import Call, refuses, route
 from reseller_sandbox.worlds import World
 
 # Availability

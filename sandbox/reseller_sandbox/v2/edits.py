@@ -13,8 +13,8 @@ from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, Bit
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import Shape, Text
+from reseller_sandbox.web.interface import Call, refuses, route
 
 
 class Changes(Shape):

@@ -16,8 +16,8 @@ from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, Text
+from reseller_sandbox.web.interface import Call, refuses, route
 
 _ONE = f"{NAME_PATH}/host/{{host_name}}"
 _READ = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE)

@@ -22,11 +22,10 @@ from reseller_sandbox.v2 import (
 )
 from reseller_sandbox.v2.shapes import Placeholders
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
 from reseller_sandbox.web.errors import Shown
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.headers import HEADERS, REFUSAL, SIGNATURE, in_header
-from reseller_sandbox.web.interface import Answer, Interface
+from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.reading import load, note_ignored, require_consistent
 from reseller_sandbox.worlds import World
 

@@ -16,8 +16,8 @@ from reseller_sandbox.v2.bodies import Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
 from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.text_checks import shortened
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, Text, Years
+from reseller_sandbox.web.interface import Call, refuses, route
 
 
 class RenewalWanted(Shape):

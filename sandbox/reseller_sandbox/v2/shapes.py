@@ -14,8 +14,8 @@ from reseller_sandbox.registry.model import ROLES, Order
 from reseller_sandbox.registry.zones import parse_name, zone_of
 from reseller_sandbox.v2.bodies import text
 from reseller_sandbox.values.names import written
-from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import Shape, Shaped, Text, Truth
+from reseller_sandbox.web.interface import Call
 
 #: The rules for finding one of the account's domains, in the order of the checks.
 FOUND = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED, refusals.DOMAIN_NOT_FOUND)

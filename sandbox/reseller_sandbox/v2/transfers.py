@@ -15,8 +15,8 @@ from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer
-from reseller_sandbox.web.endpoint import Call, Endpoint, refuses, route
 from reseller_sandbox.web.fields import Shape, Shaped, Text, TextOrNumber
+from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
 
 _ONE = f"{NAME_PATH}/transfer"
 

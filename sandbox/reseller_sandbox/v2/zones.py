@@ -10,7 +10,6 @@ from marshmallow import fields
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Promotion, Zone
 from reseller_sandbox.v2.shapes import Done, done, shown
-from reseller_sandbox.web.endpoint import Call, route
 from reseller_sandbox.web.fields import (
     Digits,
     InnerObject,
@@ -22,6 +21,7 @@ from reseller_sandbox.web.fields import (
     Text,
     Truth,
 )
+from reseller_sandbox.web.interface import Call, route
 
 _ALL = "/{version}/domain/zones"
 

@@ -10,8 +10,8 @@ from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import SpeltTwice, shown
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
+from reseller_sandbox.web.interface import Call, refuses, route
 
 
 class CodeWanted(SpeltTwice):

@@ -12,8 +12,8 @@ from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
 from reseller_sandbox.values.money import NOTHING
 from reseller_sandbox.values.names import BadName, normalise
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import Amount, InnerObject, Listed, Shape, Shaped, Text, Truth
+from reseller_sandbox.web.interface import Call, refuses, route
 
 MOST_NAMES = 50
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from reseller_sandbox.v3.shapes import identifier, number
-from reseller_sandbox.web.endpoint import Call, route
 from reseller_sandbox.web.fields import Amount, Shape, SpacedInstant, Text
+from reseller_sandbox.web.interface import Call, route
 
 
 class Balance(Shape):

@@ -22,8 +22,8 @@ from reseller_sandbox.v3.shapes import (
     envelope,
     named_below,
 )
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Shape, Text
+from reseller_sandbox.web.interface import Call, refuses, route
 
 
 def _some(contacts: dict[str, Any]) -> None:

@@ -28,7 +28,6 @@ from reseller_sandbox.v3.shapes import (
     named_below,
     summaries,
 )
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import (
     Amount,
     Digits,
@@ -44,6 +43,7 @@ from reseller_sandbox.web.fields import (
     Whole,
     Years,
 )
+from reseller_sandbox.web.interface import Call, refuses, route
 
 _PAGING = ("perPage", "page")
 _COUNTED = validate.Range(min=1, error="must be at least 1")

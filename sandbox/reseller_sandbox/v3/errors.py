@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import Rule, Term, Wording
 from reseller_sandbox.registry.lifecycle import Action
-from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, ANYWHERE
+from reseller_sandbox.web.interface import Endpoint
 
 WORDING = Wording(
     {

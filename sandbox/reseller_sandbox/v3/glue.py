@@ -11,8 +11,8 @@ from reseller_sandbox.registry.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import SpeltTwice, shown
-from reseller_sandbox.web.endpoint import Call, refuses, route
 from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Text
+from reseller_sandbox.web.interface import Call, refuses, route
 
 _ALL = "/v3/domains/glueRecords/{domainName}"
 _ONE = "/v3/domains/glueRecords/{domainName}/{hostname}"

@@ -21,10 +21,9 @@ from reseller_sandbox.v3 import (
 )
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.endpoint import Endpoint, endpoints_of
 from reseller_sandbox.web.errors import BODY_SHAPE, TRANSPORT, Shown, body_of, shown, status_of
 from reseller_sandbox.web.headers import HEADERS, REFUSAL
-from reseller_sandbox.web.interface import Answer, Interface
+from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.reading import load, note_ignored, require_consistent
 from reseller_sandbox.worlds import Engine, World
 

@@ -15,7 +15,7 @@ from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, answered, own_order
 from reseller_sandbox.v3.shapes import Envelope, EnvelopeWithPremium, EnvelopeWithUpdateLock
-from reseller_sandbox.web.endpoint import Call, Endpoint, route
+from reseller_sandbox.web.interface import Call, Endpoint, route
 
 
 def _row(name: str, answer: Schema, *more: Rule) -> Callable[..., Endpoint]:

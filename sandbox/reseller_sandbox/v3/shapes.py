@@ -16,7 +16,6 @@ from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
 from reseller_sandbox.values.names import written
 from reseller_sandbox.values.text_checks import nearest
-from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import (
     CardText,
     InnerObject,
@@ -31,6 +30,7 @@ from reseller_sandbox.web.fields import (
     TextOrWhole,
     Truth,
 )
+from reseller_sandbox.web.interface import Call
 
 STATUSES = ("active", "suspended", "pending")
 

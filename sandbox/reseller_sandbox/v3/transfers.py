@@ -27,8 +27,8 @@ from reseller_sandbox.v3.shapes import (
     shown,
     status,
 )
-from reseller_sandbox.web.endpoint import Call, Endpoint, refuses, route
 from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, Text, Years
+from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
 
 
 def _row(name: str, *more: Rule) -> Callable[..., Endpoint]:

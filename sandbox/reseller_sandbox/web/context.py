@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import flask
 from msgspec import Struct, field
 from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.wsgi import get_input_stream
@@ -20,7 +21,6 @@ from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import FAULT, NO_OPERATION, OK
 from reseller_sandbox.values.names import well_formed
-from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.headers import IGNORED, in_header
 from reseller_sandbox.web.strict_json import BadJson, read
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
@@ -28,9 +28,8 @@ from reseller_sandbox.worlds.snapshot import after_request
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
-    from flask import Request
 
-    from reseller_sandbox.web.interface import Interface
+    from reseller_sandbox.web.interface import Endpoint, Interface
 
 #: Keys of the WSGI environment: the name of the world that the path chose, and that part of the path.
 ENV_WORLD, ENV_PREFIX = "sandbox.world", "sandbox.prefix"
@@ -55,7 +54,8 @@ class RequestContext(Struct, dict=True):
     ``path_arguments`` are the values of the path's placeholders.
 
     ``world`` and ``sender`` are set as soon as they are known. ``admitted`` is whether a route matched
-    the request and its credentials are valid. ``begun`` is whether the request has its number.
+    the request and its credentials are valid. ``rejected`` is the reason why the request reaches no
+    operation. ``begun`` is whether the request has its number.
     ``relied_on`` collects the assumptions that the response depends on. ``assumed`` has them with their
     values. ``ignored`` are keys without effect. ``headers_out`` are additional response headers.
 
@@ -83,6 +83,7 @@ class RequestContext(Struct, dict=True):
     sender: Account | None = None
     credentials_in_query: bool = False
     admitted: bool = False
+    rejected: Refused | None = None
 
     relied_on: set[str] = field(default_factory=set)
     ignored: tuple[str, ...] = ()
@@ -109,10 +110,9 @@ class RequestContext(Struct, dict=True):
     noted: bool = False
 
     @classmethod
-    def of(
-        cls, interface: Interface, endpoint: Endpoint | None, request: Request, arguments: dict[str, str]
-    ) -> RequestContext:
-        """Return the context of Flask's ``request``. Its body is not read yet."""
+    def of(cls, interface: Interface, endpoint: Endpoint | None, arguments: dict[str, str]) -> RequestContext:
+        """Return the context of Flask's current request. Its body is not read yet."""
+        request: flask.Request = cast(Any, flask.request)._get_current_object()
         environ = request.environ
         return cls(
             interface,
@@ -137,8 +137,8 @@ class RequestContext(Struct, dict=True):
     # The request as received
 
     def read_body(self) -> None:
-        """Read the body, if the request has one."""
-        if "CONTENT_LENGTH" in self.environ or "HTTP_TRANSFER_ENCODING" in self.environ:
+        """Read the body, if the request has one and it is not read yet."""
+        if not self.body and ("CONTENT_LENGTH" in self.environ or "HTTP_TRANSFER_ENCODING" in self.environ):
             self.body = get_input_stream(self.environ).read()
 
     @cached_property

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from marshmallow import fields
 
 from reseller_sandbox.registry.contract import ApiOperation, Contract
-from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.interface import Interface
+from reseller_sandbox.web.interface import Endpoint, Interface
 
 
 def contract(interfaces: Iterable[type[Interface]]) -> Contract:

@@ -15,7 +15,6 @@ from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.values import money, text_checks
 from reseller_sandbox.values.clock import wire, wire_spaced
 from reseller_sandbox.values.text_checks import shortened, states_expected_value, whole
-from reseller_sandbox.web.strict_json import Ready
 
 if TYPE_CHECKING:
     from reseller_sandbox.registry.assumptions import Assumptions
@@ -275,10 +274,12 @@ class LongAmount(Amount):
     writes = staticmethod(money.write_in_full)
 
 
-class MoneyNumber(fields.Field[Decimal]):
+class MoneyNumber(PlainlyWritten):
     """Money in a response: a JSON number."""
 
     shape: ClassVar[Shaped] = {"type": "number"}
+
+    writes = staticmethod(float)
 
 
 class Instant(PlainlyWritten):
@@ -325,26 +326,23 @@ class Showable(Protocol):
 
 
 class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
-    """A JSON object made of a ``Showable``. The object and its text are cached.
-
-    The cached text is copied into the text of the response.
-    """
+    """A JSON object made of a ``Showable``. The object is cached, so nothing may change it."""
 
     def __init__(self, nested: type[Schema], most: int = _REMEMBERED, **kwargs: Any) -> None:
         super().__init__(nested, **kwargs)
         self._most = most
-        self._made: dict[int, tuple[Showable, Ready]] = {}
+        self._made: dict[int, tuple[Showable, dict[str, Any]]] = {}
         self._dump = nested().dump
         self.writes = self._written
 
-    def _written(self, shown: Showable) -> Ready:
+    def _written(self, shown: Showable) -> dict[str, Any]:
         place = id(shown.record)  # unique, because the cache keeps the record alive
         found = self._made.get(place)
         if found is not None and found[0] == shown:
             return found[1]
         if len(self._made) >= self._most:
             self._made.clear()
-        made = Ready(self._dump(shown.shown()))
+        made: dict[str, Any] = self._dump(shown.shown())
         self._made[place] = shown, made
         return made
 

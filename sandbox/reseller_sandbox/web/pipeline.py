@@ -1,13 +1,14 @@
 """The path of every request, from the route to the journal.
 
-The steps in their order:
+``Application`` finds the route, and ``_view`` makes the ``RequestContext``. ``Pipeline.run`` then takes the
+context through these steps:
 
-1. ``create_app``: the Flask application finds the route. ``_view`` makes the ``RequestContext``.
-2. ``_admit``: host, size, world and credentials.
+1. ``_resolve``: host, size, world and body.
+2. ``_authenticate``: the account, or the reason why no route matches.
 3. ``fault_injection.before``: faults that apply before the operation.
 4. ``_execute``: the arguments, the operation on a draft of the world, and the response or the refusal.
 5. ``fault_injection.after``: faults that apply after the operation.
-6. Third-party actions that are scheduled after the request (``RequestContext.run_scheduled``).
+6. ``RequestContext.run_scheduled``: third-party actions that are scheduled after the request.
 7. ``_record``: the journal entry.
 8. ``_respond``: the HTTP response.
 """
@@ -17,14 +18,14 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
+import flask
 from flask import Flask, Response
-from flask import request as flask_request
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
@@ -48,25 +49,22 @@ from reseller_sandbox.server.delivery import (
     ENV_STREAM,
     ENV_TOO_LARGE,
     Again,
-    delivering,
 )
 from reseller_sandbox.server.log import log_failure
 from reseller_sandbox.server.messages import Unread
 from reseller_sandbox.server.secrecy import host_masked
 from reseller_sandbox.web import fault_injection
 from reseller_sandbox.web import headers as names
-from reseller_sandbox.web.context import ENV_PREFIX, ENV_WORLD, RequestContext
-from reseller_sandbox.web.endpoint import BodyLimits, Endpoint
+from reseller_sandbox.web.application import Application, Views, WholeResponse
+from reseller_sandbox.web.context import ENV_WORLD, RequestContext
 from reseller_sandbox.web.fault_injection import NO_ANSWER, Postponed
-from reseller_sandbox.web.interface import Answer, Interface, Mount
-from reseller_sandbox.web.lean import LeanApplication, WholeResponse
-from reseller_sandbox.web.routing import Part, Route, Views
+from reseller_sandbox.web.interface import Answer, BodyLimits, Endpoint, Interface, Mount
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.world import Busy, hurried
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import WSGIEnvironment
 
 #: The key of an application's extensions for the function that records a request that was not read.
 TAKES_UNREAD = "reseller_sandbox.unread"
@@ -75,6 +73,34 @@ _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]
 
 #: The status that WSGI gets if the connection will carry no response.
 UNANSWERED = 503
+
+
+def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> Flask:
+    """Return a WSGI application that serves ``mounts`` over ``worlds``.
+
+    ``limits`` are the maximum sizes of request bodies.
+    """
+    pipeline = Pipeline(worlds, mounts, limits)
+    app = Application("reseller_sandbox", mounts, partial(_views, pipeline))
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.register_error_handler(Exception, pipeline.run_without_view)
+    app.extensions[TAKES_UNREAD] = pipeline.unread
+    return app
+
+
+def _views(pipeline: Pipeline, interface: Interface) -> Views:
+    return {
+        # Flask reads the part of a name before a dot as a blueprint
+        (f"{endpoint.id.replace('.', '/')}#{number}", rule, endpoint.method): partial(
+            _view, pipeline, interface, endpoint
+        )
+        for endpoint in interface.endpoints
+        for number, rule in enumerate(endpoint.rules())
+    }
+
+
+def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint, /, **arguments: str) -> Response:
+    return pipeline.run(RequestContext.of(interface, endpoint, arguments))
 
 
 class Pipeline:
@@ -86,63 +112,61 @@ class Pipeline:
         self.limits = limits
         self._unmatched = Unmatched(mounts, limits)
 
-    def run(self, request: RequestContext, error: HTTPException | None = None) -> Response:
-        """Return the response to a request. ``error`` is the reason why no route matches."""
-        return _promptly(request, lambda: self._serve(request, error))
+    def run_without_view(self, error: Exception) -> Response:
+        """Return the response to a request that no route matches, or that fails with ``error``.
 
-    def crashed(self, request: RequestContext, error: Exception) -> Response:
-        """Return the response for a failure outside the pipeline."""
-        return _promptly(request, lambda: self._respond(request, self._fail(request, error)))
+        The interface that owns the path shapes the response.
+        """
+        owners = [mount for mount in self.mounts if mount.owns(flask.request.path)]
+        interface = [*owners, *self.mounts][0].interface
+        return self.run(RequestContext.of(interface, None, {}), error)
 
-    def owner(self, path: str) -> Interface:
-        """Return the interface that owns a path, even if no route matches the path."""
-        return next((one for one in self.mounts if one.owns(path)), self.mounts[0]).interface
+    def run(self, request: RequestContext, error: Exception | None = None) -> Response:
+        """Return the response to a request. ``error`` is the reason why Flask called no view.
 
-    def _serve(self, request: RequestContext, error: HTTPException | None) -> Response:
+        On the event loop, the request is postponed while another thread changes the world, or if a fault
+        delays the request. Under another WSGI server, the calling thread waits.
+        """
         environ = request.environ
         again: Again | None = environ.pop(ENV_AGAIN, None)
         request.held = again.held if again is not None else None
-        served = environ.get(ENV_SERVED, False)
+        served = ENV_SERVED in environ
+        must_not_wait = served and (again is None or not again.aside)
         try:
-            why = self._admit(request, error)
-            if served and again is None and self._is_lengthy(request, why):
-                environ[ENV_AGAIN] = Again(aside=True)
-                return Response(status=204)
+            with hurried() if must_not_wait else nullcontext():
+                return self._take_steps(request, error, must_not_wait=must_not_wait)
+        except Busy as busy:
+            again = Again(held=request.held, when=busy.turn.when_free)
+        except Postponed as postponed:
+            again = postponed.again
+        environ[ENV_AGAIN] = again
+        if served:
+            return Response(status=204)
+        time.sleep(again.after)
+        return self.run(request, error)
+
+    def _take_steps(
+        self, request: RequestContext, error: Exception | None, *, must_not_wait: bool
+    ) -> Response:
+        try:
             try:
-                answer = self._perform(request, why)
-            except Postponed as postponed:
-                if served:
-                    environ[ENV_AGAIN] = postponed.again
-                    return Response(status=204)
-                time.sleep(postponed.again.after)
-                request.held = postponed.again.held
-                answer = self._perform(request, why)
-        except Refused as refused:
-            answer = self._refuse(request, refused)
-        except Busy:
+                self._resolve(request)
+                self._authenticate(request, error)
+            except Refused as refused:
+                request.rejected = refused.with_traceback(None)
+            if must_not_wait and self._is_lengthy(request):
+                raise Postponed(Again(held=request.held, aside=True))
+            answer = self._perform(request)
+        except (Busy, Postponed):
             raise
         except Exception as failure:
             if request.cause:  # the rollback of the world has removed the request
-                environ.pop(ENV_DELIVERY, None)
+                request.environ.pop(ENV_DELIVERY, None)
                 request = request.anew()
             answer = self._fail(request, failure)
         return self._respond(request, answer)
 
-    def _admit(self, request: RequestContext, error: HTTPException | None) -> Refused | None:
-        """Determine world and sender. Return the reason if the request reaches no operation."""
-        try:
-            self._receive(request)
-            if error is not None:
-                with suppress(Refused):  # only to identify the sender
-                    request.interface.authenticate(request)
-                return self._unmatched.why(error, request, self._world(request))
-            request.interface.authenticate(request)
-        except Refused as refused:
-            return refused
-        request.admitted = True
-        return None
-
-    def _receive(self, request: RequestContext) -> None:
+    def _resolve(self, request: RequestContext) -> None:
         """Check host and size, find the world in the path, and read the body."""
         environ = request.environ
         _require_host(environ)
@@ -157,34 +181,47 @@ class Pipeline:
                 raise self.worlds.unknown(name if len(name) <= 200 else f"{name[:197]}…")
         request.read_body()
 
-    def _is_lengthy(self, request: RequestContext, why: Refused | None) -> bool:
+    def _authenticate(self, request: RequestContext, error: Exception | None) -> None:
+        """Determine world and sender. Raise ``error`` as a refusal if no route matches."""
+        if error is None:
+            request.interface.authenticate(request)
+            request.admitted = True
+            return
+        if not isinstance(error, HTTPException):
+            raise error
+        with suppress(Refused):  # only to identify the sender
+            request.interface.authenticate(request)
+        raise self._unmatched.why(error, request, self._world(request))
+
+    def _is_lengthy(self, request: RequestContext) -> bool:
         """Whether the request takes so long that it must run on a separate thread."""
-        lengthy = request.endpoint.lengthy_from if request.endpoint is not None and why is None else None
+        endpoint = request.endpoint if request.rejected is None else None
+        lengthy = endpoint.lengthy_from if endpoint is not None else None
         return (lengthy is not None and len(request.body) >= lengthy) or self._world(request).is_far_behind
 
     def _world(self, request: RequestContext) -> World:
         return request.world or self.worlds.default
 
-    def _perform(self, request: RequestContext, why: Refused | None) -> Answer:
-        """Run the request with all its effects. ``why`` is a reason to refuse it."""
-        world = self._world(request)
+    def _perform(self, request: RequestContext) -> Answer:
+        """Run the request with all its effects."""
+        world, rejected = self._world(request), request.rejected
         if not request.interface.journalled:  # the control interface locks the worlds that it changes
-            return self._execute(request, world, why)
+            return self._execute(request, world)
         # Hold the lock from the request's number to its journal entry, so that the journal has the same
         # order as the effects.
         with world.undoing(Postponed, Busy):
             # A request to a past state is not client traffic: no fault applies to it, and no rule counts
             # it.
-            is_client = not world.is_past and (why is None or why.rule is not UNKNOWN_WORLD)
+            is_client = not world.is_past and (rejected is None or rejected.rule is not UNKNOWN_WORLD)
             if (world.snapshot.faults.rules and is_client) or request.held is not None:
-                answer = self._perform_with_faults(request, world, why)
+                answer = self._perform_with_faults(request, world)
             else:
-                answer = self._execute(request, world, why)
+                answer = self._execute(request, world)
             request.run_scheduled(answer.status)
             self._record(request, answer)
             return answer
 
-    def _perform_with_faults(self, request: RequestContext, world: World, why: Refused | None) -> Answer:
+    def _perform_with_faults(self, request: RequestContext, world: World) -> Answer:
         """Run the request with the effects that the faults of ``world`` select."""
         effects = fault_injection.before(request, world)
         if effects is None:
@@ -192,22 +229,19 @@ class Pipeline:
         if effects.decided:
             return fault_injection.sent(effects, NO_ANSWER, request, world)
         if effects.commits:
-            past = fault_injection.past(world, effects.commits)
-            answer = self._execute(request, past, why)
-        elif effects.again is None or why is not None:
-            answer = self._execute(request, world, why)
+            answer = self._execute(request, fault_injection.past(world, effects.commits))
+        elif effects.again is None or request.rejected is not None:
+            answer = self._execute(request, world)
         else:
-            answer = fault_injection.twice(
-                request, effects.again, lambda: self._execute(request, world, None)
-            )
+            answer = fault_injection.twice(request, effects.again, partial(self._execute, request, world))
         return fault_injection.after(request, world, answer)
 
-    def _execute(self, request: RequestContext, world: World, why: Refused | None) -> Answer:
+    def _execute(self, request: RequestContext, world: World) -> Answer:
         """Run the operation in ``world``. Return its result or its refusal as a response."""
         interface, endpoint = request.interface, request.endpoint
         try:
-            if why is not None or endpoint is None:
-                raise why or Refused(INTERNAL_ERROR)
+            if request.rejected is not None or endpoint is None:
+                raise request.rejected or Refused(INTERNAL_ERROR)
             if not request.begun:
                 request.begin(world)
             try:
@@ -257,7 +291,7 @@ class Pipeline:
         headers = {"Date": _http_date(now)}
         if request.begun:
             self._record(request, answer)
-            headers |= _told(request)
+            headers |= _explanations(request)
         headers |= request.headers_out
         if request.refused is not None and request.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
@@ -297,35 +331,17 @@ class Pipeline:
             world.journal.add(request.entry(status, lost.problem.answer().body if status else b""))
 
 
-def _promptly(request: RequestContext, answer: Callable[[], Response]) -> Response:
-    """Return the response of ``answer``.
-
-    On the event loop, postpone it while another thread changes the world.
-    """
-    environ = request.environ
-    again: Again | None = environ.get(ENV_AGAIN)
-    if ENV_SERVED not in environ or (again is not None and again.aside):
-        return answer()
-    try:
-        with hurried():
-            return answer()
-    except Busy as busy:
-        held = again.held if again is not None else None
-        environ[ENV_AGAIN] = Again(held=held, when=busy.turn.when_free)
-        return Response(status=204)
-
-
-def _told(request: RequestContext) -> dict[str, str]:
+def _explanations(request: RequestContext) -> dict[str, str]:
     """Return the headers that report world, request number, faults and assumptions."""
     assert request.world is not None
-    told = {names.WORLD: request.world.name}
+    headers = {names.WORLD: request.world.name}
     if request.cause:
-        told[names.REQUEST] = request.cause
+        headers[names.REQUEST] = request.cause
     if request.faults:
-        told[names.FAULT] = ", ".join(request.fault_names)
+        headers[names.FAULT] = ", ".join(request.fault_names)
     if request.assumed:
-        told[names.ASSUMPTIONS] = _spelt(tuple(request.assumed))
-    return told
+        headers[names.ASSUMPTIONS] = _spelt(tuple(request.assumed))
+    return headers
 
 
 @lru_cache(maxsize=256)
@@ -355,63 +371,3 @@ def _require_host(environ: WSGIEnvironment) -> None:
     named: str | None = environ.get("HTTP_HOST")
     if named is not None and [named] != hosts and not (named and _HOST.fullmatch(named)):
         raise Refused(INVALID_HOST, problem=f"has the host {host_masked(named)[:80]!r} in its target")
-
-
-# The application
-
-
-def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> Flask:
-    """Return a WSGI application that serves ``mounts`` over ``worlds``.
-
-    ``limits`` are the maximum sizes of request bodies.
-    """
-    pipeline = Pipeline(worlds, mounts, limits)
-    app = LeanApplication(
-        "reseller_sandbox", [Part(one.owns, partial(_views, pipeline, one)) for one in mounts]
-    )
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.register_error_handler(HTTPException, lambda error: pipeline.run(_unmatched_view(pipeline), error))
-    app.register_error_handler(Exception, lambda error: pipeline.crashed(_unmatched_view(pipeline), error))
-    app.extensions[TAKES_UNREAD] = pipeline.unread
-    app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
-    return app
-
-
-def _views(pipeline: Pipeline, mount: Mount) -> Views:
-    views = dict[Route, Callable[..., Response]]()
-    for endpoint in mount.interface.endpoints:
-        view = partial(_view, pipeline, mount.interface, endpoint)
-        name = endpoint.id.replace(".", "/")  # Flask reads the part before a dot as a blueprint
-        for number, rule in enumerate(endpoint.rules()):
-            views[f"{name}#{number}", rule, endpoint.method] = view
-    return views
-
-
-def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint, /, **arguments: str) -> Response:
-    return pipeline.run(_context(interface, endpoint, arguments))
-
-
-def _unmatched_view(pipeline: Pipeline) -> RequestContext:
-    """Return the context of a request that no route matches.
-
-    The interface that owns the path shapes the response.
-    """
-    return _context(pipeline.owner(flask_request.path), None, {})
-
-
-def _context(interface: Interface, endpoint: Endpoint | None, arguments: dict[str, str]) -> RequestContext:
-    return RequestContext.of(interface, endpoint, cast(Any, flask_request)._get_current_object(), arguments)
-
-
-def _through_world(
-    serve: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse
-) -> Iterable[bytes]:
-    """Remove ``/_worlds/{name}`` from the path and note ``name`` as the request's world."""
-    path: str = environ["PATH_INFO"]
-    if path.startswith("/_worlds/"):
-        name, _, rest = path.removeprefix("/_worlds/").partition("/")
-        # WSGI carries bytes as latin-1
-        environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")
-        environ[ENV_PREFIX] = f"/_worlds/{name}"
-        environ["PATH_INFO"] = f"/{rest}"
-    return serve(environ, start_response)

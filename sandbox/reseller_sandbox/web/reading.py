@@ -20,9 +20,9 @@ from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_
 from reseller_sandbox.values import names
 from reseller_sandbox.values.text_checks import close, complaint
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
-from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Price, Shape, Whole, problems
 from reseller_sandbox.web.headers import IGNORED, in_header
+from reseller_sandbox.web.interface import Endpoint
 from reseller_sandbox.worlds import World
 
 _LONGEST_PROBLEMS = 2000

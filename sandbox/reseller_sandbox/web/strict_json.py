@@ -7,11 +7,11 @@ JSON are refused with their position: NaN, a repeated key, bad UTF-8, half a sur
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from decimal import Decimal
 from json import scanner
-from json.encoder import encode_basestring
 from typing import Any
+
+import msgspec
 
 from reseller_sandbox.registry.stepwise import LONG, json_pieces
 
@@ -47,57 +47,17 @@ def read(raw: bytes) -> Any:
     return value
 
 
-class Ready(dict[str, Any]):
-    """A JSON object with its cached text. A copy is a plain dict."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, shown: Mapping[str, Any]) -> None:
-        super().__init__(shown)
-        self.text = _text(shown)
-
-
-#: The types that can be ready or contain ready objects.
-_HOLDERS = (dict, list)
-
-
 def write(value: Any) -> bytes:
     """Return ``value`` as compact UTF-8 JSON, keys in the order they come in."""
-    return (_ready_text(value) or _text(value)).encode("utf-8", "backslashreplace")
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:  # half a surrogate pair
+        return write_in_pieces(value)
 
 
 def write_in_pieces(value: Any) -> bytes:
     """Return the same as ``write`` without a long call into C that blocks threads."""
     return b"".join([piece.encode("utf-8", "backslashreplace") for piece in json_pieces(value, _text)])
-
-
-def _ready_text(value: Any) -> str | None:
-    """Return the text of a value that is ready or has ready parts, or None."""
-    if type(value) is Ready:
-        return value.text
-    if type(value) is dict:
-        return _spliced(value)
-    if type(value) is list and {type(one) for one in value} == {Ready}:
-        return f"[{','.join([one.text for one in value])}]"
-    return None
-
-
-def _spliced(value: dict[str, Any]) -> str | None:
-    """Return the text of an object with ready parts, or None without such parts."""
-    texts: list[str] = []
-    between: dict[str, Any] = {}
-    for key, part in value.items():
-        ready = _ready_text(part) if isinstance(part, _HOLDERS) else None
-        if ready is None:
-            between[key] = part
-            continue
-        texts += [_text(between)[1:-1]] if between else []
-        texts.append(f"{encode_basestring(key)}:{ready}")
-        between = {}
-    if not texts:
-        return None
-    texts += [_text(between)[1:-1]] if between else []
-    return f"{{{','.join(texts)}}}"
 
 
 def _fraction(digits: str) -> Decimal:
@@ -130,6 +90,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+_encode = msgspec.json.Encoder(decimal_format="number").encode
 _text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
 
 

@@ -20,10 +20,9 @@ from reseller_sandbox.refusals import (
     UNKNOWN_PATH,
     Refused,
 )
+from reseller_sandbox.web.application import VERSION, Application
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.endpoint import BodyLimits, Endpoint
-from reseller_sandbox.web.interface import Mount
-from reseller_sandbox.web.routing import VERSION, Application
+from reseller_sandbox.web.interface import BodyLimits, Endpoint, Mount
 from reseller_sandbox.worlds import World
 
 _SHOWN = 200

@@ -32,9 +32,7 @@ class Feed:
         self.followers: set[Follower] = set()
 
     def put(self, things: Iterable[Any]) -> None:
-        """Pass ``things`` to the followers."""
-        if not self.followers:
-            return
+        """Pass ``things`` to the followers, of whom there must be one."""
         with self.changed:
             for thing in things:
                 self.kept.append(Come(thing))

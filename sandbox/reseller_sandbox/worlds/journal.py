@@ -285,7 +285,8 @@ class RequestJournal:
                 later.append(self._entries.pop())  # threads may finish in another order than they began
             self._entries.append(entry)
             self._entries.extend(reversed(later))
-            self._feed.put((entry,))
+            if self._feed.followers:
+                self._feed.put((entry,))
 
     def follow(self) -> tuple[Follower, tuple[Entry, ...]]:
         """Return a follower of all later records of the world, and the entries until now."""

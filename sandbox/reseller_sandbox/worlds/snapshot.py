@@ -52,7 +52,7 @@ class Snapshot(Quiet, frozen=True):
     def settled(self, until: datetime) -> tuple[Snapshot, list[RegistryEvent]]:
         """Apply all events due by ``until``. Return the new snapshot and the events."""
         state = self.state
-        first = timers.next_due(state)
+        first = state.calendar.first()
         if first is None or first[0] > until:  # the usual case for a request
             return self, []
         events: list[TimedEvent] = []
@@ -116,7 +116,7 @@ def to_next_due(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
     Refuse with ``nothing_due`` without one.
     """
     settled, events = snapshot.settled(snapshot.clock.now())
-    due = timers.next_due(settled.state)
+    due = settled.state.calendar.first()
     if due is None:
         raise Refused(NOTHING_DUE, reason="nothing is due: time alone changes nothing here")
     if due[0] > LATEST:
@@ -168,7 +168,7 @@ def _until(there: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: s
         instant, furthest = now, min(now + HORIZON, LATEST)
         just = list(events)
         while not there(reached, just):
-            due = timers.next_due(reached.state)
+            due = reached.state.calendar.first()
             if due is None or due[0] > furthest:
                 raise Refused(NOTHING_DUE, reason=reason)
             instant = due[0]

@@ -11,7 +11,6 @@ from reseller_sandbox.refusals import (
     UNKNOWN_BRANCH,
     UNKNOWN_POINT,
     UNKNOWN_SNAPSHOT,
-    UNKNOWN_WORLD,
     Refused,
     Rule,
 )
@@ -204,10 +203,3 @@ def seen(world: World, named: str) -> PastWorld | None:
         past.journal.replace(entry for entry in entries if entry.number <= snapshot.requests)
         past.journal.dropped = world.journal.dropped
     return past
-
-
-def require_present(world: World) -> None:
-    """Refuse changes to a world of the past with ``unknown_world``."""
-    if world.is_past:
-        reason = ": what is past can be looked at and not changed; go back there, or fork a world from there"
-        raise Refused(UNKNOWN_WORLD, world=world.name[:80], elsewhere=reason)

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.refusals import Refused
+from reseller_sandbox.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.state import Change, Draft, State
@@ -374,6 +374,14 @@ class World:
         snapshot = self._followed()
         now = snapshot.clock.now()
         return snapshot.settled(now)[0].at(now)
+
+    def require_present(self) -> None:
+        """Refuse changes to a world of the past with ``unknown_world``."""
+        if self.is_past:
+            reason = (
+                ": what is past can be looked at and not changed; go back there, or fork a world from there"
+            )
+            raise Refused(UNKNOWN_WORLD, world=self.name[:80], elsewhere=reason)
 
     def forget_requests(self) -> int:
         """Clear the journal. Return the number of removed requests."""

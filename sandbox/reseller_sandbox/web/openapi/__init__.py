@@ -21,11 +21,10 @@ from marshmallow import Schema, fields
 from reseller_sandbox.refusals import UNKNOWN_PATH, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values.parameters import docstring
-from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, Shown
 from reseller_sandbox.web.fields import Digits, Shape
 from reseller_sandbox.web.headers import HEADERS
-from reseller_sandbox.web.interface import Interface
+from reseller_sandbox.web.interface import Endpoint, Interface
 from reseller_sandbox.web.openapi.glossary import Examples, Glossary
 from reseller_sandbox.web.openapi.schemas import Converter, asked, name_of, resource, resources
 

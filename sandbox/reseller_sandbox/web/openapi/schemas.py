@@ -13,8 +13,8 @@ from marshmallow import Schema, fields, validate
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values import text_checks
 from reseller_sandbox.values.parameters import docstring
-from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape, sound
+from reseller_sandbox.web.interface import Endpoint
 
 
 class Converter(OpenAPIConverter):
