@@ -190,7 +190,7 @@ class EnvelopeWithUpdateLock(Envelope):
 class EnvelopeInFull(Envelope):
     """The envelope that getDomain answers."""
 
-    domain = RememberedShown(DomainInFull, most=1024)
+    domain = RememberedShown(DomainInFull)
 
 
 class Message(Shape):

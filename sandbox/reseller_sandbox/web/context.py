@@ -173,33 +173,28 @@ class RequestContext(Struct, dict=True):
     @cached_property
     def domains(self) -> tuple[str, ...]:
         """The valid domain names in the path and the body, in normal form."""
-        texts = self._name_texts()
-        if not texts:
-            return ()
-        found = dict.fromkeys([well_formed(text) for text in texts if isinstance(text, str)])
-        return tuple([name for name in found if name is not None])
-
-    def _name_texts(self) -> list[Any]:
-        holders: list[Mapping[str, Any]] = [self.path_arguments]
-        many: Any = ()
-        if self.body:
-            body = self.object_if_any
-            inner, many = body.get("domain"), body.get("domainNames")
-            holders += [body, inner] if isinstance(inner, dict) else [body]
-        found = [holder[key] for holder in holders for key in NAME_KEYS if key in holder]
-        return found + many if isinstance(many, list) else found
+        body = self.object_if_any
+        inner, many = body.get("domain"), body.get("domainNames")
+        holders = [self.path_arguments, body, inner if isinstance(inner, dict) else {}]
+        texts = [holder[key] for holder in holders for key in NAME_KEYS if key in holder]
+        texts += many if isinstance(many, list) else []
+        names = dict.fromkeys([well_formed(text) for text in texts if isinstance(text, str)])
+        return tuple([name for name in names if name is not None])
 
     def query_value(self, name: str) -> str | None:
         """Return the first value of a query parameter."""
         return next((value for key, value in self.query if key == name), None)
 
-    def _sent_headers(self) -> Mapping[str, str]:
-        """Return the headers. Their names may be spelt as in a WSGI environment."""
-        environ = self.environ
+    def _sent_headers(self) -> dict[str, str]:
+        """Return the first headers, each cut to a limit. Names may be spelt as in a WSGI environment."""
+        environ, sent = self.environ, list[tuple[str, str]]()
         if not environ:
-            return dict(self.headers)
-        found = {name[5:]: value for name, value in environ.items() if name.startswith("HTTP_")}
-        return found | {name: environ[name] for name in UNMARKED if environ.get(name)}
+            sent = list(self.headers.items())
+        else:
+            sent = [(name[5:], value) for name, value in environ.items() if name.startswith("HTTP_")]
+            sent += [(name, environ[name]) for name in UNMARKED if environ.get(name)]
+        kept = sent[: redact.MOST_HEADERS]
+        return {name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in kept}
 
     @property
     def operation(self) -> str:
@@ -318,7 +313,7 @@ class RequestContext(Struct, dict=True):
             error="" if self.instead == FAULT else error,
             stage=self.stage,
             ignored=self.ignored,
-            sent=redact.cut(self._sent_headers()),
+            sent=self._sent_headers(),
             scheme=self.scheme,
             port=self.port,
             arrived=self.held.arrived if self.held is not None else None,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from decimal import Decimal
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 #: field has a method ``shape_under`` instead.
 Shaped = dict[str, object]
 
-#: The default number of records that a field caches.
-_REMEMBERED = 4096
+#: The number of records that a field caches.
+_REMEMBERED = 2048
 
 #: A function that returns a value as JSON data.
 Write = Callable[[Any], Any]
@@ -38,6 +38,12 @@ class PlainlyWritten(fields.Field[Any]):
 
     def _serialize(self, value: Any, *_: Any, **__: Any) -> Any:
         return None if value is None else self.writes(value)
+
+
+@cache
+def wire_fields(schema: Schema | None) -> Mapping[str, fields.Field[Any]]:
+    """Return the fields of a schema by their JSON keys. Without a schema there are none."""
+    return {field.data_key or name: field for name, field in schema.fields.items()} if schema else {}
 
 
 def writer(schema: Schema) -> Write:
@@ -138,7 +144,7 @@ class Shape(QuickSchema):
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the required keys of a request, in the order in which they are checked."""
-        return tuple(field.data_key or name for name, field in self.fields.items() if field.required)
+        return tuple(key for key, field in wire_fields(self).items() if field.required)
 
     def lacks(self, assumed: Assumptions) -> Collection[str]:
         """Return the optional keys of a response."""
@@ -158,8 +164,6 @@ class Shape(QuickSchema):
 
 class Whole(fields.Integer):
     """A JSON integer of any size. Strings, fractions and booleans are invalid."""
-
-    default_error_messages = {"invalid": "must be an integer"}  # noqa: RUF012
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -311,40 +315,29 @@ class InnerObject(fields.Nested):
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
-class Showable(Protocol):
-    """An object that is shown in responses and derived from an immutable record.
+class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
+    """A JSON object that is cached, so nothing may change it.
 
-    Two objects of the same record are equal if they show the same values.
+    Its value is a tuple that begins with an immutable record. Its method ``shown`` returns the values to
+    show. Two tuples of the same record are equal if they show the same values.
     """
 
-    @property
-    def record(self) -> object:
-        """The immutable record."""
-
-    def shown(self) -> Mapping[str, Any]:
-        """Return the values to show."""
-
-
-class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
-    """A JSON object made of a ``Showable``. The object is cached, so nothing may change it."""
-
-    def __init__(self, nested: type[Schema], most: int = _REMEMBERED, **kwargs: Any) -> None:
+    def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
         super().__init__(nested, **kwargs)
-        self._most = most
-        self._made: dict[int, tuple[Showable, dict[str, Any]]] = {}
+        self._objects: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._dump = nested().dump
         self.writes = self._written
 
-    def _written(self, shown: Showable) -> dict[str, Any]:
-        place = id(shown.record)  # unique, because the cache keeps the record alive
-        found = self._made.get(place)
-        if found is not None and found[0] == shown:
-            return found[1]
-        if len(self._made) >= self._most:
-            self._made.clear()
-        made: dict[str, Any] = self._dump(shown.shown())
-        self._made[place] = shown, made
-        return made
+    def _written(self, shown: Any) -> dict[str, Any]:
+        place = id(shown[0])  # unique, because the cache keeps the record alive
+        cached = self._objects.get(place)
+        if cached is not None and cached[0] == shown:
+            return cached[1]
+        if len(self._objects) >= _REMEMBERED:
+            self._objects.clear()
+        written: dict[str, Any] = self._dump(shown.shown())
+        self._objects[place] = shown, written
+        return written
 
 
 class Texts(fields.Dict):

@@ -83,17 +83,14 @@ class Endpoint:
 
         A placeholder uses the converter of its field, or matches one segment.
         """
-        forms = {**self.routes(), "version": "version"}
+        fields = {**(self.query.fields if self.query else {}), **(self.path.fields if self.path else {})}
+        forms = {name: getattr(field, "route", "string") for name, field in fields.items()}
+        forms["version"] = "version"
 
         def rule(found: re.Match[str]) -> str:
             return f"<{forms.get(found[1], 'string')}:{found[1]}>"
 
         return tuple(re.sub(r"\{(\w+)\}", rule, path) for path in self.paths)
-
-    def routes(self) -> dict[str, str]:
-        """Return the routing converters of the placeholders."""
-        known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
-        return {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}
 
 
 def route(name: str, method: str, *paths: str, answer: Schema, **more: Any) -> Callable[..., Endpoint]:

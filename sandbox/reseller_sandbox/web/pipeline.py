@@ -110,7 +110,7 @@ class Pipeline:
         self.worlds = worlds
         self.mounts = mounts
         self.limits = limits
-        self._unmatched = Unmatched(mounts, limits)
+        self._unmatched = Unmatched(mounts)
 
     def run_without_view(self, error: Exception) -> Response:
         """Return the response to a request that no route matches, or that fails with ``error``.

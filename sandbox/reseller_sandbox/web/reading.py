@@ -20,7 +20,7 @@ from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_
 from reseller_sandbox.values import names
 from reseller_sandbox.values.text_checks import close, complaint
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
-from reseller_sandbox.web.fields import Price, Shape, Whole, problems
+from reseller_sandbox.web.fields import Price, Shape, Whole, problems, wire_fields
 from reseller_sandbox.web.headers import IGNORED, in_header
 from reseller_sandbox.web.interface import Endpoint
 from reseller_sandbox.worlds import World
@@ -88,19 +88,22 @@ class KnownKeys(Struct, frozen=True):
 @cache
 def vocabulary(endpoint: Endpoint) -> KnownKeys:
     """Return the keys that ``endpoint`` reads."""
-    nested = {key: one.schema for key, one in _fields(endpoint.body) if isinstance(one, fields.Nested)}
-    schemas = (endpoint.body, endpoint.query, endpoint.path, *nested.values())
-    every = [found for schema in schemas for found in _fields(schema)]
+    body, query = wire_fields(endpoint.body), wire_fields(endpoint.query)
+    inner = {key: field.schema for key, field in body.items() if isinstance(field, fields.Nested)}
+    nested = {key: wire_fields(schema) for key, schema in inner.items()}
+    arguments = list(
+        chain(*[part.items() for part in (body, query, wire_fields(endpoint.path), *nested.values())])
+    )
     placed = {key for path in endpoint.paths for key in re.findall(r"\{(\w+)\}", path)} - {_VERSION}
     aliases = {alias: key for key, alias in _ALIASES.items() if key in placed}
     return KnownKeys(
-        body={key for key, _ in _fields(endpoint.body)},
-        query={key for key, _ in _fields(endpoint.query)},
-        inner={inner: {key for key, _ in _fields(schema)} for inner, schema in nested.items()},
+        body=body.keys(),
+        query=query.keys(),
+        inner={key: known.keys() for key, known in nested.items()},
         objects={*nested, _NAME_OBJECT} - aliases.keys(),
-        names={key: key for key in {key for key, _ in every} | placed} | aliases,
+        names={key: key for key in {key for key, _ in arguments} | placed} | aliases,
         aliases=aliases.keys(),
-        numbers={key for key, one in every if isinstance(one, Whole | Price)},
+        numbers={key for key, field in arguments if isinstance(field, Whole | Price)},
     )
 
 
@@ -144,11 +147,6 @@ def _places(
         ("the body", [(key, value) for key, value in body.items() if key not in objects]),
         *[(key, body[key].items()) for key in objects],
     ]
-
-
-def _fields(schema: Schema | None) -> Iterator[tuple[str, Any]]:
-    for name, field in schema.fields.items() if schema is not None else ():
-        yield field.data_key or name, field
 
 
 def _meaning(name: str, value: Any, known: KnownKeys, request: RequestContext) -> Any:
@@ -210,18 +208,13 @@ def _strange(
     schema: Schema | None, given: Mapping[str, Any], read: Collection[str], path: str = ""
 ) -> Iterator[str]:
     """Yield the keys of an object and its inner objects that nothing reads."""
-    known = {} if schema is None else _loaded_fields(schema)
+    known = wire_fields(schema)
     for key, value in given.items():
         if key in known:
             if isinstance(value, dict | list):
                 yield from _within(known[key], value, read, f"{path}{key}.")
         elif key not in read:
             yield _named(key, path, known)
-
-
-@cache  # safe, because each schema belongs to one endpoint
-def _loaded_fields(schema: Schema) -> Mapping[str, fields.Field[Any]]:
-    return {one.data_key or name: one for name, one in schema.load_fields.items()}
 
 
 def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:

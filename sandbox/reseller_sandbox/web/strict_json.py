@@ -7,6 +7,7 @@ JSON are refused with their position: NaN, a repeated key, bad UTF-8, half a sur
 from __future__ import annotations
 
 import json
+from collections import Counter
 from decimal import Decimal
 from json import scanner
 from typing import Any
@@ -16,7 +17,7 @@ import msgspec
 from reseller_sandbox.registry.stepwise import LONG, json_pieces
 
 
-class BadJson(ValueError):
+class BadJson(Exception):
     """Raised for bytes that are not JSON. The message states the problem and its position."""
 
 
@@ -34,14 +35,13 @@ def read(raw: bytes) -> Any:
             for piece in json_pieces(value, _text):
                 piece.encode("utf-8")
     except json.JSONDecodeError as error:
+        problem = (error.msg[:1].lower() + error.msg[1:]).removesuffix(" at")
         place = f"line {error.lineno}, column {error.colno}"
-        raise BadJson(f"it is not JSON: {_lower(error.msg).removesuffix(' at')} at {place}") from None
+        raise BadJson(f"it is not JSON: {problem} at {place}") from None
     except UnicodeEncodeError:
         raise BadJson("a string in it holds half a surrogate pair") from None
     except RecursionError:
         raise BadJson("it is nested too deeply") from None
-    except BadJson:
-        raise
     except ValueError:
         raise BadJson("a number in it has too many digits") from None
     return value
@@ -76,11 +76,8 @@ def _no_constant(name: str) -> None:
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise BadJson(f"the key {key[:60]!r} comes twice in one object")
-            seen.add(key)
+        (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise BadJson(f"the key {key[:60]!r} comes twice in one object")
     return value
 
 
@@ -106,7 +103,3 @@ def _decoder_in_pieces() -> Any:
 
 
 _decode, _decode_in_pieces = _decoder().decode, _decoder_in_pieces().decode
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]

@@ -11,18 +11,12 @@ from typing import cast
 
 from flask import current_app
 from msgspec import Struct
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from reseller_sandbox.refusals import (
-    BODY_TOO_LARGE,
-    MALFORMED_BODY,
-    METHOD_NOT_ALLOWED,
-    UNKNOWN_PATH,
-    Refused,
-)
+from reseller_sandbox.refusals import MALFORMED_BODY, METHOD_NOT_ALLOWED, UNKNOWN_PATH, Refused
 from reseller_sandbox.web.application import VERSION, Application
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.interface import BodyLimits, Endpoint, Mount
+from reseller_sandbox.web.interface import Endpoint, Mount
 from reseller_sandbox.worlds import World
 
 _SHOWN = 200
@@ -58,9 +52,8 @@ _VERBS = frozenset(
 class Unmatched:
     """Explains why no route of ``mounts`` matches a request."""
 
-    def __init__(self, mounts: Sequence[Mount], limits: BodyLimits) -> None:
+    def __init__(self, mounts: Sequence[Mount]) -> None:
         self._mounts = mounts
-        self._limits = limits
 
     @cached_property
     def _rows(self) -> dict[str, Rows]:
@@ -73,12 +66,6 @@ class Unmatched:
         """Return the refusal for ``error``. An unknown path gets the most similar operations."""
         path = request.prefix + request.path
         path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
-        if isinstance(error, RequestEntityTooLarge):
-            return Refused(
-                BODY_TOO_LARGE,
-                limit=self._limits.of(request.path),
-                setting=self._limits.setting(request.path),
-            )
         if isinstance(error, MethodNotAllowed):
             allowed = ", ".join(_methods_of(request.path, error))
             request.headers_out["Allow"] = allowed

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import islice
 from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
@@ -25,7 +24,7 @@ _FORM = re.compile(r"[^\s={}\"]+=")
 
 #: The number of headers kept per request, and the number of characters of each.
 MOST_HEADERS = 40
-_LONGEST_HEADER = 200
+LONGEST_HEADER = 200
 KEPT_OF_A_HEADER = 1000
 
 #: The minimum length of a secret that is masked in other texts. A shorter one would match everywhere.
@@ -63,20 +62,14 @@ def masked(
     return without(value)
 
 
-def cut(sent: Mapping[str, str]) -> dict[str, str]:
-    """Return at most ``MOST_HEADERS`` headers of a request, each cut to a limit."""
-    kept = islice(sent.items(), MOST_HEADERS)
-    return {name[:_LONGEST_HEADER]: value[:KEPT_OF_A_HEADER] for name, value in kept}
-
-
 def headers(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the headers of a request without their secrets, each cut to a limit."""
     for spelt, value in sent.items():
         name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # WSGI spells names in capitals
         shown = value_masked(name, value)
         yield (
-            name[:_LONGEST_HEADER],
-            (host_masked(shown) if name.lower() == "host" else shown)[:_LONGEST_HEADER],
+            name[:LONGEST_HEADER],
+            (host_masked(shown) if name.lower() == "host" else shown)[:LONGEST_HEADER],
         )
 
 

@@ -16,13 +16,13 @@ from typing import Any
 
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
-from marshmallow import Schema, fields
+from marshmallow import Schema
 
 from reseller_sandbox.refusals import UNKNOWN_PATH, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.errors import ANY_OPERATION, Shown
-from reseller_sandbox.web.fields import Digits, Shape
+from reseller_sandbox.web.fields import Digits, Shape, wire_fields
 from reseller_sandbox.web.headers import HEADERS
 from reseller_sandbox.web.interface import Endpoint, Interface
 from reseller_sandbox.web.openapi.glossary import Examples, Glossary
@@ -182,8 +182,8 @@ class Operations:
 
     def _parameters(self, endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
         in_path = _PLACE.findall(path)
-        queried = _on_the_wire(endpoint.query)
-        known = _on_the_wire(self._interface.placeholders) | queried | _on_the_wire(endpoint.path)
+        queried = wire_fields(endpoint.query)
+        known = {**wire_fields(self._interface.placeholders), **queried, **wire_fields(endpoint.path)}
         needed = endpoint.query.needs(self._assumed) if isinstance(endpoint.query, Shape) else ()
         found = [self._parameter(name, "path", known.get(name), True) for name in in_path]
         return found + [
@@ -205,7 +205,7 @@ class Operations:
 
 def _narrow(endpoint: Endpoint, path: str) -> bool:
     """Whether a path has a placeholder for digits, so that other texts match no route."""
-    known = _on_the_wire(endpoint.query) | _on_the_wire(endpoint.path)
+    known = {**wire_fields(endpoint.query), **wire_fields(endpoint.path)}
     return any(isinstance(known.get(name), Digits) for name in _PLACE.findall(path))
 
 
@@ -237,8 +237,3 @@ _PLACE_LEFT = re.compile(r"\\\{\w+\\\}")
 
 def _content(description: str, form: str, schema: Any) -> dict[str, Any]:
     return {"description": description, "content": {form: {"schema": schema}}}
-
-
-def _on_the_wire(schema: Schema | None) -> dict[str, fields.Field[Any]]:
-    known = schema.fields if schema is not None else {}
-    return {field.data_key or name: field for name, field in known.items()}
