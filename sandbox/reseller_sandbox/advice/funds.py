@@ -9,8 +9,8 @@ from functools import cache
 
 from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, charges, is_automatic_renewal
-from reseller_sandbox.registry import renewals
 from reseller_sandbox.registry.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage
+from reseller_sandbox.registry.orders import renewal_cost
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.stepwise import in_order, stepwise
 from reseller_sandbox.values import money
@@ -87,7 +87,7 @@ def _case(
     record: Record, order: Order, account: Account, expired: datetime, ledger: list[LedgerEntry]
 ) -> Iterator[Case]:
     state = record.present.state
-    price = renewals.cost(Draft(state, expired, record.present.assumptions, ""), order).total
+    price = renewal_cost(Draft(state, expired, record.present.assumptions, ""), order).total
     balance = account.balance - sum((item.amount for item in ledger if _later(item, expired)), Decimal(0))
     if balance >= price:
         return

@@ -164,6 +164,14 @@ def zone_and_premium(state: State, order: Order) -> tuple[Zone, Premium | None]:
     return zone, zones.premium_prices(zone, order.name)
 
 
+def renewal_cost(draft: Draft, order: Order, years: int = 1) -> Cost:
+    """Return the cost of renewing ``order`` now."""
+    zone, special = zone_and_premium(draft.state, order)
+    protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
+    protection = zones.privacy_price(zone, years, draft.assumed, wanted=bool(protected))
+    return Cost(zones.renewal_price(zone, special, years, draft.now), protection)
+
+
 def restore(draft: Draft, order: Order) -> Placed:
     """Restore a deleted domain from redemption. Renew an expired one for a year."""
     move = require(draft, order, Action.RESTORE)

@@ -11,21 +11,20 @@ from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry import ledger, zones
 from reseller_sandbox.registry.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.registry.model import LONGEST_TERM, Flag, Order, Purpose, Stage
-from reseller_sandbox.registry.orders import Agreed, Cost, Placed, require_cost, zone_and_premium
+from reseller_sandbox.registry.orders import (
+    Agreed,
+    Cost,
+    Placed,
+    renewal_cost,
+    require_cost,
+    zone_and_premium,
+)
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import days, years_later
 from reseller_sandbox.values.names import to_unicode
 
 _TOO_FAR_AHEAD = f", because a term ends at most {LONGEST_TERM} years from now"
-
-
-def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
-    """Return the cost of renewing ``order`` now."""
-    zone, special = zone_and_premium(draft.state, order)
-    protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
-    protection = zones.privacy_price(zone, years, draft.assumed, wanted=bool(protected))
-    return Cost(zones.renewal_price(zone, special, years, draft.now), protection)
 
 
 def renew(
@@ -53,7 +52,7 @@ def renew(
     later = years_later(order.expires, years).date()
     if end not in (None, later):
         raise Refused(refusals.END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
-    price = cost(draft, order, years)
+    price = renewal_cost(draft, order, years)
     require_cost(draft, order.name, special is not None, agreed, price.price)
     ledger.require_funds(draft.state.accounts[order.account], price.total)
     assert move.target is not None
@@ -65,7 +64,7 @@ def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed
 
     The caller has checked with ``blocked_by`` that the renewal is possible.
     """
-    return _carried_out(draft, order, years, cost(draft, order, years), stage)
+    return _carried_out(draft, order, years, renewal_cost(draft, order, years), stage)
 
 
 def _carried_out(draft: Draft, order: Order, years: int, price: Cost, stage: Stage) -> Placed:
@@ -85,7 +84,7 @@ def blocked_by(draft: Draft, order: Order, years: int) -> str:
         return "it is being transferred"
     if not draft.state.zones[order.zone].in_service:
         return f"the zone {to_unicode(order.zone)} is out of service"
-    needed = cost(draft, order, years).total
+    needed = renewal_cost(draft, order, years).total
     if not ledger.can_pay(account, needed):
         have, currency = money.write(account.balance), account.currency
         return f"{money.write(needed)} {currency} are needed and the balance is {have} {currency}"

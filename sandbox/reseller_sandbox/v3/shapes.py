@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from marshmallow import ValidationError, fields, post_load, pre_load, validate
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.registry import renewals, zones
+from reseller_sandbox.registry import zones
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
+from reseller_sandbox.registry.orders import renewal_cost
 from reseller_sandbox.values.names import written
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.web.fields import (
@@ -319,7 +320,7 @@ def in_full(call: Call, order: Order, asked: str | None = None) -> InFull:
     servers = [shown(call, server, asked) for server in order.nameservers]
     contacts = state.contacts
     cards = Cards(*[contacts[handle].card for handle in order.contacts.handles()])
-    cost = renewals.cost(call.draft, order).price
+    cost = renewal_cost(call.draft, order).price
     return InFull(order, shown(call, order.name, asked), state.zones[order.zone], servers, cards, cost)
 
 
