@@ -13,7 +13,6 @@ from flask import Flask
 from reseller_sandbox import fixture
 from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.resource import Resource
-from reseller_sandbox.page.doorway import with_page
 from reseller_sandbox.registry.contract import Contract, Vocabulary
 from reseller_sandbox.registry.model import DEFAULT
 from reseller_sandbox.registry.shards import ALONE, Shard
@@ -116,9 +115,7 @@ def assemble(
     worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
 ) -> Flask:
     """Return the application that serves every interface and these ``resources``."""
-    app = create_app(worlds, mounts(worlds, settings, resources), _body_limits(settings))
-    app.wsgi_app = with_page(app.wsgi_app)  # type: ignore[assignment, method-assign]
-    return app
+    return create_app(worlds, mounts(worlds, settings, resources), _body_limits(settings))
 
 
 def mounts(

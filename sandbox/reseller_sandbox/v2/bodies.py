@@ -20,7 +20,7 @@ from reseller_sandbox.refusals import (
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values.text_checks import complaint, whole
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems
+from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems, wire_fields
 from reseller_sandbox.worlds import World
 
 #: The content type of a form.
@@ -110,8 +110,7 @@ def load(schema: Shape, given: Mapping[str, Any], assumed: Assumptions) -> dict[
         return dict(schema.load(given))
     except ValidationError as error:
         found: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
-        keys = [field.data_key or name for name, field in schema.fields.items()]
-        field = next(key for key in keys if key in found)
+        field = next(key for key in wire_fields(schema) if key in found)
         told = complaint([f"{path} {problem}" for path, problem in problems(found, given)])
         raise Refused(INVALID_PARAMETER, problems=told, field=field, value=_cut(text(given[field]))) from None
 

@@ -14,7 +14,7 @@ from reseller_sandbox.registry.model import CARD_FIELDS, Customer
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import Done, Told, done
-from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound
+from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound, wire_fields
 from reseller_sandbox.web.interface import Call, refuses, route
 
 _ALL = "/{version}/customer"
@@ -50,7 +50,7 @@ class CustomerWanted(Shape):
             case "postal":
                 return ("address", "city", "country", "mail", "name", "phone", "zip")
             case _:
-                return tuple(field.data_key or name for name, field in self.fields.items())
+                return tuple(wire_fields(self))
 
     @post_load
     def plain(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -23,10 +23,12 @@ from flask import (
     request_tearing_down,
 )
 from flask.sessions import SecureCookieSessionInterface
-from werkzeug.datastructures import Headers
+from werkzeug.datastructures import Headers, MIMEAccept
+from werkzeug.http import parse_accept_header
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule
 
 from reseller_sandbox.server.delivery import ENV_DELIVERY, ENV_SERVED, imitated
+from reseller_sandbox.web.access_control import PAGE
 from reseller_sandbox.web.context import ENV_PREFIX, ENV_WORLD
 from reseller_sandbox.web.interface import Interface, Mount
 
@@ -45,6 +47,10 @@ Views: TypeAlias = Mapping[Route, Callable[..., Response]]
 #: The number of paths that are remembered with their routes, and their maximum length.
 _REMEMBERED = 1024
 _LONGEST = 200
+
+
+#: The files of the page that browsers request at other paths.
+_PAGE_FILES = {"/": PAGE, "/favicon.ico": f"{PAGE}/icon.svg"}
 
 
 class _Digits(BaseConverter):
@@ -182,7 +188,11 @@ class Application(Flask):
         return Adapter(self, request)
 
     def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request. Take the name of its world from the prefix ``/_worlds/{name}`` of its path."""
+        """Answer a request.
+
+        Take the name of its world from the prefix ``/_worlds/{name}`` of its path. Browsers get the page at
+        ``/``. Their automatic request for the icon is not recorded as client traffic.
+        """
         path: str = environ["PATH_INFO"]
         if path.startswith("/_worlds/"):
             name, _, rest = path.removeprefix("/_worlds/").partition("/")
@@ -190,6 +200,8 @@ class Application(Flask):
             environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")
             environ[ENV_PREFIX] = f"/_worlds/{name}"
             environ["PATH_INFO"] = f"/{rest}"
+        elif path in _PAGE_FILES and _is_for_page(environ):
+            environ["PATH_INFO"] = _PAGE_FILES[path]
         body = super().wsgi_app(environ, start_response)
         if ENV_DELIVERY not in environ or ENV_SERVED in environ:
             return body
@@ -227,6 +239,13 @@ class Application(Flask):
         """Call the teardown functions of an application context, if there are any."""
         if self.teardown_appcontext_funcs or appcontext_tearing_down.receivers:
             super().do_teardown_appcontext(*arguments)
+
+
+def _is_for_page(environ: WSGIEnvironment) -> bool:
+    """Whether a request for ``/`` prefers HTML to JSON, or requests the icon."""
+    accepted = parse_accept_header(environ.get("HTTP_ACCEPT", ""), MIMEAccept)
+    prefers_html = accepted["text/html"] > accepted["application/json"]
+    return environ["REQUEST_METHOD"] in ("GET", "HEAD") and (environ["PATH_INFO"] != "/" or prefers_html)
 
 
 class WholeResponse(Response):

@@ -91,9 +91,8 @@ def vocabulary(endpoint: Endpoint) -> KnownKeys:
     body, query = wire_fields(endpoint.body), wire_fields(endpoint.query)
     inner = {key: field.schema for key, field in body.items() if isinstance(field, fields.Nested)}
     nested = {key: wire_fields(schema) for key, schema in inner.items()}
-    arguments = list(
-        chain(*[part.items() for part in (body, query, wire_fields(endpoint.path), *nested.values())])
-    )
+    parts = (body, query, wire_fields(endpoint.path), *nested.values())
+    arguments = [argument for part in parts for argument in part.items()]
     placed = {key for path in endpoint.paths for key in re.findall(r"\{(\w+)\}", path)} - {_VERSION}
     aliases = {alias: key for key, alias in _ALIASES.items() if key in placed}
     return KnownKeys(

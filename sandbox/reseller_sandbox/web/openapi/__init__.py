@@ -131,9 +131,12 @@ class Operations:
         return told
 
     def _body(self, schema: Schema) -> dict[str, Any]:
-        needed = schema.needs(self._assumed) if isinstance(schema, Shape) else _needed(schema)
+        if isinstance(schema, Shape):
+            required = bool(schema.needs(self._assumed))
+        else:
+            required = any(field.required for field in schema.fields.values())
         kinds = self._interface.takes(self._assumed)
-        return {"required": bool(needed), "content": {kind: {"schema": schema} for kind in kinds}}
+        return {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
 
     def _responses(self, endpoint: Endpoint, operation: str, narrow: bool) -> dict[str, Any]:
         refuses = (*endpoint.refuses, *((UNKNOWN_PATH,) if narrow else ()))
@@ -207,11 +210,6 @@ def _narrow(endpoint: Endpoint, path: str) -> bool:
     """Whether a path has a placeholder for digits, so that other texts match no route."""
     known = {**wire_fields(endpoint.query), **wire_fields(endpoint.path)}
     return any(isinstance(known.get(name), Digits) for name in _PLACE.findall(path))
-
-
-def _needed(schema: Schema) -> list[str]:
-    needed = [name for name, field in schema.fields.items() if field.required]
-    return [*needed, *getattr(schema, "one_of", ())]
 
 
 def _narrowed(shape: Mapping[str, Any], errors: list[Shown]) -> dict[str, Any]:

@@ -40,8 +40,6 @@ class Converter(OpenAPIConverter):
                     name: shape if name in needed else _or_null(shape)
                     for name, shape in told["properties"].items()
                 }
-        if choice := getattr(made, "one_of", ()):
-            told["oneOf"] = [{"required": [name]} for name in choice]
         told = {key: value for key, value in told.items() if key != "required" or value}
         return {**({"description": words} if words else {}), **told}
 
