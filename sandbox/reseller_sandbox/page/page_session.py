@@ -28,21 +28,23 @@ def show(call: ControlCall) -> dict[str, Any]:
 
 
 def _session(call: ControlCall) -> dict[str, Any]:
-    page_pass = call.control.gate.page_pass
-    return {"change": page_pass.word if page_pass is not None else ""}
+    return {"change": call.control.gate.page_word}
 
 
 @extra_row("session.begin", "session", method="POST", answer=PageSession())
 def begin(call: ControlCall) -> dict[str, Any]:
     """Start a session for the page of this browser, with a cookie for the control token."""
-    if (page_pass := call.control.gate.page_pass) is not None:
-        call.incoming.headers_out["Set-Cookie"] = page_pass.cookie(call.incoming)
+    _set_cookie(call)
     return _session(call)
 
 
 @extra_row("session.end", "session", method="DELETE", answer=PageSession())
 def end(call: ControlCall) -> dict[str, Any]:
     """End the session of this browser's page."""
-    if (page_pass := call.control.gate.page_pass) is not None:
-        call.incoming.headers_out["Set-Cookie"] = page_pass.cookie(call.incoming, ended=True)
+    _set_cookie(call, ended=True)
     return {"change": ""}
+
+
+def _set_cookie(call: ControlCall, *, ended: bool = False) -> None:
+    if call.control.gate.token is not None:
+        call.incoming.headers_out["Set-Cookie"] = call.control.gate.page_cookie(call.incoming, ended=ended)

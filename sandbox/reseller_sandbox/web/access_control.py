@@ -58,39 +58,8 @@ _LOOKS = ("GET", "HEAD")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-class Pass:
-    """The cookie and the word that stand for a control ``token``."""
-
-    def __init__(self, token: str) -> None:
-        self._token = token
-
-    @property
-    def word(self) -> str:
-        """The word that each changing request carries."""
-        return self._made("change")
-
-    def cookie(self, request: RequestContext, *, ended: bool = False) -> str:
-        """Return the Set-Cookie header that gives the pass to the browser, or removes it."""
-        value = "" if ended else self._made("cookie")
-        parts = [f"{_cookie_name(request)}={value}", "Path=/", "HttpOnly", "SameSite=Strict"]
-        parts += ["Max-Age=0"] if ended else []
-        parts += ["Secure"] if request.scheme == "https" else []
-        return "; ".join(parts)
-
-    def lets_in(self, request: RequestContext) -> bool:
-        """Whether the request has the cookie and, if it changes something, the word."""
-        header = request.headers.get("Cookie", "")
-        cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
-        if not _same(cookies.get(_cookie_name(request), ""), self._made("cookie")):
-            return False
-        return request.method in _LOOKS or _same(request.headers.get(CHANGE, ""), self.word)
-
-    def _made(self, purpose: str) -> str:
-        return hmac.digest(self._token.encode(), f"page {purpose}".encode(), "sha256").hex()
-
-
-def _same(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode())
+def _same(sent: str, expected: str) -> bool:
+    return hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def _cookie_name(request: RequestContext) -> str:
@@ -123,9 +92,28 @@ class Gate(Quiet, frozen=True, kw_only=True):
         return () if self.token is None else (HEADER,)
 
     @property
-    def page_pass(self) -> Pass | None:
-        """The pass that the page gets for the token, if a token is required."""
-        return None if self.token is None else Pass(self.token)
+    def page_word(self) -> str:
+        """The word that each changing request of the page carries. It is empty without a token."""
+        return self._digest("change") if self.token is not None else ""
+
+    def page_cookie(self, request: RequestContext, *, ended: bool = False) -> str:
+        """Return the Set-Cookie header that stands for the token in the browser, or that removes it."""
+        value = "" if ended else self._digest("cookie")
+        parts = [f"{_cookie_name(request)}={value}", "Path=/", "HttpOnly", "SameSite=Strict"]
+        parts += ["Max-Age=0"] if ended else []
+        parts += ["Secure"] if request.scheme == "https" else []
+        return "; ".join(parts)
+
+    def _is_page(self, request: RequestContext) -> bool:
+        """Whether the request has the cookie and, if it changes something, the word."""
+        header = request.headers.get("Cookie", "")
+        cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
+        if not _same(cookies.get(_cookie_name(request), ""), self._digest("cookie")):
+            return False
+        return request.method in _LOOKS or _same(request.headers.get(CHANGE, ""), self.page_word)
+
+    def _digest(self, purpose: str) -> str:
+        return hmac.digest((self.token or "").encode(), f"page {purpose}".encode(), "sha256").hex()
 
     def admit(self, request: RequestContext) -> None:
         """Admit the request, or raise one of ``RULES``."""
@@ -136,7 +124,7 @@ class Gate(Quiet, frozen=True, kw_only=True):
             if not self.open:
                 self._no_name_from_elsewhere(request)
         elif request.path != HEALTH or request.prefix:
-            self._token(request, self.token)
+            self._require_token(request, self.token)
 
     def _no_page_from_elsewhere(self, request: RequestContext) -> None:
         origin = request.headers.get("Origin")
@@ -156,13 +144,11 @@ class Gate(Quiet, frozen=True, kw_only=True):
                 FOREIGN_HOST, host=host_masked(host)[:80], settings=f"{_PUBLIC_URL} or --control-token"
             )
 
-    def _token(self, request: RequestContext, token: str) -> None:
-        given = request.headers.get(HEADER)
-        if not given and Pass(token).lets_in(request):
-            return
-        if not given:
+    def _require_token(self, request: RequestContext, token: str) -> None:
+        sent = request.headers.get(HEADER)
+        if not sent and not self._is_page(request):
             raise Refused(CONTROL_TOKEN_MISSING, header=HEADER)
-        if not _same(given, token):
+        if sent and not _same(sent, token):
             raise Refused(CONTROL_TOKEN_WRONG, header=HEADER)
 
 

@@ -149,7 +149,7 @@ def _made(instead: Instead, request: RequestContext, world: World) -> tuple[str,
     interface = request.interface
     request.headers_out |= dict(instead.headers)
     if isinstance(instead, NamedError):
-        facts = {**_known(request), **_limit(request, world, instead.error), **instead.facts}
+        facts = {**_facts(request, world, instead.error), **instead.facts}
         answer = interface.inject(request, instead.error, facts)
         told = instead.error if instead.error in interface.known_errors else INTERNAL_ERROR.code
         return told, replace(answer, status=instead.status or answer.status)
@@ -160,20 +160,14 @@ def _made(instead: Instead, request: RequestContext, world: World) -> tuple[str,
     return FAULT, Answer(instead.status, body, content_type or "")
 
 
-def _limit(request: RequestContext, world: World, error: str) -> dict[str, object]:
-    """Return the zone's limit of years for the requested name, if ``error`` is about it."""
-    zones = world.state.zones
-    found = [zones[end] for name in request.domains for end in suffixes(name) if end in zones]
-    if not found or error not in _LIMITS:
-        return {}
-    return {"limit": getattr(found[0], _LIMITS[error])}
-
-
-def _known(request: RequestContext) -> dict[str, object]:
-    """Return the facts of the request that the message of an error can use."""
-    names, account = request.domains, request.sender
-    known: dict[str, object] = {"name": names[0]} if names else {}
+def _facts(request: RequestContext, world: World, error: str) -> dict[str, object]:
+    """Return the facts of the request that the message of ``error`` can use."""
+    names, account, zones = request.domains, request.sender, world.state.zones
+    facts: dict[str, object] = {"name": names[0]} if names else {}
     if account is not None:
         balance = money.write(account.balance)
-        known |= {"amount": f"More than {balance}", "balance": balance, "currency": account.currency}
-    return known
+        facts |= {"amount": f"More than {balance}", "balance": balance, "currency": account.currency}
+    zone = next((zones[end] for name in names for end in suffixes(name) if end in zones), None)
+    if zone is not None and error in _LIMITS:
+        facts["limit"] = getattr(zone, _LIMITS[error])
+    return facts
