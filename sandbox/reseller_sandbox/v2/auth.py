@@ -19,24 +19,24 @@ _MOST_ALIKE = 3
 
 def find(request: RequestContext, worlds: Engine) -> tuple[World, Account] | None:
     """Return the world and the account of the request's token, or None."""
-    found = _holder(request.headers.get(HEADER, ""), HEADER, request, worlds)
-    if found is not None:
-        return found
-    others = (_holder(token, name, request, worlds) for name, token in request.headers.items())
-    return next(filter(None, others), None)
+    holder = _holder(request.headers.get(HEADER, ""), HEADER, request, worlds)
+    if holder is not None:
+        return holder
+    holders = (_holder(token, name, request, worlds) for name, token in request.headers.items())
+    return next(filter(None, holders), None)
 
 
 def refusal(request: RequestContext, worlds: Engine) -> Refused:
     """Return the refusal of a request without a known account, and note its sender."""
-    taken = (request.world or worlds.default).assumptions.token_headers
-    if taken != (HEADER,):
+    accepted = (request.world or worlds.default).assumptions.token_headers
+    if accepted != (HEADER,):
         request.relied_on.add("token_headers")
-    token = next(filter(None, map(request.headers.get, taken)), None)
+    token = next(filter(None, map(request.headers.get, accepted)), None)
     if token is not None:
         stranger = worlds.stranger(token, request.world)
         request.recognise(stranger.sender)
         return Refused(UNKNOWN_TOKEN, token=key_masked(token), reason=stranger.reason)
-    return Refused(TOKEN_MISSING, header=" or ".join(taken), instead=_instead(request))
+    return Refused(TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request))
 
 
 def _holder(token: str, name: str, request: RequestContext, worlds: Engine) -> tuple[World, Account] | None:
@@ -45,16 +45,16 @@ def _holder(token: str, name: str, request: RequestContext, worlds: Engine) -> t
         return None
     world = request.world
     if world is None:
-        found = worlds.by_token(token)
+        holder = worlds.by_token(token)
     else:
         account = world.inherited.by_token(token, world.state)
-        found = None if account is None else (world, account)
-    taken = found[0].assumptions.token_headers if found is not None else ()
-    if name not in taken and name.lower() not in map(str.lower, taken):
+        holder = None if account is None else (world, account)
+    accepted = holder[0].assumptions.token_headers if holder is not None else ()
+    if name not in accepted and name.lower() not in map(str.lower, accepted):
         return None
     if name.lower() != HEADER.lower():
         request.relied_on.add("token_headers")
-    return found
+    return holder
 
 
 def _instead(request: RequestContext) -> str:

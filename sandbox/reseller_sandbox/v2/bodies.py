@@ -72,10 +72,10 @@ class AddAndDelete(fields.Field[dict[str, list[Any]]]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[Any]]:  # noqa: ARG002
         if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
             raise ValidationError("must be an object with arrays under add and del")
-        found = {key: self._read_array(listed) for key, listed in value.items() if listed not in (None, [])}
-        if self.required and not found:
+        entries = {key: self._read_array(listed) for key, listed in value.items() if listed not in (None, [])}
+        if self.required and not entries:
             raise Refused(MISSING_PARAMETER, field=self.name)
-        return found
+        return entries
 
 
 def read(request: RequestContext, world: World) -> dict[str, Any]:
@@ -97,22 +97,24 @@ def read(request: RequestContext, world: World) -> dict[str, Any]:
     return read_form(request.body)
 
 
-def load(schema: Shape, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
-    """Return ``given`` read by ``schema``.
+def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
+    """Return ``body`` read by ``schema``.
 
     Raise ``missing_parameter``, then ``invalid_parameter``. The refusal's fact ``field`` is the first
     invalid key in the schema's order, and ``value`` is its value.
     """
     for key in schema.needs(assumed):
-        if given.get(key) in (None, "", [], {}):
+        if body.get(key) in (None, "", [], {}):
             raise Refused(MISSING_PARAMETER, field=key)
     try:
-        return dict(schema.load(given))
+        return dict(schema.load(body))
     except ValidationError as error:
-        found: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
-        field = next(key for key in wire_fields(schema) if key in found)
-        told = complaint([f"{path} {problem}" for path, problem in problems(found, given)])
-        raise Refused(INVALID_PARAMETER, problems=told, field=field, value=_cut(text(given[field]))) from None
+        messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+        field = next(key for key in wire_fields(schema) if key in messages)
+        sentence = complaint([f"{path} {problem}" for path, problem in problems(messages, body)])
+        raise Refused(
+            INVALID_PARAMETER, problems=sentence, field=field, value=_cut(text(body[field]))
+        ) from None
 
 
 def text(value: Any) -> str:
@@ -120,8 +122,8 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else _cut(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _cut(shown: str) -> str:
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 # Forms, as PHP writes and reads them: ``ns[add][0]=ns1.example.com``
@@ -140,27 +142,27 @@ def read_form(body: bytes) -> dict[str, Any]:
         raise Refused(MALFORMED_BODY, problem="it is not a form in UTF-8") from None
     except ValueError:
         raise Refused(MALFORMED_BODY, problem=f"it has more than {_MOST_PAIRS} fields") from None
-    whole: dict[str, Any] = {}
+    form: dict[str, Any] = {}
     for key, value in pairs:
-        _place(whole, key, FormText(value))
-    return {key: _arrays(value) for key, value in whole.items()}
+        _place(form, key, FormText(value))
+    return {key: _arrays(value) for key, value in form.items()}
 
 
-def _place(whole: dict[str, Any], key: str, value: FormText) -> None:
+def _place(form: dict[str, Any], key: str, value: FormText) -> None:
     if not _KEY.fullmatch(key):
         raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is no name with parts in brackets")
     first, *inner = [key.partition("[")[0], *_PART.findall(key)]
     if len(inner) > _DEEPEST:
         raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is nested too deeply")
-    at, part = whole, first
+    holder, part = form, first
     for following in inner:
-        at = at.setdefault(part, {})
-        if not isinstance(at, dict):
+        holder = holder.setdefault(part, {})
+        if not isinstance(holder, dict):
             raise _twice(key)
-        part = following or str(len(at))
-    if part in at:
+        part = following or str(len(holder))
+    if part in holder:
         raise _twice(key)
-    at[part] = value
+    holder[part] = value
 
 
 def _twice(key: str) -> Refused:

@@ -52,11 +52,11 @@ class ContactChange(Shape):
         return tuple(name for name in self.fields if name in CARD_FIELDS and name not in spared)
 
     @post_load
-    def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+    def sorted_out(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
         """Return contact details, extra parameters and customer."""
-        card = {name: found[name] for name in CARD_FIELDS if name in found}
-        extra = {name: value for name, value in found.items() if name not in self.fields}
-        return {"card": card, "extra": extra, "customer_id": found.get("customer_id")}
+        card = {name: values[name] for name in CARD_FIELDS if name in values}
+        extra = {name: value for name, value in values.items() if name not in self.fields}
+        return {"card": card, "extra": extra, "customer_id": values.get("customer_id")}
 
 
 class ContactWanted(ContactChange):

@@ -53,9 +53,9 @@ class CustomerWanted(Shape):
                 return tuple(wire_fields(self))
 
     @post_load
-    def plain(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def plain(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the fields with the postal code as a string."""
-        return {**found, "zip": str(found["zip"])} if "zip" in found else found
+        return {**values, "zip": str(values["zip"])} if "zip" in values else values
 
 
 class CustomerChange(CustomerWanted):

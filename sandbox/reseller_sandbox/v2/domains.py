@@ -57,9 +57,9 @@ def check(call: Call) -> dict[str, Any]:
 
     Reserved domains are unavailable. Premium domains are unavailable if the assumptions refuse them.
     """
-    found = registration.availability(call.draft, parse_name(call.arguments["domain_name"]))
-    free = not (found.taken or found.reserved)
-    if free and found.premium is not None:
+    availability = registration.availability(call.draft, parse_name(call.arguments["domain_name"]))
+    free = not (availability.taken or availability.reserved)
+    if free and availability.premium is not None:
         free = call.assumed.premium_names == "charged"
     as_word = call.assumed.domain_check_avail == "string"
     return done(avail=str(free).lower() if as_word else free)
@@ -104,11 +104,11 @@ class NameWanted(Shape):
         return (world.assumptions.license,)
 
     @post_load
-    def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+    def sorted_out(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
         """Return the known fields, with all other keys as registry requirements."""
-        known = {name: value for name, value in found.items() if name in self.fields}
-        rest = {name: text(value) for name, value in found.items() if name not in self.fields}
-        return {**known, "requirements": rest}
+        arguments = {name: value for name, value in values.items() if name in self.fields}
+        requirements = {name: text(value) for name, value in values.items() if name not in self.fields}
+        return {**arguments, "requirements": requirements}
 
 
 @refuses(

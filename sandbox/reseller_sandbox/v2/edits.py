@@ -32,11 +32,11 @@ class Changes(Shape):
     ns = AddAndDelete(servers_asked, {"type": "array", "items": {"type": "string"}})
 
     @post_load
-    def something(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def require_change(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Refuse a body that changes nothing."""
-        if all(value == {} for value in found.values()):
+        if all(value == {} for value in values.values()):
             raise Refused(MISSING_PARAMETER, field="client_*, contact_* or ns")
-        return found
+        return values
 
 
 @refuses(
@@ -58,11 +58,11 @@ def edit(call: Call) -> dict[str, Any]:
     forbidden as in v3.
     """
     servers = call.arguments.get("ns", {})
-    wanted = orders.Edit(
+    changes = orders.Edit(
         flags={flag: bool(call.arguments[flag]) for flag in Flag if flag in call.arguments},
         contacts=handles_asked(call.arguments),
         add=servers.get("add", ()),
         remove=servers.get("del", ()),
     )
-    orders.edit(call.draft, own_order(call), wanted)
+    orders.edit(call.draft, own_order(call), changes)
     return done()

@@ -62,10 +62,10 @@ class Documented(Struct, frozen=True):
 
 
 #: An error as a client receives it: its code, its message, and the name by which faults know it.
-Worded: TypeAlias = tuple[int, str, str]
+RenderedError: TypeAlias = tuple[int, str, str]
 
 
-class Said(Struct, frozen=True):
+class ErrorMapping(Struct, frozen=True):
     """A documented error for a rule. A fact or a word fills the placeholder.
 
     ``stand_in`` is the fact to use if ``fact`` is missing.
@@ -78,8 +78,8 @@ class Said(Struct, frozen=True):
 
     def message(self, refused: Refused) -> str:
         """Return the message with its placeholder filled."""
-        told = refused.refusal.worded_facts
-        filling = (self.word or str(told.get(self.fact, told.get(self.stand_in, r.UNKNOWN))))[:_LONGEST]
+        facts = refused.refusal.worded_facts
+        filling = (self.word or str(facts.get(self.fact, facts.get(self.stand_in, r.UNKNOWN))))[:_LONGEST]
         return self.error.message.format(info=filling, param_name=filling)
 
 
@@ -138,231 +138,231 @@ BODY: tuple[Rule, ...] = (
 )
 
 #: Rules with several meanings, each with the fact that distinguishes them.
-_APART: Mapping[Rule, str] = {
+_VARIANTS: Mapping[Rule, str] = {
     r.INVALID_PARAMETER: "field",
     r.INVALID_IP: "version",
     r.DOMAIN_NOT_FOUND: "elsewhere",
 }
 
 Key = Rule | tuple[Rule, object]
-Sayings = Mapping[Key, Said]
+ErrorMappings = Mapping[Key, ErrorMapping]
 
 #: The default error of each rule.
-USUALLY: Sayings = {
-    r.TOKEN_MISSING: Said(NO_TOKEN),
-    r.UNKNOWN_TOKEN: Said(UNAUTHORISED),
-    r.INTERNAL_ERROR: Said(SYSTEM_ERROR),
-    r.MISSING_PARAMETER: Said(NOT_ENOUGH, "field"),
-    r.INVALID_NAME: Said(DOMAIN_NAME),
-    r.ZONE_NOT_SUPPORTED: Said(ZONE),
-    r.ZONE_OUT_OF_SERVICE: Said(ZONE),
-    r.TRANSFERS_NOT_SUPPORTED: Said(ZONE),
-    r.DOMAIN_NOT_FOUND: Said(OBJECT_NOT_FOUND, "name"),
-    r.CONTACT_NOT_FOUND: Said(INVALID_ID),
-    r.CUSTOMER_NOT_FOUND: Said(INVALID_ID),
-    r.INVALID_NAMESERVER: Said(NS, "server"),
-    r.LICENSE_REQUIRED: Said(LICENSE),
-    r.INVALID_LICENSE: Said(LICENSE),
-    r.NAME_TAKEN: Said(REGISTERED),
-    r.NAME_RESERVED: Said(REGISTERED),
-    r.PREMIUM_NOT_TAKEN: Said(REGISTERED),
-    r.PERIOD_TOO_LONG: Said(MAXIMUM, "limit"),
-    r.PERIOD_TOO_SHORT: Said(MINIMUM, "limit"),
-    r.EXPIRY_MISMATCH: Said(EXPIRY_DATE),
-    r.END_MISMATCH: Said(EXPIRY_DATE),
-    r.INSUFFICIENT_FUNDS: Said(FUNDS),
-    r.WRONG_STATE: Said(ORDER_STATUS),
-    r.TRANSFER_PENDING: Said(ORDER_STATUS),
-    r.NO_TRANSFER: Said(ORDER_STATUS),
-    r.LOCKED: Said(ORDER_STATUS),
-    r.HOST_IN_USE: Said(ORDER_STATUS),
-    r.HOST_EXISTS: Said(ORDER_STATUS),
-    r.HOSTS_NOT_SUPPORTED: Said(UNSUPPORTED),
-    r.INVALID_HOSTNAME: Said(OBJECT_NOT_FOUND, "host"),
-    r.HOST_NOT_FOUND: Said(OBJECT_NOT_FOUND, "host"),
-    r.UNKNOWN_IP_TYPE: Said(IP_TYPE, "type"),
-    (r.INVALID_IP, 4): Said(IPV4, "ip"),
-    (r.INVALID_IP, 6): Said(IPV6, "ip"),
-    r.WRONG_AUTH_CODE: Said(TRANSFER_CODE),
-    r.MAIL_TAKEN: Said(MAIL_REGISTERED),
-    r.CUSTOMER_HAS_ORDERS: Said(ACTIVE_ORDERS),
-    r.CONTACT_LINKED: Said(LINKED),
-    r.UNKNOWN_EXTRA: Said(EXTRA_UNKNOWN, "field"),
-    r.INVALID_EXTRA: Said(EXTRA_INVALID, "field"),
+DEFAULTS: ErrorMappings = {
+    r.TOKEN_MISSING: ErrorMapping(NO_TOKEN),
+    r.UNKNOWN_TOKEN: ErrorMapping(UNAUTHORISED),
+    r.INTERNAL_ERROR: ErrorMapping(SYSTEM_ERROR),
+    r.MISSING_PARAMETER: ErrorMapping(NOT_ENOUGH, "field"),
+    r.INVALID_NAME: ErrorMapping(DOMAIN_NAME),
+    r.ZONE_NOT_SUPPORTED: ErrorMapping(ZONE),
+    r.ZONE_OUT_OF_SERVICE: ErrorMapping(ZONE),
+    r.TRANSFERS_NOT_SUPPORTED: ErrorMapping(ZONE),
+    r.DOMAIN_NOT_FOUND: ErrorMapping(OBJECT_NOT_FOUND, "name"),
+    r.CONTACT_NOT_FOUND: ErrorMapping(INVALID_ID),
+    r.CUSTOMER_NOT_FOUND: ErrorMapping(INVALID_ID),
+    r.INVALID_NAMESERVER: ErrorMapping(NS, "server"),
+    r.LICENSE_REQUIRED: ErrorMapping(LICENSE),
+    r.INVALID_LICENSE: ErrorMapping(LICENSE),
+    r.NAME_TAKEN: ErrorMapping(REGISTERED),
+    r.NAME_RESERVED: ErrorMapping(REGISTERED),
+    r.PREMIUM_NOT_TAKEN: ErrorMapping(REGISTERED),
+    r.PERIOD_TOO_LONG: ErrorMapping(MAXIMUM, "limit"),
+    r.PERIOD_TOO_SHORT: ErrorMapping(MINIMUM, "limit"),
+    r.EXPIRY_MISMATCH: ErrorMapping(EXPIRY_DATE),
+    r.END_MISMATCH: ErrorMapping(EXPIRY_DATE),
+    r.INSUFFICIENT_FUNDS: ErrorMapping(FUNDS),
+    r.WRONG_STATE: ErrorMapping(ORDER_STATUS),
+    r.TRANSFER_PENDING: ErrorMapping(ORDER_STATUS),
+    r.NO_TRANSFER: ErrorMapping(ORDER_STATUS),
+    r.LOCKED: ErrorMapping(ORDER_STATUS),
+    r.HOST_IN_USE: ErrorMapping(ORDER_STATUS),
+    r.HOST_EXISTS: ErrorMapping(ORDER_STATUS),
+    r.HOSTS_NOT_SUPPORTED: ErrorMapping(UNSUPPORTED),
+    r.INVALID_HOSTNAME: ErrorMapping(OBJECT_NOT_FOUND, "host"),
+    r.HOST_NOT_FOUND: ErrorMapping(OBJECT_NOT_FOUND, "host"),
+    r.UNKNOWN_IP_TYPE: ErrorMapping(IP_TYPE, "type"),
+    (r.INVALID_IP, 4): ErrorMapping(IPV4, "ip"),
+    (r.INVALID_IP, 6): ErrorMapping(IPV6, "ip"),
+    r.WRONG_AUTH_CODE: ErrorMapping(TRANSFER_CODE),
+    r.MAIL_TAKEN: ErrorMapping(MAIL_REGISTERED),
+    r.CUSTOMER_HAS_ORDERS: ErrorMapping(ACTIVE_ORDERS),
+    r.CONTACT_LINKED: ErrorMapping(LINKED),
+    r.UNKNOWN_EXTRA: ErrorMapping(EXTRA_UNKNOWN, "field"),
+    r.INVALID_EXTRA: ErrorMapping(EXTRA_INVALID, "field"),
 }
 
-_CUSTOMER: Sayings = {
-    r.MISSING_PARAMETER: Said(INVALID, "field"),
-    r.INVALID_PARAMETER: Said(INVALID, "field"),
-    r.INVALID_CONTACT: Said(INVALID, "field"),
-    r.INVALID_CUSTOMER_ID: Said(INVALID, "field"),
-    r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND),
+_CUSTOMER: ErrorMappings = {
+    r.MISSING_PARAMETER: ErrorMapping(INVALID, "field"),
+    r.INVALID_PARAMETER: ErrorMapping(INVALID, "field"),
+    r.INVALID_CONTACT: ErrorMapping(INVALID, "field"),
+    r.INVALID_CUSTOMER_ID: ErrorMapping(INVALID, "field"),
+    r.CUSTOMER_NOT_FOUND: ErrorMapping(ID_NOT_FOUND),
 }
 
 #: A body that names another domain than the path.
-_OTHER_NAME: Sayings = {(r.INVALID_PARAMETER, "domain_name"): Said(DOMAIN_NAME)}
+_OTHER_NAME: ErrorMappings = {(r.INVALID_PARAMETER, "domain_name"): ErrorMapping(DOMAIN_NAME)}
 
 #: These operations document "Invalid id" but not "Not found".
-_INVALID_ID_ALONE: Sayings = {r.DOMAIN_NOT_FOUND: Said(INVALID_ID)}
+_ONLY_INVALID_ID: ErrorMappings = {r.DOMAIN_NOT_FOUND: ErrorMapping(INVALID_ID)}
 
 #: A domain of another account is an invalid id, not "not found".
-_TRANSFER: Sayings = {(r.DOMAIN_NOT_FOUND, True): Said(INVALID_ID)}
+_TRANSFER: ErrorMappings = {(r.DOMAIN_NOT_FOUND, True): ErrorMapping(INVALID_ID)}
 
 #: "Not the correct domain name" is not documented for host operations.
-_HOST: Sayings = {
-    r.INVALID_NAME: Said(ZONE),
-    (r.INVALID_PARAMETER, "domain_name"): Said(ZONE),
-    (r.INVALID_PARAMETER, "host_name"): Said(OBJECT_NOT_FOUND, "value"),
+_HOST: ErrorMappings = {
+    r.INVALID_NAME: ErrorMapping(ZONE),
+    (r.INVALID_PARAMETER, "domain_name"): ErrorMapping(ZONE),
+    (r.INVALID_PARAMETER, "host_name"): ErrorMapping(OBJECT_NOT_FOUND, "value"),
 }
 
 #: Errors of single operations that differ from the default.
-EXCEPTIONS: Mapping[str, Sayings] = {
+EXCEPTIONS: Mapping[str, ErrorMappings] = {
     "v2.customer.create": _CUSTOMER,
     # "Mail already registered" is documented only for create.
-    "v2.customer.edit": {**_CUSTOMER, r.MAIL_TAKEN: Said(INVALID, word="mail")},
+    "v2.customer.edit": {**_CUSTOMER, r.MAIL_TAKEN: ErrorMapping(INVALID, word="mail")},
     "v2.customer.info": _CUSTOMER,
     "v2.customer.delete": {
-        r.INVALID_CUSTOMER_ID: Said(ID_NOT_FOUND),
-        r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND),
+        r.INVALID_CUSTOMER_ID: ErrorMapping(ID_NOT_FOUND),
+        r.CUSTOMER_NOT_FOUND: ErrorMapping(ID_NOT_FOUND),
     },
-    "v2.contact.check": {r.INVALID_HANDLE: Said(INVALID, word="contact_id")},
+    "v2.contact.check": {r.INVALID_HANDLE: ErrorMapping(INVALID, word="contact_id")},
     # The only documented error of create for an invalid value.
     "v2.contact.create": {
-        r.INVALID_PARAMETER: Said(EXTRA_INVALID, "field"),
-        r.INVALID_CONTACT: Said(EXTRA_INVALID, "field"),
-        r.INVALID_HANDLE: Said(EXTRA_INVALID, word="contact_id"),
-        r.HANDLE_TAKEN: Said(EXTRA_INVALID, word="contact_id"),
-        r.CUSTOMER_NOT_FOUND: Said(EXTRA_INVALID, word="customer_id"),
+        r.INVALID_PARAMETER: ErrorMapping(EXTRA_INVALID, "field"),
+        r.INVALID_CONTACT: ErrorMapping(EXTRA_INVALID, "field"),
+        r.INVALID_HANDLE: ErrorMapping(EXTRA_INVALID, word="contact_id"),
+        r.HANDLE_TAKEN: ErrorMapping(EXTRA_INVALID, word="contact_id"),
+        r.CUSTOMER_NOT_FOUND: ErrorMapping(EXTRA_INVALID, word="customer_id"),
     },
     "v2.contact.edit": {
-        r.INVALID_PARAMETER: Said(INVALID_PARAM),
-        r.INVALID_CONTACT: Said(INVALID_PARAM),
-        r.INVALID_HANDLE: Said(INVALID_PARAM),
-        r.INVALID_EXTRA: Said(INVALID_PARAM),
-        r.CONTACT_NOT_FOUND: Said(ID_NOT_FOUND),
+        r.INVALID_PARAMETER: ErrorMapping(INVALID_PARAM),
+        r.INVALID_CONTACT: ErrorMapping(INVALID_PARAM),
+        r.INVALID_HANDLE: ErrorMapping(INVALID_PARAM),
+        r.INVALID_EXTRA: ErrorMapping(INVALID_PARAM),
+        r.CONTACT_NOT_FOUND: ErrorMapping(ID_NOT_FOUND),
     },
-    "v2.contact.info": {r.CONTACT_NOT_FOUND: Said(ID_NOT_FOUND)},
-    "v2.contact.delete": {r.CONTACT_NOT_FOUND: Said(ID_NOT_FOUND)},
+    "v2.contact.info": {r.CONTACT_NOT_FOUND: ErrorMapping(ID_NOT_FOUND)},
+    "v2.contact.delete": {r.CONTACT_NOT_FOUND: ErrorMapping(ID_NOT_FOUND)},
     "v2.domain.register": {
         **_OTHER_NAME,
-        r.INVALID_PARAMETER: Said(INVALID_ID),  # contact_* and customer_id
-        (r.INVALID_PARAMETER, "ns"): Said(NS, "value"),
-        (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
+        r.INVALID_PARAMETER: ErrorMapping(INVALID_ID),  # contact_* and customer_id
+        (r.INVALID_PARAMETER, "ns"): ErrorMapping(NS, "value"),
+        (r.INVALID_PARAMETER, "period"): ErrorMapping(NOT_ENOUGH, "field"),
     },
     "v2.domain.edit": {
         **_OTHER_NAME,
-        **_INVALID_ID_ALONE,
-        r.INVALID_PARAMETER: Said(NOT_CORRECT, "field"),
-        (r.INVALID_PARAMETER, "ns"): Said(NS, "value"),
-        r.WRONG_STATE: Said(NOT_CORRECT, word="status"),
-        r.TRANSFER_PENDING: Said(NOT_CORRECT, word="client_transfer_prohibited"),
-        r.LOCKED: Said(NOT_CORRECT, "flag"),
-        r.HELD_BY_REGISTRY: Said(NOT_CORRECT, word="client_hold"),
+        **_ONLY_INVALID_ID,
+        r.INVALID_PARAMETER: ErrorMapping(NOT_CORRECT, "field"),
+        (r.INVALID_PARAMETER, "ns"): ErrorMapping(NS, "value"),
+        r.WRONG_STATE: ErrorMapping(NOT_CORRECT, word="status"),
+        r.TRANSFER_PENDING: ErrorMapping(NOT_CORRECT, word="client_transfer_prohibited"),
+        r.LOCKED: ErrorMapping(NOT_CORRECT, "flag"),
+        r.HELD_BY_REGISTRY: ErrorMapping(NOT_CORRECT, word="client_hold"),
     },
-    "v2.domain.delete": _INVALID_ID_ALONE,
+    "v2.domain.delete": _ONLY_INVALID_ID,
     "v2.domain.renew": {
         **_OTHER_NAME,
-        **_INVALID_ID_ALONE,
-        (r.INVALID_PARAMETER, "current_expiry_date"): Said(EXPIRY_DATE),
-        (r.INVALID_PARAMETER, "date_end"): Said(EXPIRY_DATE),
-        r.PERIOD_TOO_LONG: Said(MAXIMUM, "maximum", stand_in="limit"),
-        r.PREMIUM_NOT_TAKEN: Said(ORDER_STATUS),
-        (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
+        **_ONLY_INVALID_ID,
+        (r.INVALID_PARAMETER, "current_expiry_date"): ErrorMapping(EXPIRY_DATE),
+        (r.INVALID_PARAMETER, "date_end"): ErrorMapping(EXPIRY_DATE),
+        r.PERIOD_TOO_LONG: ErrorMapping(MAXIMUM, "maximum", stand_in="limit"),
+        r.PREMIUM_NOT_TAKEN: ErrorMapping(ORDER_STATUS),
+        (r.INVALID_PARAMETER, "period"): ErrorMapping(NOT_ENOUGH, "field"),
     },
-    "v2.domain.restore": {**_OTHER_NAME, **_INVALID_ID_ALONE},
+    "v2.domain.restore": {**_OTHER_NAME, **_ONLY_INVALID_ID},
     # The documented errors of a transfer request describe only an invalid domain or code.
     "v2.transfer.request": {
         **_OTHER_NAME,
-        r.MISSING_PARAMETER: Said(TRANSFER_CODE),
-        (r.INVALID_PARAMETER, "transfer_code"): Said(TRANSFER_CODE),
-        (r.INVALID_PARAMETER, "customer_id"): Said(INVALID_ID),
-        r.NOT_REGISTERED: Said(INVALID_ID),
-        r.PREMIUM_NOT_TAKEN: Said(INVALID_ID),
-        r.ALREADY_YOURS: Said(INVALID_ID),
-        r.WRONG_STATE: Said(INVALID_ID),
-        r.TRANSFER_PENDING: Said(INVALID_ID),
-        r.LOCKED: Said(INVALID_ID),
-        r.TOO_YOUNG: Said(INVALID_ID),
+        r.MISSING_PARAMETER: ErrorMapping(TRANSFER_CODE),
+        (r.INVALID_PARAMETER, "transfer_code"): ErrorMapping(TRANSFER_CODE),
+        (r.INVALID_PARAMETER, "customer_id"): ErrorMapping(INVALID_ID),
+        r.NOT_REGISTERED: ErrorMapping(INVALID_ID),
+        r.PREMIUM_NOT_TAKEN: ErrorMapping(INVALID_ID),
+        r.ALREADY_YOURS: ErrorMapping(INVALID_ID),
+        r.WRONG_STATE: ErrorMapping(INVALID_ID),
+        r.TRANSFER_PENDING: ErrorMapping(INVALID_ID),
+        r.LOCKED: ErrorMapping(INVALID_ID),
+        r.TOO_YOUNG: ErrorMapping(INVALID_ID),
     },
     "v2.transfer.status": _TRANSFER,
     "v2.transfer.cancel": _TRANSFER,
     "v2.transfer.approve": {**_OTHER_NAME, **_TRANSFER},
     "v2.transfer.reject": {**_OTHER_NAME, **_TRANSFER},
     "v2.host.check": _HOST,
-    "v2.host.create": {**_HOST, r.INVALID_PARAMETER: Said(NOT_ENOUGH, "field")},
+    "v2.host.create": {**_HOST, r.INVALID_PARAMETER: ErrorMapping(NOT_ENOUGH, "field")},
     # "Not enough parameter" is documented only for create, so a missing address is an unknown type.
     "v2.host.edit": {
         **_HOST,
-        r.MISSING_PARAMETER: Said(IP_TYPE, "field"),
-        r.INVALID_PARAMETER: Said(IP_TYPE, "value"),
+        r.MISSING_PARAMETER: ErrorMapping(IP_TYPE, "field"),
+        r.INVALID_PARAMETER: ErrorMapping(IP_TYPE, "value"),
     },
     "v2.host.info": _HOST,
     "v2.host.delete": _HOST,
 }
 
 
-def answer(operation: str, refused: Refused) -> Worded:
+def answer(operation: str, refused: Refused) -> RenderedError:
     """Return the error that the client receives for a refusal."""
     if refused.rule in TRANSPORT:
         return web.status_of(refused.rule), _transport_message(refused), refused.rule.code
-    said = words_for(operation, refused)
-    assert said is not None, f"{operation} has no words for {refused.rule.code}"
-    return said.error.code, said.message(refused), said.error.name
+    mapping = mapping_for(operation, refused)
+    assert mapping is not None, f"{operation} has no error for {refused.rule.code}"
+    return mapping.error.code, mapping.message(refused), mapping.error.name
 
 
 def _transport_message(refused: Refused) -> str:
     return _NO_IMPLEMENTATION if refused.rule is r.VERSION_NOT_SERVED else refused.message
 
 
-def words_for(operation: str, refused: Refused) -> Said | None:
+def mapping_for(operation: str, refused: Refused) -> ErrorMapping | None:
     """Return the documented error of a refusal in ``operation``, or None."""
     rule = refused.rule
-    variant = (rule, refused.facts.get(_APART.get(rule, "")))
-    for sayings in (EXCEPTIONS.get(operation, {}), USUALLY):
+    variant = (rule, refused.facts.get(_VARIANTS.get(rule, "")))
+    for mappings in (EXCEPTIONS.get(operation, {}), DEFAULTS):
         for key in (variant, rule):
-            if key in sayings:
-                return sayings[key]
+            if key in mappings:
+                return mappings[key]
     return None
 
 
 def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
     """Yield every documented error that ``rule`` can become in ``operation``."""
-    for sayings in (EXCEPTIONS.get(operation, {}), USUALLY):
-        for key, said in sayings.items():
+    for mappings in (EXCEPTIONS.get(operation, {}), DEFAULTS):
+        for key, mapping in mappings.items():
             if key == rule or (isinstance(key, tuple) and key[0] == rule):
-                yield said.error
-        if rule in sayings:
+                yield mapping.error
+        if rule in mappings:
             return
 
 
 def shown(operation: str, rule: Rule, *, always_200: bool) -> Iterator[Shown]:
     """Yield each error that a rule can become, for documents."""
-    found = list(dict.fromkeys(all_of(operation, rule)))
+    errors = list(dict.fromkeys(all_of(operation, rule)))
     if rule in TRANSPORT:
         words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else web.sentence(rule, WORDING)
-        found.append(Documented(int(web.status_of(rule)), words))
-    for code, message in ((one.code, one.message) for one in found):
-        body = {"code": code, "msg": message}
-        yield Shown(200 if always_200 else code, body, f"`{message}` ({rule.code})")
+        errors.append(Documented(int(web.status_of(rule)), words))
+    for error in errors:
+        body = {"code": error.code, "msg": error.message}
+        yield Shown(200 if always_200 else error.code, body, f"`{error.message}` ({rule.code})")
 
 
 # Injected errors
 
 #: The documented errors, under their messages as the contract writes them.
 DOCUMENTED: Mapping[str, Documented] = {
-    found.name: found for found in list(vars().values()) if isinstance(found, Documented)
+    error.name: error for error in list(vars().values()) if isinstance(error, Documented)
 }
 
-_SAYINGS = (USUALLY, *EXCEPTIONS.values())
-_SAID = (key[0] if isinstance(key, tuple) else key for sayings in _SAYINGS for key in sayings)
+_MAPPINGS = (DEFAULTS, *EXCEPTIONS.values())
+_MAPPED = (key[0] if isinstance(key, tuple) else key for mappings in _MAPPINGS for key in mappings)
 
 #: The rules with an error in at least one operation.
-RULES: Mapping[str, Rule] = {rule.code: rule for rule in (*TRANSPORT, *_SAID)}
+RULES: Mapping[str, Rule] = {rule.code: rule for rule in (*TRANSPORT, *_MAPPED)}
 
 KNOWN = frozenset((*DOCUMENTED, *RULES))
 
 
-def injected(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
+def injected(operation: str, error: str, facts: Mapping[str, object]) -> RenderedError:
     """Return ``error`` as a client receives it. An undocumented one is a system error.
 
     The facts ``info`` and ``param_name`` fill the placeholders of a message. Without enough facts to
@@ -374,7 +374,7 @@ def injected(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
     refused = Refused(rule, **{**unknown, **facts})
     refused.in_wording(WORDING)
     if documented is None:
-        if refused.rule in TRANSPORT or words_for(operation, refused) is not None:
+        if refused.rule in TRANSPORT or mapping_for(operation, refused) is not None:
             return answer(operation, refused)
         documented = next(all_of(operation, refused.rule), SYSTEM_ERROR)
     filling = {"info": r.UNKNOWN, "param_name": r.UNKNOWN} | {key: str(value) for key, value in facts.items()}

@@ -60,12 +60,12 @@ class Addresses(fields.Field[list[TypedAddress]]):
     shape: ClassVar[Shaped] = _ENTRIES
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[TypedAddress]:  # noqa: ARG002
-        found = _addresses(value)
-        for address in found:
+        addresses = _addresses(value)
+        for address in addresses:
             for key, part in address._asdict().items():
                 if not part:
                     raise Refused(MISSING_PARAMETER, field=key)
-        return found
+        return addresses
 
 
 class HostWanted(Shape):

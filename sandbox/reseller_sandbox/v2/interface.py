@@ -39,7 +39,7 @@ class V2(Interface):
     common: tuple[Rule, ...] = errors.COMMON
     wording = errors.WORDING
     placeholders = Placeholders()
-    headers = tuple(one for one in HEADERS if one != SIGNATURE)
+    headers = tuple(name for name in HEADERS if name != SIGNATURE)
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
@@ -52,9 +52,9 @@ class V2(Interface):
 
         Raise ``version_not_served``, or the rules of ``auth.refusal``.
         """
-        found = auth.find(request, self.worlds)
-        if found is not None:
-            request.world, request.sender = found
+        holder = auth.find(request, self.worlds)
+        if holder is not None:
+            request.world, request.sender = holder
             self._require_version(request)
             return
         refused = auth.refusal(request, self.worlds)
@@ -70,20 +70,20 @@ class V2(Interface):
         if version == "V2.0" and version in world.assumptions.versions:
             return
         served = request.assumed_in(world).versions
-        if version not in (one.upper() for one in served):
+        if version not in map(str.upper, served):
             raise Refused(VERSION_NOT_SERVED, version=version[:20], served=", ".join(served))
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the body, read by the endpoint's schema, and the placeholders of the path."""
-        found: dict[str, Any] = {}
-        asked = endpoint.body if isinstance(endpoint.body, Shape) else None
-        given = bodies.read(request, world) if asked is not None else request.object_if_any
-        note_ignored(endpoint, request, world, given)
-        if asked is not None:
-            found = bodies.load(asked, given, request.assumed_in(world))
-        require_consistent(endpoint, request, world, given)
-        found |= request.path_arguments
-        return found | (load(endpoint.path, request.path_arguments) if endpoint.path is not None else {})
+        arguments: dict[str, Any] = {}
+        schema = endpoint.body if isinstance(endpoint.body, Shape) else None
+        body = bodies.read(request, world) if schema is not None else request.object_if_any
+        note_ignored(endpoint, request, world, body)
+        if schema is not None:
+            arguments = bodies.load(schema, body, request.assumed_in(world))
+        require_consistent(endpoint, request, world, body)
+        arguments |= request.path_arguments
+        return arguments | (load(endpoint.path, request.path_arguments) if endpoint.path is not None else {})
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:
         """Return ``code``, ``msg`` and ``status`` with the assumed HTTP status.
@@ -98,9 +98,9 @@ class V2(Interface):
         """Return the answer of ``refuse``, even for an error that the operation lacks."""
         return self._error(request, errors.injected(request.operation, error, facts))
 
-    def _error(self, request: RequestContext, told: errors.Worded) -> Answer:
+    def _error(self, request: RequestContext, error: errors.RenderedError) -> Answer:
         assumed = self.assumed(request)
-        code, message, name = told
+        code, message, name = error
         quirk = message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
         status = 200 if assumed.v2_http_status == "always_200" else code
         return Answer(status, {"code": code, "msg": message, "status": quirk}, error=name)
@@ -108,11 +108,11 @@ class V2(Interface):
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
         """Return the documented errors of an operation, each with the rules that become it."""
-        found: dict[str, list[Rule]] = {}
+        rules_of: dict[str, list[Rule]] = {}
         for rule in (*cls.common, *endpoint.refuses, INTERNAL_ERROR):
             for name in dict.fromkeys(error.name for error in errors.all_of(endpoint.id, rule)):
-                found.setdefault(name, []).append(rule)
-        return found
+                rules_of.setdefault(name, []).append(rule)
+        return rules_of
 
     def takes(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the content types that the assumptions accept."""

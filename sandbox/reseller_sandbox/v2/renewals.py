@@ -29,19 +29,19 @@ class RenewalWanted(Shape):
     period = Number(required=True, metadata=Years.shape)
 
     @post_load
-    def dated(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def dated(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the fields with the expiry as a calendar date."""
         try:
-            return {**found, "current_expiry_date": _calendar_date(found["current_expiry_date"])}
+            return {**values, "current_expiry_date": _calendar_date(values["current_expiry_date"])}
         except ValueError:
             raise ValidationError({"current_expiry_date": ["must be a date"]}) from None
 
 
-def _calendar_date(given: object) -> date:
+def _calendar_date(value: object) -> date:
     """Return the day in a text, or raise ValueError."""
-    if not isinstance(given, str):
+    if not isinstance(value, str):
         raise ValueError
-    return parse_instant(given).date()
+    return parse_instant(value).date()
 
 
 class Renewal(Shape):
@@ -85,25 +85,25 @@ def renew(call: Call) -> dict[str, Any]:
         )
     except Refused as refused:
         if refused.rule is r.PERIOD_TOO_LONG:
-            told = {**refused.facts, "maximum": _maximum(call, order, refused)}
-            raise Refused(refused.rule, **told) from None
+            facts = {**refused.facts, "maximum": _maximum(call, order, refused)}
+            raise Refused(refused.rule, **facts) from None
         raise
     name = shown(call, placed.order.name, call.arguments["domain_name"])
     return done(data={"date_end": placed.order.expires, "domain": name})
 
 
 def _expected_end(call: Call) -> date | None:
-    given = call.arguments.get("date_end")
-    if given in (None, "") or call.assumed.renew_date_end == "ignored":
+    date_end = call.arguments.get("date_end")
+    if date_end in (None, "") or call.assumed.renew_date_end == "ignored":
         return None
     try:
-        return _calendar_date(given)
+        return _calendar_date(date_end)
     except ValueError:
         raise Refused(
             r.INVALID_PARAMETER,
-            problems=f"date_end must be a date, not {shortened(given)}",
+            problems=f"date_end must be a date, not {shortened(date_end)}",
             field="date_end",
-            value=text(given),
+            value=text(date_end),
         ) from None
 
 

@@ -35,8 +35,7 @@ class Version(Text):
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the versions that are served."""
-        served = [one.upper() for one in assumed.versions]
-        return {"enum": served}
+        return {"enum": [version.upper() for version in assumed.versions]}
 
 
 class Placeholders(Shape):
@@ -84,9 +83,9 @@ def shown(call: Call, name: str, asked: str | None = None) -> str:
 
 def reseller_customer(call: Call) -> int | None:
     """Return the customer in the request, or None if the account is not a reseller."""
-    given: int | None = call.arguments.get("customer_id")
-    if given is None or call.account.reseller:
-        return given
+    customer_id: int | None = call.arguments.get("customer_id")
+    if customer_id is None or call.account.reseller:
+        return customer_id
     call.ignored.append("customer_id")
     return None
 

@@ -130,14 +130,14 @@ class Zones(Done):
 )
 def zones(call: Call) -> dict[str, Any]:
     """Return the zones of a type or of all types, by name. An unknown type has none."""
-    asked, state = call.arguments, call.draft.state
+    arguments, state = call.arguments, call.draft.state
     of_type = [
         state.zones[name]
         for name in sorted(state.zones)
-        if "type" not in asked or asked["type"] in state.zones[name].types
+        if "type" not in arguments or arguments["type"] in state.zones[name].types
     ]
-    start = asked.get("start", 0)
-    page = of_type[start : start + asked.get("limit", len(of_type))]
+    start = arguments.get("start", 0)
+    page = of_type[start : start + arguments.get("limit", len(of_type))]
     listed = [_shown(call, zone) for zone in page]
     if call.assumed.zones_data == "object":
         return done(data=listed[0] if listed else {})

@@ -18,7 +18,7 @@ from reseller_sandbox.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, U
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.server.secrecy import key_masked
-from reseller_sandbox.v3.signature_diagnosis import Mistaken
+from reseller_sandbox.v3.signature_diagnosis import SignatureDiagnosis
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.headers import SIGNATURE
@@ -71,7 +71,7 @@ class Signatures:
         """The names of both elements."""
         return self.key_name, self.signature_name
 
-    def told(self, assumed: Assumptions) -> dict[str, str]:
+    def described(self, assumed: Assumptions) -> dict[str, str]:
         """Return the description of each element for documents, with an example."""
         key, secret, body = "demo-key", "demo-secret", b'{"domainNames": ["example.com"]}'
         endpoint = _ENDPOINTS[assumed.signature_endpoint]
@@ -103,12 +103,12 @@ signed {_QUERY[assumed.signature_query]}.""",
             elements = zip(self.names, (key, signature), strict=True)
             missing = " and ".join([name for name, value in elements if not value])
             raise Refused(CREDENTIALS_MISSING, missing=missing, instead=self._instead(request))
-        found = _account(request, worlds, key)
-        if found is None:
+        holder = _account(request, worlds, key)
+        if holder is None:
             stranger = worlds.stranger(key, request.world)
             request.recognise(stranger.sender)
             raise Refused(UNKNOWN_KEY, key=key_masked(key), reason=stranger.reason)
-        world, account = request.world, request.sender = found
+        world, account = request.world, request.sender = holder
         self._verify(request, world, account, signature)
 
     def _element(self, request: RequestContext, name: str) -> str | None:
@@ -121,29 +121,29 @@ signed {_QUERY[assumed.signature_query]}.""",
 
     def _instead(self, request: RequestContext) -> str:
         """Return a hint to elements with another prefix, and the option that accepts them."""
-        own = {name.lower() for name in self.names}
-        names = [name for name, _ in request.headers.items() if name.lower() not in own]
+        expected = {name.lower() for name in self.names}
+        names = [name for name, _ in request.headers.items() if name.lower() not in expected]
         names += [name for name, _ in request.query if name not in self.names]
-        found = [one for one in map(_ELEMENT.fullmatch, names) if one]
-        if not found:
+        elements = [element for element in map(_ELEMENT.fullmatch, names) if element]
+        if not elements:
             return ""
-        told = f"; it carries {' and '.join(one[0][:80] for one in found[:_MOST_NAMED])}"
-        others = (one for one in found if one[1].lower() != self.prefix.lower())
-        prefix = next((one[1] for one in others if "-" not in one[2] and "_" not in one[2]), None)
-        return told if prefix is None else f"{told}, which --header-prefix {prefix or repr('')} would take"
+        hint = f"; it carries {' and '.join(element[0][:80] for element in elements[:_MOST_NAMED])}"
+        others = (element for element in elements if element[1].lower() != self.prefix.lower())
+        prefix = next((element[1] for element in others if not {"-", "_"} & {*element[2]}), None)
+        return hint if prefix is None else f"{hint}, which --header-prefix {prefix or repr('')} would take"
 
     def _verify(self, request: RequestContext, world: World, account: Account, signature: str) -> None:
         assumed = request.assumed_in(world)
-        given = signature.encode("utf-8", "surrogatepass")
+        sent = signature.encode("utf-8", "surrogatepass")
         for reading in self._readings(request, account.key):
-            if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), given):
+            if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), sent):
                 request.headers_out[SIGNATURE] = reading.settings
                 return
         readings = list(dict.fromkeys(self._readings(request, account.key)))
         allowed = [reading for reading in readings if reading.allowed(assumed)]
         bases = list(dict.fromkeys(self._bases(request)))
-        mistaken = Mistaken(world.state, account, given, readings, allowed, request, bases)
-        raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained(), accepted=mistaken.accepted)
+        diagnosis = SignatureDiagnosis(world.state, account, sent, readings, allowed, request, bases)
+        raise Refused(SIGNATURE_MISMATCH, explanation=diagnosis.explained(), accepted=diagnosis.accepted)
 
     def _readings(self, request: RequestContext, key: str) -> Iterator[Reading]:
         """Yield every string that the client may have signed, the likeliest first.

@@ -45,5 +45,5 @@ def get_code(call: Call) -> dict[str, Any]:
 
 
 def _answer(call: Call, order: Order) -> dict[str, Any]:
-    asked = call.arguments["domainName"]
-    return {"domainName": shown(call, order.name, asked), "authCode": order.auth_code}
+    name = call.arguments["domainName"]
+    return {"domainName": shown(call, order.name, name), "authCode": order.auth_code}

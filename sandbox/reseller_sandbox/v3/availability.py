@@ -76,25 +76,27 @@ def check_availability(call: Call) -> dict[str, Any]:
 
     For an unavailable domain, the result may have 0 as prices and terms.
     """
-    asked: list[str] = call.arguments["domainNames"]
-    if len(asked) > MOST_NAMES:
-        raise Refused(TOO_MANY_NAMES, field="domainNames", count=len(asked), limit=MOST_NAMES)
-    return {"results": [_availability(call, text) for text in asked]}
+    names: list[str] = call.arguments["domainNames"]
+    if len(names) > MOST_NAMES:
+        raise Refused(TOO_MANY_NAMES, field="domainNames", count=len(names), limit=MOST_NAMES)
+    return {"results": [_availability(call, text) for text in names]}
 
 
 def _availability(call: Call, text: str) -> dict[str, Any]:
     try:
-        found = registration.availability(call.draft, normalise(text))
+        availability = registration.availability(call.draft, normalise(text))
     except BadName:
         return _result(text, call.assumed.availability_invalid)
     except Refused as refused:
         unsupported = refused.rule is r.ZONE_NOT_SUPPORTED
         word = call.assumed.availability_unsupported if unsupported else call.assumed.availability_invalid
         return _result(text, word)
-    return _result(shown(call, found.name, text), _availability_status(call, found), found)
+    return _result(
+        shown(call, availability.name, text), _availability_status(call, availability), availability
+    )
 
 
-def _result(name: str, status: str, found: registration.Availability | None = None) -> dict[str, Any]:
+def _result(name: str, status: str, availability: registration.Availability | None = None) -> dict[str, Any]:
     """Return all nine fields. Without availability, prices and terms are 0."""
     sdn, _, tld = name.partition(".")
     return {
@@ -102,19 +104,19 @@ def _result(name: str, status: str, found: registration.Availability | None = No
         "sdn": sdn,
         "tld": tld,
         "status": status,
-        "purchaseCost": found.purchase if found else NOTHING,
-        "renewalCost": found.renewal if found else NOTHING,
-        "premium": found is not None and found.premium is not None,
-        "periodMin": str(found.zone.min_years if found else 0),
-        "periodMax": str(found.zone.max_years if found else 0),
+        "purchaseCost": availability.purchase if availability else NOTHING,
+        "renewalCost": availability.renewal if availability else NOTHING,
+        "premium": availability is not None and availability.premium is not None,
+        "periodMin": str(availability.zone.min_years if availability else 0),
+        "periodMax": str(availability.zone.max_years if availability else 0),
     }
 
 
-def _availability_status(call: Call, found: registration.Availability) -> str:
-    if found.taken:
+def _availability_status(call: Call, availability: registration.Availability) -> str:
+    if availability.taken:
         return call.assumed.availability_taken
-    if found.reserved:
+    if availability.reserved:
         return call.assumed.availability_reserved
-    if found.zone.in_service or call.assumed.availability_out_of_service == "available":
+    if availability.zone.in_service or call.assumed.availability_out_of_service == "available":
         return AVAILABLE
     return call.assumed.availability_unsupported

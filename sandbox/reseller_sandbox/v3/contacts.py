@@ -28,8 +28,8 @@ from reseller_sandbox.web.interface import Call, refuses, route
 
 def _some(contacts: dict[str, Any]) -> None:
     if not contacts:
-        known = ", ".join(WIRE_NAMES[role] for role in ROLES)
-        raise ValidationError(f"must have one of {known}")
+        roles = ", ".join(WIRE_NAMES[role] for role in ROLES)
+        raise ValidationError(f"must have one of {roles}")
 
 
 class RolesWanted(Shape):
@@ -70,14 +70,14 @@ def set_contacts(call: Call) -> dict[str, Any]:
     """Change a domain's contacts. A new registrant costs the zone's fee, if any."""
     asked = call.arguments["domainName"]
     names = named_below("contacts")
-    wanted = contacts_asked(call, call.arguments["contacts"], names)
-    order = orders.set_contacts(call.draft, own_order(call), wanted, names)
-    whole = envelope(call, order, asked)
+    contacts = contacts_asked(call, call.arguments["contacts"], names)
+    order = orders.set_contacts(call.draft, own_order(call), contacts, names)
+    envelope_of_order = envelope(call, order, asked)
     match call.assumed.set_contacts_answer:
         case "contacts":
-            return {"contacts": whole["domain"]["contacts"]}
+            return {"contacts": envelope_of_order["domain"]["contacts"]}
         case "message":
-            name = whole["domain"]["domainName"]
+            name = envelope_of_order["domain"]["domainName"]
             return {"domainName": name, "message": f"The contacts of {name} are set."}
         case _:
-            return whole
+            return envelope_of_order

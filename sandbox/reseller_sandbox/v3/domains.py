@@ -120,38 +120,38 @@ class Registered(Envelope):
 @route("v3.createDomain", "POST", "/v3/domains/createDomain", body=NameWanted(), answer=Registered())
 def create_domain(call: Call) -> dict[str, Any]:
     """Register a domain for a number of years. The price is charged to the balance."""
-    asked = call.arguments["domain"]
+    domain = call.arguments["domain"]
     names = named_below("domain.contacts")
-    contacts = contacts_asked(call, asked.get("contacts"), names)
+    contacts = contacts_asked(call, domain.get("contacts"), names)
     placed = registration.register(
         call.draft,
         call.account,
         registration.Registration(
-            name=parse_name(asked["domainName"]),
+            name=parse_name(domain["domainName"]),
             years=call.arguments.get("years", 1),
             contacts=contacts,
             wire_names=names,
-            nameservers=asked.get("nameservers") or None,
-            privacy=asked.get("privacyEnabled", False),
-            autorenew=_switched(call.assumed.create_autorenew, asked.get("autorenewEnabled", False)),
-            transfer_lock=_switched(call.assumed.create_locked, asked.get("lockedEnabled", False)),
+            nameservers=domain.get("nameservers") or None,
+            privacy=domain.get("privacyEnabled", False),
+            autorenew=_switched(call.assumed.create_autorenew, domain.get("autorenewEnabled", False)),
+            transfer_lock=_switched(call.assumed.create_locked, domain.get("lockedEnabled", False)),
             requirements=call.arguments.get("tldRequirements", {}),
             requirements_path="tldRequirements.",
             cost=call.arguments.get("purchaseCost"),
         ),
     )
-    note_privacy(call, asked, placed.order)
-    return {**envelope(call, placed.order, asked["domainName"]), "totalPaid": placed.paid}
+    note_privacy(call, domain, placed.order)
+    return {**envelope(call, placed.order, domain["domainName"]), "totalPaid": placed.paid}
 
 
-def note_privacy(call: Call, asked: Mapping[str, Any], order: Order) -> None:
+def note_privacy(call: Call, domain: Mapping[str, Any], order: Order) -> None:
     """Report ``privacyEnabled`` as ignored if the request asked for it and the name did not get it."""
-    if asked.get("privacyEnabled") and not order.privacy:
+    if domain.get("privacyEnabled") and not order.privacy:
         call.ignored.append("domain.privacyEnabled")
 
 
-def _switched(assumed: str, asked: bool) -> bool:
-    return asked if assumed == "as_sent" else assumed == "always"
+def _switched(assumed: str, is_requested: bool) -> bool:
+    return is_requested if assumed == "as_sent" else assumed == "always"
 
 
 # Reading
@@ -205,8 +205,8 @@ def list_domains(call: Call) -> dict[str, Any]:
     last = max(1, -(-total // per_page))
     start = min((page - 1) * per_page, total)
     keys = islice(state.orders_of_account.beginning(mine, start), min(per_page, total - start))
-    found = state.orders
-    answer: dict[str, Any] = {"domains": summaries(call, [found[number] for _, number in keys])}
+    orders_by_id = state.orders
+    answer: dict[str, Any] = {"domains": summaries(call, [orders_by_id[number] for _, number in keys])}
     if page < last:
         answer["nextPage"] = page + 1
     if page < last or call.assumed.list_last_page == "always":
@@ -251,9 +251,9 @@ class RenewalWanted(Renewal):
     domain = InnerObject(Renewal)
 
     @post_load
-    def lifted(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def lifted(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the values of ``domain`` merged with those beside it."""
-        return {**found.pop("domain", {}), **found}
+        return {**values.pop("domain", {}), **values}
 
 
 class RenewalInQuery(Shape):

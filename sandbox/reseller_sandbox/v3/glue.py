@@ -84,8 +84,8 @@ def read_all(call: Call) -> dict[str, Any]:
 
     If the zone does not support hosts, the list is empty.
     """
-    found = hosts.of_domain(call.draft.state, _readable(call).name)
-    return {"glueRecords": [_record(call, host) for host in found]}
+    glue_hosts = hosts.of_domain(call.draft.state, _readable(call).name)
+    return {"glueRecords": [_record(call, host) for host in glue_hosts]}
 
 
 @refuses(*_READ, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND)

@@ -35,7 +35,7 @@ class V3(Interface):
     common: tuple[Rule, ...] = errors.COMMON
     error_shape = BODY_SHAPE
     wording = errors.WORDING
-    headers = tuple(one for one in HEADERS if one != REFUSAL)
+    headers = tuple(name for name in HEADERS if name != REFUSAL)
     endpoints = endpoints_of(balance, availability, domains, locks, glue, transfers, authcodes, contacts)
     rules: Mapping[str, Rule] = errors.named(endpoints)
     known_errors = frozenset(rules)
@@ -51,20 +51,20 @@ class V3(Interface):
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the values of body, query and path, read by the endpoint's schemas."""
         reads_body = request.method in ("POST", "PUT")
-        given = self._object(request, world) if reads_body else request.object_if_any
-        note_ignored(endpoint, request, world, given, self._signatures.names)
-        found = load(endpoint.body, given) if endpoint.body is not None else {}
-        found |= request.path_arguments
+        body = self._object(request, world) if reads_body else request.object_if_any
+        note_ignored(endpoint, request, world, body, self._signatures.names)
+        arguments = load(endpoint.body, body) if endpoint.body is not None else {}
+        arguments |= request.path_arguments
         if endpoint.query is not None and (request.query or request.path_arguments):
-            asked = {name: request.query_value(name) for name in endpoint.query.fields}
-            found |= load(endpoint.query, asked | request.path_arguments)
-        require_consistent(endpoint, request, world, given)
-        return found
+            query = {name: request.query_value(name) for name in endpoint.query.fields}
+            arguments |= load(endpoint.query, query | request.path_arguments)
+        require_consistent(endpoint, request, world, body)
+        return arguments
 
     def _object(self, request: RequestContext, world: World) -> dict[str, Any]:
         content_type = request.headers.get("Content-Type", "")
-        other = request.body and "json" not in content_type.lower()
-        if other and request.assumed_in(world).content_type == "json":
+        is_other_type = request.body and "json" not in content_type.lower()
+        if is_other_type and request.assumed_in(world).content_type == "json":
             raise Refused(
                 UNSUPPORTED_MEDIA_TYPE,
                 given=content_type[:80] or "none",
@@ -97,7 +97,7 @@ class V3(Interface):
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
         """Return the headers of the two elements, with descriptions and an example."""
-        return self._signatures.told(assumed)
+        return self._signatures.described(assumed)
 
     def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:  # noqa: ARG002
         """Return the error of ``rule``."""

@@ -110,16 +110,16 @@ class ContactsWanted(_by_role(V3ContactWanted)):  # type: ignore[misc]
     """Contacts by role in a request. An unknown role is an error."""
 
     @pre_load
-    def known_roles_alone(self, given: Any, **_: Any) -> Any:
+    def require_known_roles(self, contacts: Any, **_: Any) -> Any:
         """Raise for a key that is not a role, with a suggestion."""
         roles = [str(field.data_key) for field in self.fields.values()]
-        unknown = [key for key in given if key not in roles] if isinstance(given, Mapping) else []
+        unknown = [key for key in contacts if key not in roles] if isinstance(contacts, Mapping) else []
         if unknown:
             listed = f"; there are {', '.join(roles)}"
             raise ValidationError(
                 {key[:60]: f"is not a contact of a name{nearest(key, roles) or listed}" for key in unknown}
             )
-        return given
+        return contacts
 
 
 class Domain(Shape):
@@ -216,33 +216,33 @@ class SpeltTwice(Shape):
     """A request with a key that has two names."""
 
     @post_load
-    def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def under_one_name(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the request with that key under its first name. The key is required."""
         name, alias = self.spelt
-        value = found.pop(alias, None)
-        if name not in found and value is None:
+        value = values.pop(alias, None)
+        if name not in values and value is None:
             raise ValidationError("is missing", name)
-        if value is not None and found.get(name, value) != value:
+        if value is not None and values.get(name, value) != value:
             raise ValidationError(f"is said twice and differently: as {name} and as {alias}", name)
-        return {name: value, **found}
+        return {name: value, **values}
 
 
 def contacts_asked(
-    call: Call, given: Mapping[str, ContactInput] | None, names: Mapping[str, str]
+    call: Call, contacts: Mapping[str, ContactInput] | None, names: Mapping[str, str]
 ) -> Mapping[str, ContactInput]:
     """Return the contacts of a request by role. Raise for a missing required field."""
-    if not given:
+    if not contacts:
         return {}
     needed = _NEEDED[call.assumed.contacts_fields]
     missing = [
         f"{names[role]}.{names[field]} is missing"
-        for role, fields in given.items()
+        for role, fields in contacts.items()
         for field in needed
         if not isinstance(fields, str) and not fields.get(field)
     ]
     if missing:
         raise Refused(INVALID_PARAMETER, problems="; ".join(missing))
-    return given
+    return contacts
 
 
 def status(call: Call, order: Order) -> str:

@@ -32,22 +32,25 @@ _NEAR = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
 _PLACES = ("X-Forwarded-Server", "X-Original-Host", "X-Host", "Referer", "Origin")
 
 
-def otherwise_hashed(reading: Reading, account: Account) -> Iterator[tuple[bytes, str]]:
+def wrong_hashes(reading: Reading, account: Account) -> Iterator[tuple[bytes, str]]:
     """Yield signatures of the right string with a wrong algorithm or key."""
     text, secret = reading.text, account.secret.encode()
     for name, called in (("sha256", "SHA-256"), ("sha1", "SHA-1"), ("md5", "MD5"), ("sha512", "SHA-512")):
         if name != "sha256":
             yield _hmac(secret, text, name), f"It is an HMAC with {called}: use SHA-256."
         plain = f"It is a plain {called}: use HMAC with SHA-256, the secret being its key."
-        for whole in (text, secret + text, text + secret):
-            yield hashlib.new(name, whole, usedforsecurity=False).hexdigest().encode(), plain
+        for hashed in (text, secret + text, text + secret):
+            yield hashlib.new(name, hashed, usedforsecurity=False).hexdigest().encode(), plain
         swapped = "The secret and the string have changed places: the secret is the HMAC's key."
         yield _hmac(text, secret, name), swapped
-        for other, what in ((account.key, "API key"), (account.token, "v2.0 token")):
-            yield _hmac(other.encode(), text, name), f"It was made with the {what} in place of the secret."
+        for key, name_of_key in ((account.key, "API key"), (account.token, "v2.0 token")):
+            yield (
+                _hmac(key.encode(), text, name),
+                f"It was made with the {name_of_key} in place of the secret.",
+            )
 
 
-def otherwise_put(reading: Reading, method: bytes) -> Iterator[tuple[bytes, str]]:
+def wrong_strings(reading: Reading, method: bytes) -> Iterator[tuple[bytes, str]]:
     """Yield strings with extra, missing or reordered parts."""
     key, where, data = reading.key, reading.where, reading.data
     yield where + data, "It leaves out the API key, with which the signed string begins."
@@ -97,21 +100,28 @@ def _to_ascii(part: str) -> str:
     return part if part.isascii() else well_formed(part) or part
 
 
-def other_hosts(
+def wrong_hosts(
     readings: Sequence[Reading], request: RequestContext, bases: Sequence[str]
 ) -> Iterator[tuple[bytes, str]]:
     """Yield the strings that sign a request under another address of the service."""
     sent = bases[0]
-    urls = [one for one in readings if one.endpoint == "url" and one.where.startswith(f"{sent}/".encode())]
+    urls = [
+        reading
+        for reading in readings
+        if reading.endpoint == "url" and reading.where.startswith(f"{sent}/".encode())
+    ]
     for base in _elsewhere(request):
         if base in bases:
             continue
-        told = (
+        mistake = (
             f"It matches {base}, and the request was sent to {sent}: sign the address that is called, or "
             f"start the sandbox with --public-url {base}."
         )
-        for one in urls:
-            yield one.key + base.encode() + one.where.removeprefix(sent.encode()) + one.data, told
+        for reading in urls:
+            yield (
+                reading.key + base.encode() + reading.where.removeprefix(sent.encode()) + reading.data,
+                mistake,
+            )
 
 
 def _elsewhere(request: RequestContext) -> Iterator[str]:
@@ -141,7 +151,7 @@ _MOST_ACCOUNTS = 50
 
 
 @dataclass(frozen=True)
-class Mistaken:
+class SignatureDiagnosis:
     """A signature, ``given``, that matches no ``allowed`` reading of a request.
 
     ``readings`` are all readings, the likeliest first. ``bases`` are the sandbox's possible base URLs
@@ -158,41 +168,45 @@ class Mistaken:
 
     def explained(self) -> str:
         """Return the recognised mistake, or else the expected string, without secrets."""
-        given = self.given.lower()
-        found = (told for made, told in self._recognisable() if hmac.compare_digest(made, given))
-        return next(found, None) or self._expected()
+        signature = self.given.lower()
+        mistakes = (
+            mistake for wrong, mistake in self._recognisable() if hmac.compare_digest(wrong, signature)
+        )
+        return next(mistakes, None) or self._expected()
 
     def _recognisable(self) -> Iterator[tuple[bytes, str]]:
         """Yield wrong signatures in lower case, each with its mistake, the likeliest first."""
         if len(self.request.body) > _LONGEST_BODY:
             for reading in self.allowed[:_FEW]:
-                yield from self._in_form(reading)
+                yield from self._wrong_form(reading)
             return
         for reading in self.readings[:_MOST_READINGS]:
-            yield from self._in_form(reading)
+            yield from self._wrong_form(reading)
         likely = self._likely()
         for reading in likely:
-            yield from self._by_another(reading)
-            yield from otherwise_hashed(reading, self.account)
-        for text, told in self._strings(likely):
-            yield sign(self.account.secret, text), told
+            yield from self._other_secrets(reading)
+            yield from wrong_hashes(reading, self.account)
+        for text, mistake in self._strings(likely):
+            yield sign(self.account.secret, text), mistake
 
     def _likely(self) -> list[Reading]:
         """Return the readings to vary, one of each kind of endpoint first."""
-        plain = [one for one in self.readings if not one.decoded and one.payload in ("body", "raw")]
-        by_kind = {one.endpoint: one for one in reversed(plain)}
+        plain = [
+            reading for reading in self.readings if not reading.decoded and reading.payload in ("body", "raw")
+        ]
+        by_kind = {reading.endpoint: reading for reading in reversed(plain)}
         return list(dict.fromkeys([*by_kind.values(), *plain]))[:_LIKELY]
 
     def _strings(self, likely: Sequence[Reading]) -> Iterator[tuple[bytes, str]]:
         """Yield variations of the ``likely`` readings."""
         method = self.request.method.encode()
         for reading in likely:
-            yield from otherwise_put(reading, method)
-        yield from other_hosts(likely, self.request, self.bases)
-        told = "It matches the body as another serialiser would write it: sign the bytes that are sent."
-        yield from ((text, told) for text in self._reserialised(likely))
+            yield from wrong_strings(reading, method)
+        yield from wrong_hosts(likely, self.request, self.bases)
+        mistake = "It matches the body as another serialiser would write it: sign the bytes that are sent."
+        yield from ((text, mistake) for text in self._reserialised(likely))
 
-    def _in_form(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
+    def _wrong_form(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
         right = sign(self.account.secret, reading.text)
         if self.given == self.given.lower():
             yield right, f"It matches a reading that the settings exclude; set {reading.settings} to take it."
@@ -200,12 +214,14 @@ class Mistaken:
         in_base64 = base64.b64encode(bytes.fromhex(right.decode())).lower()
         yield in_base64, "It matches but for its form: it must be in hexadecimal, not in Base64."
 
-    def _by_another(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
+    def _other_secrets(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
         for number in islice(sorted(self.state.accounts), _MOST_ACCOUNTS):
             other = self.state.accounts[number]
             if other.secret and other != self.account:
-                told = f"It was made with the secret of the account {other.name}, not of {self.account.name}."
-                yield sign(other.secret, reading.text), told
+                mistake = (
+                    f"It was made with the secret of the account {other.name}, not of {self.account.name}."
+                )
+                yield sign(other.secret, reading.text), mistake
 
     def _reserialised(self, likely: Iterable[Reading]) -> Iterator[bytes]:
         try:

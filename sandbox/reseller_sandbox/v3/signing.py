@@ -62,7 +62,7 @@ class Reading(NamedTuple):
 @cache
 def _settings(endpoint: str, payload: str, query: str, decoded: bool) -> str:
     named = {"endpoint": endpoint, "payload": payload, "query": query}
-    told = " ".join(
+    settings = " ".join(
         f"v3.signature.{name}={value}" for name, value in named.items() if value not in ("", "body")
     )
-    return f"{told} (percent-decoded)" if decoded else told
+    return f"{settings} (percent-decoded)" if decoded else settings
