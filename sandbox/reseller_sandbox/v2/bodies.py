@@ -112,9 +112,8 @@ def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[s
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         field = next(key for key in wire_fields(schema) if key in messages)
         sentence = complaint([f"{path} {problem}" for path, problem in problems(messages, body)])
-        raise Refused(
-            INVALID_PARAMETER, problems=sentence, field=field, value=_cut(text(body[field]))
-        ) from None
+        value = _cut(text(body[field]))
+        raise Refused(INVALID_PARAMETER, problems=sentence, field=field, value=value) from None
 
 
 def text(value: Any) -> str:

@@ -43,10 +43,10 @@ def wrong_hashes(reading: Reading, account: Account) -> Iterator[tuple[bytes, st
             yield hashlib.new(name, hashed, usedforsecurity=False).hexdigest().encode(), plain
         swapped = "The secret and the string have changed places: the secret is the HMAC's key."
         yield _hmac(text, secret, name), swapped
-        for key, name_of_key in ((account.key, "API key"), (account.token, "v2.0 token")):
+        for credential, kind in ((account.key, "API key"), (account.token, "v2.0 token")):
             yield (
-                _hmac(key.encode(), text, name),
-                f"It was made with the {name_of_key} in place of the secret.",
+                _hmac(credential.encode(), text, name),
+                f"It was made with the {kind} in place of the secret.",
             )
 
 
@@ -105,11 +105,8 @@ def wrong_hosts(
 ) -> Iterator[tuple[bytes, str]]:
     """Yield the strings that sign a request under another address of the service."""
     sent = bases[0]
-    urls = [
-        reading
-        for reading in readings
-        if reading.endpoint == "url" and reading.where.startswith(f"{sent}/".encode())
-    ]
+    of_urls = (reading for reading in readings if reading.endpoint == "url")
+    urls = [reading for reading in of_urls if reading.where.startswith(f"{sent}/".encode())]
     for base in _elsewhere(request):
         if base in bases:
             continue
@@ -118,10 +115,8 @@ def wrong_hosts(
             f"start the sandbox with --public-url {base}."
         )
         for reading in urls:
-            yield (
-                reading.key + base.encode() + reading.where.removeprefix(sent.encode()) + reading.data,
-                mistake,
-            )
+            where = base.encode() + reading.where.removeprefix(sent.encode())
+            yield reading.key + where + reading.data, mistake
 
 
 def _elsewhere(request: RequestContext) -> Iterator[str]:
@@ -152,7 +147,7 @@ _MOST_ACCOUNTS = 50
 
 @dataclass(frozen=True)
 class SignatureDiagnosis:
-    """A signature, ``given``, that matches no ``allowed`` reading of a request.
+    """A ``signature`` that matches no ``allowed`` reading of a request.
 
     ``readings`` are all readings, the likeliest first. ``bases`` are the sandbox's possible base URLs
     for this request.
@@ -160,7 +155,7 @@ class SignatureDiagnosis:
 
     state: State
     account: Account
-    given: bytes
+    signature: bytes
     readings: Sequence[Reading]
     allowed: Sequence[Reading]
     request: RequestContext
@@ -168,11 +163,11 @@ class SignatureDiagnosis:
 
     def explained(self) -> str:
         """Return the recognised mistake, or else the expected string, without secrets."""
-        signature = self.given.lower()
-        mistakes = (
-            mistake for wrong, mistake in self._recognisable() if hmac.compare_digest(wrong, signature)
-        )
-        return next(mistakes, None) or self._expected()
+        signature = self.signature.lower()
+        for wrong, mistake in self._recognisable():
+            if hmac.compare_digest(wrong, signature):
+                return mistake
+        return self._expected()
 
     def _recognisable(self) -> Iterator[tuple[bytes, str]]:
         """Yield wrong signatures in lower case, each with its mistake, the likeliest first."""
@@ -191,9 +186,8 @@ class SignatureDiagnosis:
 
     def _likely(self) -> list[Reading]:
         """Return the readings to vary, one of each kind of endpoint first."""
-        plain = [
-            reading for reading in self.readings if not reading.decoded and reading.payload in ("body", "raw")
-        ]
+        not_decoded = (reading for reading in self.readings if not reading.decoded)
+        plain = [reading for reading in not_decoded if reading.payload in ("body", "raw")]
         by_kind = {reading.endpoint: reading for reading in reversed(plain)}
         return list(dict.fromkeys([*by_kind.values(), *plain]))[:_LIKELY]
 
@@ -208,7 +202,7 @@ class SignatureDiagnosis:
 
     def _wrong_form(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
         right = sign(self.account.secret, reading.text)
-        if self.given == self.given.lower():
+        if self.signature == self.signature.lower():
             yield right, f"It matches a reading that the settings exclude; set {reading.settings} to take it."
         yield right, "It matches but for its letters: it must be in lower-case hexadecimal."
         in_base64 = base64.b64encode(bytes.fromhex(right.decode())).lower()
@@ -218,10 +212,8 @@ class SignatureDiagnosis:
         for number in islice(sorted(self.state.accounts), _MOST_ACCOUNTS):
             other = self.state.accounts[number]
             if other.secret and other != self.account:
-                mistake = (
-                    f"It was made with the secret of the account {other.name}, not of {self.account.name}."
-                )
-                yield sign(other.secret, reading.text), mistake
+                accounts = f"the account {other.name}, not of {self.account.name}"
+                yield sign(other.secret, reading.text), f"It was made with the secret of {accounts}."
 
     def _reserialised(self, likely: Iterable[Reading]) -> Iterator[bytes]:
         try:
@@ -247,7 +239,7 @@ class SignatureDiagnosis:
         return tuple(dict.fromkeys(map(self._shown, self.allowed)))[:_MOST_SHOWN]
 
     def _expected(self) -> str:
-        others, size = len(self.accepted) - 1, len(self.given)
+        others, size = len(self.accepted) - 1, len(self.signature)
         urls = any(reading.endpoint == "url" for reading in self.allowed)
         return (
             ("" if size == 64 else f"The signature has {size} characters instead of 64. ")

@@ -44,16 +44,16 @@ HEALTH = "/_sandbox/health"
 PAGE = "/_sandbox/page"
 
 #: Values of ``Sec-Fetch-Site`` for requests from another site or another origin.
-_ELSEWHERE = ("cross-site", "same-site")
+_OTHER_SITES = ("cross-site", "same-site")
 
 #: Top-level labels that nobody can register, so that no third party can point such a name to this machine.
 #: ``local`` is not among them: in that zone each machine on the network chooses its own name.
-_NOBODYS = frozenset({"example", "internal", "invalid", "localhost", "test"})
+_RESERVED_LABELS = frozenset({"example", "internal", "invalid", "localhost", "test"})
 
 #: The header that carries the page's second word.
 CHANGE = "X-Sandbox-Change"
 
-_LOOKS = ("GET", "HEAD")
+_READING_METHODS = ("GET", "HEAD")
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
@@ -110,7 +110,7 @@ class Gate(Quiet, frozen=True, kw_only=True):
         cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
         if not _same(cookies.get(_cookie_name(request), ""), self._digest("cookie")):
             return False
-        return request.method in _LOOKS or _same(request.headers.get(CHANGE, ""), self.page_word)
+        return request.method in _READING_METHODS or _same(request.headers.get(CHANGE, ""), self.page_word)
 
     def _digest(self, purpose: str) -> str:
         return hmac.digest((self.token or "").encode(), f"page {purpose}".encode(), "sha256").hex()
@@ -119,27 +119,27 @@ class Gate(Quiet, frozen=True, kw_only=True):
         """Admit the request, or raise one of ``RULES``."""
         if not request.prefix and (request.path == PAGE or request.path.startswith(f"{PAGE}/")):
             return
-        self._no_page_from_elsewhere(request)
+        self._require_own_page(request)
         if self.token is None:
             if not self.open:
-                self._no_name_from_elsewhere(request)
+                self._require_own_host(request)
         elif request.path != HEALTH or request.prefix:
             self._require_token(request, self.token)
 
-    def _no_page_from_elsewhere(self, request: RequestContext) -> None:
+    def _require_own_page(self, request: RequestContext) -> None:
         origin = request.headers.get("Origin")
-        known = [request.headers.get("Host", ""), *(urlsplit(url).netloc for url in self.public_urls)]
+        netlocs = [request.headers.get("Host", ""), *(urlsplit(url).netloc for url in self.public_urls)]
         if origin is not None:
             scheme, _, place = origin.partition("://")
-            if all(_place(place, scheme) != _place(own, scheme) for own in known):
+            if all(_place(place, scheme) != _place(netloc, scheme) for netloc in netlocs):
                 raise Refused(CROSS_SITE, origin=text_masked(origin)[:80], setting=_PUBLIC_URL)
-        elif request.headers.get("Sec-Fetch-Site", "") in _ELSEWHERE:
+        elif request.headers.get("Sec-Fetch-Site", "") in _OTHER_SITES:
             raise Refused(CROSS_SITE, origin="another origin", setting=_PUBLIC_URL)
 
-    def _no_name_from_elsewhere(self, request: RequestContext) -> None:
+    def _require_own_host(self, request: RequestContext) -> None:
         host = request.headers.get("Host", "")
-        known = (*map(_host, self.public_urls), *self.names)
-        if can_be_owned(_name(host)) and _name(host) not in known:
+        names = (*map(_host, self.public_urls), *self.names)
+        if can_be_registered(_name(host)) and _name(host) not in names:
             raise Refused(
                 FOREIGN_HOST, host=host_masked(host)[:80], settings=f"{_PUBLIC_URL} or --control-token"
             )
@@ -167,22 +167,22 @@ def is_loopback(host: str) -> bool:
     Raise ``BadSetting`` if the host does not exist.
     """
     try:
-        found = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        infos = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
         raise BadSetting(f"--host: there is no host {host!r}") from None
-    addresses = [ip_address(str(address[0])) for *_, address in found]
+    addresses = [ip_address(str(address[0])) for *_, address in infos]
     return all((getattr(address, "ipv4_mapped", None) or address).is_loopback for address in addresses)
 
 
-def can_be_owned(name: str) -> bool:
-    """Whether a third party can own ``name`` in the DNS.
+def can_be_registered(name: str) -> bool:
+    """Whether a third party can register ``name`` in the DNS.
 
-    Single labels, addresses and reserved top-level names cannot be owned.
+    Single labels, addresses and reserved top-level names cannot be registered.
     """
     labels = name.lower().rstrip(".").split(".")
     if len(labels) == 1 or ":" in name:
         return False
-    return labels[-1] not in _NOBODYS and not labels[-1].isdigit()
+    return labels[-1] not in _RESERVED_LABELS and not labels[-1].isdigit()
 
 
 def _place(netloc: str, scheme: str) -> str:

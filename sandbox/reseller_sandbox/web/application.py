@@ -54,7 +54,7 @@ _PAGE_FILES = {"/": PAGE, "/favicon.ico": f"{PAGE}/icon.svg"}
 
 
 class _Digits(BaseConverter):
-    """A whole number without a sign, of any length."""
+    """An integer without a sign, of any length."""
 
     regex = "[0-9]+"
 
@@ -258,7 +258,7 @@ class WholeResponse(Response):
     default_mimetype = None
 
     def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
-        vars(self).update(_begun(status), _on_close=[])
+        vars(self).update(_attributes(status), _on_close=[])
         self._lines = list(headers.items())
         self._headers: Headers | None = None
         self._body = self.response = [body]
@@ -278,7 +278,7 @@ class WholeResponse(Response):
         """Send the response to the WSGI server."""
         lines, body = self._lines, self._body[0]
         empty = self.status_code in (204, 304)
-        if self._headers is not None or self.response is not self._body or _is_split(lines):
+        if self._headers is not None or self.response is not self._body or _has_line_break(lines):
             body = self.get_data()
             if not empty:
                 self.headers["Content-Length"] = str(len(body))
@@ -288,13 +288,13 @@ class WholeResponse(Response):
 
 
 @lru_cache(maxsize=64)
-def _begun(status: int) -> Mapping[str, Any]:
+def _attributes(status: int) -> Mapping[str, Any]:
     """Return the cached attributes of a response with ``status``, slow to compute."""
-    own = ("headers", "response", "_on_close")
-    return {name: value for name, value in vars(Response(status=status)).items() if name not in own}
+    excluded = ("headers", "response", "_on_close")
+    return {name: value for name, value in vars(Response(status=status)).items() if name not in excluded}
 
 
-def _is_split(headers: Iterable[tuple[str, str]]) -> bool:
+def _has_line_break(headers: Iterable[tuple[str, str]]) -> bool:
     """Whether a header contains a line break, which would allow header injection."""
     text = "".join([part for header in headers for part in header])
     return "\n" in text or "\r" in text

@@ -333,13 +333,13 @@ class RequestContext(Struct, dict=True):
             about.append(", ".join(domains[:_NAMED]) + (f" and {more} more" if more > 0 else ""))
         if self.faults:
             about.append(f"fault {', '.join(self.fault_names)}")
-        whose, why = f" ({'; '.join(about)})" if about else "", self._reason
-        return f"{self.operation} {self.outcome}{whose}{why and f': {why}'}"
+        details, reason = f" ({'; '.join(about)})" if about else "", self._reason
+        return f"{self.operation} {self.outcome}{details}{reason and f': {reason}'}"
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """The fields of the request log for programs."""
-        told = {
+        facts = {
             "operation": self.operation,
             "outcome": self.outcome,
             "world": self.world.name if self.world is not None and self.begun else None,
@@ -349,7 +349,7 @@ class RequestContext(Struct, dict=True):
             "fault": ", ".join(self.fault_names),
             "message": self._reason,
         }
-        return {name: value for name, value in told.items() if value}
+        return {name: value for name, value in facts.items() if value}
 
     @property
     def is_read_only(self) -> bool:
@@ -369,5 +369,5 @@ class RequestContext(Struct, dict=True):
         """
         if self.refused is None or self.instead or len(self.body) > _SEARCHED:
             return ""
-        said = redact.read(self.body), dict(self.query)
-        return str(redact.masked(self.refused.message, redact.secrets_in(said)))
+        sent = redact.read(self.body), dict(self.query)
+        return str(redact.masked(self.refused.message, redact.secrets_in(sent)))

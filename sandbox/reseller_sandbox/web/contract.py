@@ -12,7 +12,9 @@ from reseller_sandbox.web.interface import Endpoint, Interface
 
 def contract(interfaces: Iterable[type[Interface]]) -> Contract:
     """Return the operations of ``interfaces``, in the order of their declaration."""
-    return tuple(_operation(one, endpoint) for one in interfaces for endpoint in one.endpoints)
+    return tuple(
+        _operation(interface, endpoint) for interface in interfaces for endpoint in interface.endpoints
+    )
 
 
 def _operation(interface: type[Interface], endpoint: Endpoint) -> ApiOperation:

@@ -43,7 +43,7 @@ def before(request: RequestContext, world: World) -> Effects | None:
     world.settle()
     request.before = world.snapshot
     held = request.held
-    apply = _taken_up(held, world) if held else _applied("before", request, world, Effects())
+    apply = _released(held, world) if held else _applied("before", request, world, Effects())
     if apply is None:
         request.environ[ENV_DELIVERY] = Delivery(cut=TcpClose())
         return None
@@ -65,11 +65,11 @@ def after(request: RequestContext, world: World, answer: Answer) -> Answer:
     request.status = answer.status
     apply = _applied("after", request, world, Effects(answer=answer.body))
     request.faults += apply.rules
-    return sent(apply.effects, answer, request, world)
+    return deliver(apply.effects, answer, request, world)
 
 
-def twice(request: RequestContext, kept: str, execute: Callable[[], Answer]) -> Answer:
-    """Run the operation twice. Return the response named by ``kept``: first or second."""
+def twice(request: RequestContext, returned: str, execute: Callable[[], Answer]) -> Answer:
+    """Run the operation twice. Return the response named by ``returned``: first or second."""
     first, cause = execute(), request.cause
     changes, refused, headers_out = request.changes, request.refused, dict(request.headers_out)
     request.changes, request.refused, request.cause = (), None, f"{cause}:duplicate"
@@ -77,8 +77,8 @@ def twice(request: RequestContext, kept: str, execute: Callable[[], Answer]) -> 
         second = execute()
     finally:
         request.cause = cause
-    request.changes = _together(changes, request.changes)
-    if kept == "second":
+    request.changes = _joined(changes, request.changes)
+    if returned == "second":
         return second
     request.refused, request.headers_out = refused, headers_out
     return first
@@ -102,7 +102,7 @@ def _applied(phase: Phase, request: RequestContext, world: World, effects: Effec
     return apply
 
 
-def _taken_up(held: Strike, world: World) -> Strike | None:
+def _released(held: Strike, world: World) -> Strike | None:
     """Release a delayed request. Return None if a rewind has removed it."""
     faults = world.snapshot.faults
     if held not in faults.waiting:
@@ -120,7 +120,7 @@ def past(world: World, commits: int) -> World:
     return World(world.name, entry.before.at(entry.at), world.limits, world.number)
 
 
-def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
+def _joined(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
     """Return the changes of two transactions as one list, without reverted changes."""
     changes = {(change.table, change.key): change for change in first}
     for change in second:
@@ -129,30 +129,30 @@ def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]
     return [change for change in changes.values() if change.before != change.after]
 
 
-def sent(effects: Effects, answer: Answer, request: RequestContext, world: World) -> Answer:
-    """Return the response to send, and set its delivery for the server."""
+def deliver(effects: Effects, answer: Answer, request: RequestContext, world: World) -> Answer:
+    """Set the delivery for the server. Return the response to send."""
     request.after = world.snapshot
     if effects.delivery is not None:
         request.environ[ENV_DELIVERY] = effects.delivery
     if effects.instead is not None:
-        made = _made(effects.instead, request, world)
-        request.instead = made[0] if effects.cut is None else FAULT
-        return made[1]
+        outcome, replacement = _replacement(effects.instead, request, world)
+        request.instead = outcome if effects.cut is None else FAULT
+        return replacement
     if effects.cut is not None:
         request.instead = FAULT
     changed = effects.answer is not None and effects.answer is not answer.body
     return replace(answer, body=effects.answer) if changed else answer
 
 
-def _made(instead: Instead, request: RequestContext, world: World) -> tuple[str, Answer]:
+def _replacement(instead: Instead, request: RequestContext, world: World) -> tuple[str, Answer]:
     """Return the outcome and the response that replace the operation's response."""
     interface = request.interface
     request.headers_out |= dict(instead.headers)
     if isinstance(instead, NamedError):
         facts = {**_facts(request, world, instead.error), **instead.facts}
         answer = interface.inject(request, instead.error, facts)
-        told = instead.error if instead.error in interface.known_errors else INTERNAL_ERROR.code
-        return told, replace(answer, status=instead.status or answer.status)
+        outcome = instead.error if instead.error in interface.known_errors else INTERNAL_ERROR.code
+        return outcome, replace(answer, status=instead.status or answer.status)
     body, content_type = instead.body, instead.content_type
     if isinstance(body, str) or body is None:
         raw = (body or "").encode("utf-8", "backslashreplace")

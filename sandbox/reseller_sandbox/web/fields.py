@@ -60,7 +60,7 @@ def writer(schema: Schema) -> Write:
     rest: str = getattr(schema, "rest", "")
 
     def write(record: Any) -> dict[str, Any]:
-        among = getattr(record, rest) if rest else {}
+        more = getattr(record, rest) if rest else {}
         # ``isinstance`` with ``Mapping`` is slow
         if type(record) is not dict and not isinstance(record, Mapping):
             record = {name: getattr(record, name) for _, name, _ in parts if hasattr(record, name)}
@@ -69,7 +69,7 @@ def writer(schema: Schema) -> Write:
             for key, name, write_value in parts
             if name in record
         }
-        return {**written, **among} if among else written
+        return {**written, **more} if more else written
 
     return write
 
@@ -126,7 +126,7 @@ class QuickSchema(Schema):
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:
         """Return ``obj`` as JSON values. Attributes that it lacks are omitted."""
         if self.many if many is None else many:
-            return [self._write(one) for one in obj]
+            return [self._write(record) for record in obj]
         return self._write(obj)
 
 
@@ -155,11 +155,11 @@ class Shape(QuickSchema):
         return self
 
     @pre_load
-    def without_nulls(self, given: Any, **_: Any) -> Any:
+    def without_nulls(self, value: Any, **_: Any) -> Any:
         """Drop the keys whose value is null."""
-        if isinstance(given, Mapping):
-            return {key: value for key, value in given.items() if value is not None}
-        return given
+        if isinstance(value, Mapping):
+            return {key: item for key, item in value.items() if item is not None}
+        return value
 
 
 class Whole(fields.Integer):
@@ -233,8 +233,8 @@ class TextOrNumber(Text):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
         if isinstance(value, int | Decimal) and not isinstance(value, bool):
-            whole = int(value)
-            value = str(whole) if whole == value and abs(whole) < 10**40 else str(value)
+            integer = int(value)
+            value = str(integer) if integer == value and abs(integer) < 10**40 else str(value)
         return str(super()._deserialize(value, attr, data, **kwargs))
 
 
@@ -355,8 +355,8 @@ class Texts(fields.Dict):
             # marshmallow separates the problems of a key from those of its value.
             if not isinstance(error.messages, dict):
                 raise
-            told = {key: told.get("value", told.get("key")) for key, told in error.messages.items()}
-            raise ValidationError(told) from None
+            messages = {key: parts.get("value", parts.get("key")) for key, parts in error.messages.items()}
+            raise ValidationError(messages) from None
 
 
 def sound(text: str) -> None:
@@ -366,11 +366,11 @@ def sound(text: str) -> None:
         raise ValidationError(flaw)
 
 
-def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def problems(errors: Any, value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield marshmallow's nested messages as pairs of path and problem.
 
     An example is ``domain.years``, ``must be …``. If the problem states the required form, the value in
-    ``given`` is appended, unless it is a secret.
+    ``value`` is appended, unless it is a secret.
     """
     if isinstance(errors, Mapping):
         for key in sorted(errors, key=str):
@@ -381,22 +381,22 @@ def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str
                 if isinstance(key, int)
                 else f"{path}.{str(key)[:80]}"
             )
-            yield from problems(errors[key], given if key == "_schema" else _part(given, key), inner)
+            yield from problems(errors[key], value if key == "_schema" else _part(value, key), inner)
     else:
-        is_determined = given is not None and not is_secret(path.rpartition(".")[2])
+        is_determined = value is not None and not is_secret(path.rpartition(".")[2])
         for message in errors if isinstance(errors, list) else [errors]:
             text = str(message).rstrip(".")
             text = (
-                f"{text}, not {shortened(given)}"
+                f"{text}, not {shortened(value)}"
                 if is_determined and states_expected_value(message)
                 else text
             )
             yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
 
 
-def _part(whole: Any, key: Any) -> Any:
+def _part(value: Any, key: Any) -> Any:
     """Return the element of an object or an array at ``key``, or None."""
     try:
-        return whole[key]
+        return value[key]
     except (TypeError, LookupError):
         return None

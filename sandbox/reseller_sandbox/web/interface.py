@@ -87,8 +87,8 @@ class Endpoint:
         forms = {name: getattr(field, "route", "string") for name, field in fields.items()}
         forms["version"] = "version"
 
-        def rule(found: re.Match[str]) -> str:
-            return f"<{forms.get(found[1], 'string')}:{found[1]}>"
+        def rule(match: re.Match[str]) -> str:
+            return f"<{forms.get(match[1], 'string')}:{match[1]}>"
 
         return tuple(re.sub(r"\{(\w+)\}", rule, path) for path in self.paths)
 
@@ -105,8 +105,8 @@ def refuses(*rules: Rule) -> Callable[[Endpoint], Endpoint]:
 
 def endpoints_of(*modules: ModuleType) -> tuple[Endpoint, ...]:
     """Return the operations that ``modules`` declare, in the order of their declaration."""
-    found = (value for module in modules for value in vars(module).values())
-    return tuple(value for value in found if isinstance(value, Endpoint))
+    values = (value for module in modules for value in vars(module).values())
+    return tuple(value for value in values if isinstance(value, Endpoint))
 
 
 def is_control(path: str) -> bool:

@@ -193,7 +193,7 @@ class Pipeline:
             raise error
         with suppress(Refused):  # only to identify the sender
             request.interface.authenticate(request)
-        raise self._unmatched.why(error, request, self._world(request))
+        raise self._unmatched.refusal(error, request, self._world(request))
 
     def _is_lengthy(self, request: RequestContext) -> bool:
         """Whether the request takes so long that it must run on a separate thread."""
@@ -229,7 +229,7 @@ class Pipeline:
         if effects is None:
             return NO_ANSWER
         if effects.decided:
-            return fault_injection.sent(effects, NO_ANSWER, request, world)
+            return fault_injection.deliver(effects, NO_ANSWER, request, world)
         if effects.commits:
             answer = self._execute(request, fault_injection.past(world, effects.commits))
         elif effects.again is None or request.rejected is not None:
@@ -353,14 +353,14 @@ def _require_host(environ: WSGIEnvironment) -> None:
     HTTP/1.0 may omit the header. A host in an absolute request target takes precedence over the header
     (RFC 9112, 3.2.2) and must be valid too.
     """
-    found = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
-    hosts: list[str] = environ.get(ENV_HOSTS, found)
+    host_header = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
+    hosts: list[str] = environ.get(ENV_HOSTS, host_header)
     if len(hosts) > 1:
         raise Refused(INVALID_HOST, problem=f"has {len(hosts)} Host headers")
     if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":
         raise Refused(INVALID_HOST, problem="has no Host header")
     if hosts and not _HOST.fullmatch(hosts[0]):
         raise Refused(INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")
-    named: str | None = environ.get("HTTP_HOST")
-    if named is not None and [named] != hosts and not (named and _HOST.fullmatch(named)):
-        raise Refused(INVALID_HOST, problem=f"has the host {host_masked(named)[:80]!r} in its target")
+    host: str | None = environ.get("HTTP_HOST")
+    if host is not None and [host] != hosts and not (host and _HOST.fullmatch(host)):
+        raise Refused(INVALID_HOST, problem=f"has the host {host_masked(host)[:80]!r} in its target")

@@ -47,16 +47,16 @@ _LONGEST_KEY = 60
 Statement = tuple[str, Any]
 
 
-def load(schema: Schema, given: Any) -> dict[str, Any]:
-    """Return ``given`` read by ``schema``.
+def load(schema: Schema, values: Any) -> dict[str, Any]:
+    """Return ``values`` read by ``schema``.
 
     Raise ``invalid_parameter`` with all problems.
     """
     try:
-        return dict(schema.load(given))
+        return dict(schema.load(values))
     except ValidationError as error:
-        told = complaint([f"{path} {problem}" for path, problem in problems(error.messages, given)])
-        raise Refused(INVALID_PARAMETER, problems=told[:_LONGEST_PROBLEMS]) from None
+        sentence = complaint([f"{path} {problem}" for path, problem in problems(error.messages, values)])
+        raise Refused(INVALID_PARAMETER, problems=sentence[:_LONGEST_PROBLEMS]) from None
 
 
 class KnownKeys(Struct, frozen=True):
@@ -77,12 +77,12 @@ class KnownKeys(Struct, frozen=True):
 
     def read(self, request: RequestContext, body: Mapping[str, Any]) -> set[str]:
         """Return the keys of a request that the operation reads, and the aliases."""
-        found = request.path_arguments.keys() | self.aliases | (self.body & body.keys())
-        found |= self.query & {key for key, _ in request.query}
-        for key, known in self.inner.items():
+        keys = request.path_arguments.keys() | self.aliases | (self.body & body.keys())
+        keys |= self.query & {key for key, _ in request.query}
+        for key, inner_keys in self.inner.items():
             if isinstance(body.get(key), dict):
-                found |= known & body[key].keys()
-        return found
+                keys |= inner_keys & body[key].keys()
+        return keys
 
 
 @cache
@@ -116,18 +116,18 @@ def require_consistent(
     """
     if INVALID_PARAMETER not in endpoint.refuses or not (body or request.query):
         return
-    known, said = vocabulary(endpoint), dict[str, list[Statement]]()
+    known, statements = vocabulary(endpoint), dict[str, list[Statement]]()
     places = _places(request, body, known.objects)
     means_more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
-    for place, given in places:
-        for key, value in given:
+    for place, items in places:
+        for key, value in items:
             name = known.names.get(key)
             if name is not None and value not in (None, "") and key not in means_more:
                 alias = f", as {key}" if key in known.aliases else ""
-                said.setdefault(name, []).append((f"{place}{alias}", value))
-    for name, ((place, first), *others) in said.items():
+                statements.setdefault(name, []).append((f"{place}{alias}", value))
+    for name, ((place, first), *others) in statements.items():
         for other, value in others:
-            if _meaning(name, value, known, request) != _meaning(name, first, known, request):
+            if _normal_form(name, value, known, request) != _normal_form(name, first, known, request):
                 both = f"{_cut(first)} in {place} and {_cut(value)} in {other}"
                 problem = f"{name} is said twice and differently: {both}"
                 raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_cut(value))
@@ -145,7 +145,7 @@ def _places(
     ]
 
 
-def _meaning(name: str, value: Any, known: KnownKeys, request: RequestContext) -> Any:
+def _normal_form(name: str, value: Any, known: KnownKeys, request: RequestContext) -> Any:
     """Return ``value`` in a normal form, equal for all spellings of a number or a name."""
     if isinstance(value, bool | list | dict):
         return value
@@ -182,60 +182,64 @@ def note_ignored(
     """
     if not body and not request.query:
         return
-    read, known = vocabulary(endpoint).read(request, body), vocabulary(endpoint).query
+    read_keys, known = vocabulary(endpoint).read(request, body), vocabulary(endpoint).query
     more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
     # For some operations, the contract has an error for unknown keys in the body.
-    in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _strange(endpoint.body, body, {*read, *more})
-    in_query = (_named(key, "", known) for key, _ in request.query if key not in {*known, *read, *elements})
-    found = chain(in_body, in_query)
-    told = tuple(dict.fromkeys(islice(found, _MOST)))
-    if not told:
+    in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _unread(endpoint.body, body, {*read_keys, *more})
+    in_query = (
+        _with_suggestion(key, "", known)
+        for key, _ in request.query
+        if key not in {*known, *read_keys, *elements}
+    )
+    unread = chain(in_body, in_query)
+    listed = tuple(dict.fromkeys(islice(unread, _MOST)))
+    if not listed:
         return
-    request.ignored = told
-    told += ("and more",) if next(found, None) else ()
+    request.ignored = listed
+    listed += ("and more",) if next(unread, None) else ()
     if request.assumed_in(world).unknown_keys == "refused":
-        raise Refused(UNKNOWN_KEYS, keys=", ".join(told))
-    request.headers_out[IGNORED] = in_header(", ".join(told))
+        raise Refused(UNKNOWN_KEYS, keys=", ".join(listed))
+    request.headers_out[IGNORED] = in_header(", ".join(listed))
 
 
-def _strange(
-    schema: Schema | None, given: Mapping[str, Any], read: Collection[str], path: str = ""
+def _unread(
+    schema: Schema | None, values: Mapping[str, Any], read: Collection[str], path: str = ""
 ) -> Iterator[str]:
     """Yield the keys of an object and its inner objects that nothing reads."""
     known = wire_fields(schema)
-    for key, value in given.items():
+    for key, value in values.items():
         if key in known:
             if isinstance(value, dict | list):
-                yield from _within(known[key], value, read, f"{path}{key}.")
+                yield from _unread_within(known[key], value, read, f"{path}{key}.")
         elif key not in read:
-            yield _named(key, path, known)
+            yield _with_suggestion(key, path, known)
 
 
-def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
+def _unread_within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
     if isinstance(field, fields.Nested) and isinstance(value, dict):
         # A key that is read elsewhere may be repeated here, but not in more deeply nested objects.
-        yield from _strange(field.schema, value, read if path.count(".") == 1 else (), path)
+        yield from _unread(field.schema, value, read if path.count(".") == 1 else (), path)
     elif isinstance(field, fields.List) and isinstance(value, list):
         for item in value:
-            yield from _within(field.inner, item, read, path)
+            yield from _unread_within(field.inner, item, read, path)
     else:
-        yield from _shaped(getattr(field, "shape", {}), value, path)
+        yield from _unread_in_shape(getattr(field, "shape", {}), value, path)
 
 
-def _shaped(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
+def _unread_in_shape(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
     """Yield the unknown keys of a value whose field has a JSON Schema instead of a schema."""
     if not isinstance(value, dict | list):
         return
-    for one in (shape, *shape.get("oneOf", ())):
+    for choice in (shape, *shape.get("oneOf", ())):
         if isinstance(value, list):
-            for item in value if "items" in one else ():
-                yield from _shaped(one["items"], item, path)
-        elif "properties" in one:
-            known = one["properties"]
-            yield from (_named(key, path, known) for key in value if key not in known)
+            for item in value if "items" in choice else ():
+                yield from _unread_in_shape(choice["items"], item, path)
+        elif "properties" in choice:
+            known = choice["properties"]
+            yield from (_with_suggestion(key, path, known) for key in value if key not in known)
 
 
-def _named(key: str, path: str, known: Iterable[str]) -> str:
+def _with_suggestion(key: str, path: str, known: Iterable[str]) -> str:
     """Return a key with its path and the most similar known key."""
     near = close(key, known)
     shown = f"{path}{key}" if len(key) <= _LONGEST_KEY else f"{path}{key[: _LONGEST_KEY - 1]}…"

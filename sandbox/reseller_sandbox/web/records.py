@@ -19,9 +19,9 @@ from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Qu
 class Part(fields.Raw):
     """A key that a record may contain, described by a parameter."""
 
-    def __init__(self, one: Parameter) -> None:
-        super().__init__(metadata={"description": one.words})
-        self.shape = dict(one.kind.shape)
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(metadata={"description": parameter.words})
+        self.shape = dict(parameter.kind.shape)
 
 
 class Word(Text):
@@ -47,7 +47,7 @@ def schema_of(record: Any) -> type[Schema]:
         for name in field_names(record)
         if name != rest and not name.startswith("_")
     }
-    among = {one.name: Part(one) for one in parameters()}
+    among = {parameter.name: Part(parameter) for parameter in parameters()}
     about = {"__doc__": docstring(record), "rest": rest}
     return type(record.__name__, (QuickSchema,), {**known, **among, **about})
 
@@ -55,17 +55,17 @@ def schema_of(record: Any) -> type[Schema]:
 def dumped(record: Any) -> dict[str, Any]:
     """Return a record as JSON values."""
     kind: Any = type(record)
-    return dict(_schema_made(kind).dump(record))
+    return dict(_schema_instance(kind).dump(record))
 
 
 @cache
-def _schema_made(record: Any) -> Schema:
+def _schema_instance(record: Any) -> Schema:
     return schema_of(record)()
 
 
 _PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
     # the standard library's class, even if a test that freezes time has replaced it
-    next(one for one in datetime.__mro__ if one.__module__ == "datetime"): Instant,
+    next(base for base in datetime.__mro__ if base.__module__ == "datetime"): Instant,
     str: Text,
     bool: Truth,
     int: fields.Integer,
@@ -76,28 +76,27 @@ _PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
 }
 
 
-def _field(hint: Any, **told: Any) -> fields.Field[Any]:
-    told = {"required": True, **told}
+def _field(hint: Any, **options: Any) -> fields.Field[Any]:
+    options = {"required": True, **options}
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        words = next((one for one in parts[1:] if isinstance(one, str)), None)
-        return _field(parts[0], **({"metadata": {"description": words}} if words else {}), **told)
+        words = next((part for part in parts[1:] if isinstance(part, str)), None)
+        return _field(parts[0], **({"metadata": {"description": words}} if words else {}), **options)
     if origin in (Union, UnionType):
-        (some,) = (part for part in parts if part is not NoneType)
-        return _field(some, allow_none=True, **told)
+        (inner,) = (part for part in parts if part is not NoneType)
+        return _field(inner, allow_none=True, **options)
     if origin is Literal:
-        return Word(parts, **told)
+        return Word(parts, **options)
     if origin in (tuple, list):
-        return Listed(_field(parts[0]), **told)
-    found = origin or hint
-    if found is Any:
-        return fields.Raw(**{**told, "allow_none": True})
-    if issubclass(found, StrEnum):
-        return Word(tuple(one.value for one in found), **told)
-    for one in found.__mro__:
-        if one in _PLAIN:
-            return _PLAIN[one](**told)
-    if not is_record(found):
-        raise TypeError(f"{found} has no JSON form")
-    kind: Any = found
-    return InnerObject(schema_of(kind), **told)
+        return Listed(_field(parts[0]), **options)
+    kind: Any = origin or hint
+    if kind is Any:
+        return fields.Raw(**{**options, "allow_none": True})
+    if issubclass(kind, StrEnum):
+        return Word(tuple(member.value for member in kind), **options)
+    for base in kind.__mro__:
+        if base in _PLAIN:
+            return _PLAIN[base](**options)
+    if not is_record(kind):
+        raise TypeError(f"{kind} has no JSON form")
+    return InnerObject(schema_of(kind), **options)

@@ -60,7 +60,7 @@ def write_in_pieces(value: Any) -> bytes:
     return b"".join([piece.encode("utf-8", "backslashreplace") for piece in json_pieces(value, _text)])
 
 
-def _fraction(digits: str) -> Decimal:
+def _decimal(digits: str) -> Decimal:
     if len(digits) > 100:
         raise BadJson("a number in it has too many digits")
     number = Decimal(digits)
@@ -69,11 +69,11 @@ def _fraction(digits: str) -> Decimal:
     raise BadJson(f"the number {digits} is out of range")
 
 
-def _no_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     raise BadJson(f"it is not JSON: {name} is no JSON value")
 
 
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
@@ -81,25 +81,25 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _default(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
-_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_default).encode
 
 
 def _decoder() -> Any:
-    return json.JSONDecoder(parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each)
+    return json.JSONDecoder(parse_float=_decimal, parse_constant=_reject_constant, object_pairs_hook=_object)
 
 
 def _decoder_in_pieces() -> Any:
     """Return a decoder with a scanner in Python, ten times slower but interruptible."""
-    made = _decoder()
-    made.scan_once = vars(scanner)["py_make_scanner"](made)
-    return made
+    decoder = _decoder()
+    decoder.scan_once = vars(scanner)["py_make_scanner"](decoder)
+    return decoder
 
 
 _decode, _decode_in_pieces = _decoder().decode, _decoder_in_pieces().decode

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import cast
 
 from flask import current_app
@@ -59,10 +60,11 @@ class Unmatched:
     def _rows(self) -> dict[str, Rows]:
         """The operations of each interface by its name, and under "" those of all APIs."""
         interfaces = [mount.interface for mount in self._mounts]
-        journalled = [one for interface in interfaces if interface.journalled for one in interface.endpoints]
-        return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in interfaces}
+        clients = (interface for interface in interfaces if interface.journalled)
+        rows = {interface.name: Rows(interface.endpoints) for interface in interfaces}
+        return {"": Rows(chain.from_iterable(interface.endpoints for interface in clients)), **rows}
 
-    def why(self, error: HTTPException, request: RequestContext, world: World) -> Refused:
+    def refusal(self, error: HTTPException, request: RequestContext, world: World) -> Refused:
         """Return the refusal for ``error``. An unknown path gets the most similar operations."""
         path = request.prefix + request.path
         path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
@@ -78,18 +80,18 @@ class Unmatched:
 
     def _nearest(self, request: RequestContext, world: World) -> str:
         """Return the suggested operations, or the words that the interface does not know."""
-        name = next((one.interface.name for one in self._mounts if one.owns(request.path)), "")
+        name = next((mount.interface.name for mount in self._mounts if mount.owns(request.path)), "")
         if name == "v2" and not _VERSION_PATH.match(request.path):
             return f"the version must be {' or '.join(request.assumed_in(world).versions)}"
         rows, path = self._rows[name], request.path
-        found = rows.nearest(request.method, path)
-        if found:
-            return f"the nearest {'is' if len(found) == 1 else 'are'} {', '.join(found)}"
-        strange = rows.strange(path)
+        nearest = rows.nearest(request.method, path)
+        if nearest:
+            return f"the nearest {'is' if len(nearest) == 1 else 'are'} {', '.join(nearest)}"
+        unknown = rows.unknown(path)
         if name:
-            where = name if name == "control" else f"the contract's {_CONTRACT_NAMES.get(name, name)}"
-            return f"{where} has " + (
-                f"no operations on {' '.join(strange[:_MOST_WORDS])}" if strange else "nothing like it"
+            owner = name if name == "control" else f"the contract's {_CONTRACT_NAMES.get(name, name)}"
+            return f"{owner} has " + (
+                f"no operations on {' '.join(unknown[:_MOST_WORDS])}" if unknown else "nothing like it"
             )
         return "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"
 
@@ -141,73 +143,74 @@ class Rows:
         segments = _segments(path)
         if segments and self._common.issuperset(segments):
             return self._beginnings[:_MOST]
-        if segments and not any(likeness(segments[0], literal) for literal in self._weight):
+        if segments and not any(similarity(segments[0], literal) for literal in self._weight):
             segments = segments[1:]  # a misspelt version, or the prefix of a proxy
-        likest = {literal: _likest(literal, segments) for literal in self._weight}
-        scored = ((self._score(row, method, segments, likest), row) for row in self._rows)
+        similarities = {literal: _most_similar(literal, segments) for literal in self._weight}
+        scored = ((self._score(row, method, segments, similarities), row) for row in self._rows)
         good = sorted((-score, row.texts, row.shown) for score, row in scored if score >= _CUTOFF)
         return list(dict.fromkeys(shown for *_, shown in good))[:_MOST]
 
-    def strange(self, path: str) -> list[str]:
+    def unknown(self, path: str) -> list[str]:
         """Return the words of a path that no operation has, except verbs."""
-        names = (one for one in _segments(path) if "." not in one and not one.isdigit())
-        words = list(dict.fromkeys(word for one in names for word in _words(one)))[:_SEGMENTS]
-        strange = [word for word in words if not any(likeness(word, known) for known in self._words)]
-        return [word for word in strange if word not in _VERBS]
+        names = (segment for segment in _segments(path) if "." not in segment and not segment.isdigit())
+        words = list(dict.fromkeys(word for segment in names for word in _words(segment)))[:_SEGMENTS]
+        unknown = [word for word in words if not any(similarity(word, known) for known in self._words)]
+        return [word for word in unknown if word not in _VERBS]
 
     def _score(
-        self, row: _Row, method: str, segments: Sequence[str], likest: dict[str, tuple[float, int]]
+        self, row: _Row, method: str, segments: Sequence[str], similarities: dict[str, tuple[float, int]]
     ) -> float:
-        whole = sum(self._weight[literal] for literal in row.literals)
-        like = sum(self._weight[literal] * likest[literal][0] for literal in row.literals)
-        taken = {likest[literal][1] for literal in row.literals if likest[literal][0]}
-        left = [one for at, one in enumerate(segments) if at not in taken]
-        numbers = min(row.numbers, sum(one.isdigit() for one in left))
-        fit = numbers + min(row.texts, len(left) - numbers)
+        weight = sum(self._weight[literal] for literal in row.literals)
+        like = sum(self._weight[literal] * similarities[literal][0] for literal in row.literals)
+        taken = {similarities[literal][1] for literal in row.literals if similarities[literal][0]}
+        rest = [segment for at, segment in enumerate(segments) if at not in taken]
+        numbers = min(row.numbers, sum(segment.isdigit() for segment in rest))
+        fit = numbers + min(row.texts, len(rest) - numbers)
         missing = row.numbers + row.texts - fit
-        cost = _TOO_MANY * (len(left) - fit) + _MISSING * missing + _METHOD * (row.method != method)
-        return like / whole - cost if whole else 0.0
+        cost = _TOO_MANY * (len(rest) - fit) + _MISSING * missing + _METHOD * (row.method != method)
+        return like / weight - cost if weight else 0.0
 
 
 def _row(endpoint: Endpoint, path: str, rule: str) -> _Row:
-    literals = tuple(one for one in _segments(path) if not one.startswith("{"))
+    literals = tuple(segment for segment in _segments(path) if not segment.startswith("{"))
     texts = rule.count("<string:") + rule.count("<rest:")
     return _Row(f"{endpoint.method} {path}", endpoint.method, literals, rule.count("<digits:"), texts)
 
 
 def _segments(path: str) -> list[str]:
     """Return the segments of a path after its version."""
-    found = [one[:_LONGEST] for one in path.split("/") if one][:_SEGMENTS]
+    segments = [segment[:_LONGEST] for segment in path.split("/") if segment][:_SEGMENTS]
     version = max(
-        (at + 1 for at, one in enumerate(found) if one == "{version}" or _VERSION.fullmatch(one)), default=0
+        (at for at, text in enumerate(segments, 1) if text == "{version}" or _VERSION.fullmatch(text)),
+        default=0,
     )
-    return found[version:]
+    return segments[version:]
 
 
-def _likest(literal: str, segments: Sequence[str]) -> tuple[float, int]:
+def _most_similar(literal: str, segments: Sequence[str]) -> tuple[float, int]:
     """Return the highest similarity of a segment to ``literal``, and its index."""
-    return max(((likeness(one, literal), at) for at, one in enumerate(segments)), default=(0.0, -1))
+    return max(((similarity(segment, literal), at) for at, segment in enumerate(segments)), default=(0.0, -1))
 
 
 @lru_cache(maxsize=4096)
-def likeness(one: str, other: str) -> float:
+def similarity(word: str, operation_word: str) -> float:
     """Return the similarity of two words: 1 if equal, 0 if different.
 
     A misspelt word is between. A word that contains the parts of another is similar too: ``lockDomain``
     contains ``lock``.
     """
-    small, wanted = one.lower(), other.lower()
-    if small == wanted:
+    lower, expected = word.lower(), operation_word.lower()
+    if lower == expected:
         return 1.0
-    if _words(other) < _words(one):
+    if _words(operation_word) < _words(word):
         return _WITHIN
-    if abs(len(small) - len(wanted)) > 1:  # ``unlock`` is not a misspelling of ``lock``
+    if abs(len(lower) - len(expected)) > 1:  # ``unlock`` is not a misspelling of ``lock``
         return 0.0
-    matcher = SequenceMatcher(None, small, wanted)
+    matcher = SequenceMatcher(None, lower, expected)
     like = matcher.ratio() if matcher.quick_ratio() > _ALIKE else 0.0
     return like if like > _ALIKE else 0.0
 
 
 @lru_cache(maxsize=1024)
 def _words(name: str) -> Set[str]:
-    return dict.fromkeys(found[0].lower() for found in _WORD.finditer(name)).keys()
+    return dict.fromkeys(match[0].lower() for match in _WORD.finditer(name)).keys()
