@@ -13,28 +13,30 @@ from reseller_sandbox.control_http.rows import ControlCall, Nothing, about, extr
 from reseller_sandbox.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.v3.signing import signed_headers, signed_url
-from reseller_sandbox.web.fields import Shape, Text
+from reseller_sandbox.web.fields import Shape, String
 
 
 class UnsignedRequest(Nothing):
     """A request to sign."""
 
-    account = Text(required=True, metadata=about("Name or client id of the account that sends the request."))
-    interface = Text(
+    account = String(
+        required=True, metadata=about("Name or client id of the account that sends the request.")
+    )
+    interface = String(
         required=True,
         validate=validate.OneOf(["v3", "v2"], error="must be v3 or v2"),
         metadata=about("Interface of the request: v3 or v2."),
     )
-    target = Text(required=True, metadata=about("Path and query of the request."))
-    body = Text(load_default="", metadata=about("Body of the request."))
+    target = String(required=True, metadata=about("Path and query of the request."))
+    body = String(load_default="", metadata=about("Body of the request."))
 
 
 class SignedRequest(Shape):
     """The headers of a signed request."""
 
-    headers = fields.Dict(Text(), Text(), metadata=about("Headers of the signed request."))
+    headers = fields.Dict(String(), String(), metadata=about("Headers of the signed request."))
     signed = fields.List(
-        Text(), metadata=about("Parts of the signed string, in this order: key, URL and body.")
+        String(), metadata=about("Parts of the signed string, in this order: key, URL and body.")
     )
 
 

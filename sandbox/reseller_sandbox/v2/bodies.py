@@ -20,7 +20,7 @@ from reseller_sandbox.refusals import (
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values.text_checks import complaint, whole
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems, wire_fields
+from reseller_sandbox.web.fields import Integer, Shape, Shaped, problems, wire_fields
 from reseller_sandbox.worlds import World
 
 #: The content type of a form.
@@ -38,7 +38,7 @@ class FormText(str):
     __slots__ = ()
 
 
-class Number(Whole):
+class Number(Integer):
     """An integer: a number in JSON, digits in a form."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:

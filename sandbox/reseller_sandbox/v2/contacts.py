@@ -14,7 +14,7 @@ from reseller_sandbox.registry.model import CARD_FIELDS, Card, Contact
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
-from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, TextOrWhole
+from reseller_sandbox.web.fields import ContactString, InnerObject, Shape, String, StringOrInteger
 from reseller_sandbox.web.interface import Call, refuses, route
 from reseller_sandbox.worlds import World
 
@@ -31,16 +31,16 @@ class ContactChange(Shape):
     class Meta:
         unknown = INCLUDE
 
-    address = CardText()
-    city = CardText()
-    company = CardText()
-    country = CardText()
-    fax = CardText(any_phone=True)
-    mail = CardText()
-    name = CardText()
-    phone = CardText(any_phone=True)
-    region = CardText()
-    zip = TextOrWhole()
+    address = ContactString()
+    city = ContactString()
+    company = ContactString()
+    country = ContactString()
+    fax = ContactString(any_phone=True)
+    mail = ContactString()
+    name = ContactString()
+    phone = ContactString(any_phone=True)
+    region = ContactString()
+    zip = StringOrInteger()
 
     def more(self, world: World) -> Collection[str]:
         """Return the extra parameters that the registry knows."""
@@ -65,7 +65,7 @@ class ContactWanted(ContactChange):
     customer_id = Number()
 
 
-class ContactShown(Shape.from_dict({name: Text() for name in sorted(CARD_FIELDS)})):  # type: ignore[misc]
+class ContactShown(Shape.from_dict({name: String() for name in sorted(CARD_FIELDS)})):  # type: ignore[misc]
     """Contact details."""
 
 

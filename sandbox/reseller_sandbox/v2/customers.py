@@ -14,7 +14,7 @@ from reseller_sandbox.registry.model import CARD_FIELDS, Customer
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import Done, Told, done
-from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound, wire_fields
+from reseller_sandbox.web.fields import ContactString, InnerObject, Shape, String, sound, wire_fields
 from reseller_sandbox.web.interface import Call, refuses, route
 
 _ALL = "/{version}/customer"
@@ -28,18 +28,18 @@ _POSITIVE = validate.Range(min=0, error="must not be negative")
 class CustomerWanted(Shape):
     """The data of a customer."""
 
-    address = CardText()
-    city = CardText()
-    company = CardText()
-    country = CardText()
-    fax = CardText(any_phone=True)
-    lang = Text(validate=_LANGUAGE)
-    mail = CardText()
-    name = CardText()
-    password = Text(validate=sound)
-    phone = CardText(any_phone=True)
-    post_address = Text(data_key="post_adress", validate=sound)
-    region = CardText()
+    address = ContactString()
+    city = ContactString()
+    company = ContactString()
+    country = ContactString()
+    fax = ContactString(any_phone=True)
+    lang = String(validate=_LANGUAGE)
+    mail = ContactString()
+    name = ContactString()
+    password = String(validate=sound)
+    phone = ContactString(any_phone=True)
+    post_address = String(data_key="post_adress", validate=sound)
+    region = ContactString()
     zip = Number(validate=_POSITIVE)
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
@@ -83,16 +83,16 @@ class Created(Done):
 class CustomerInfo(Shape):
     """The data of a customer in a response."""
 
-    address = Text()
-    city = Text()
-    company = Text()
+    address = String()
+    city = String()
+    company = String()
     count_active_orders = fields.Integer()
-    country = Text()
+    country = String()
     id = fields.Integer()
-    mail = Text()
-    name = Text()
-    phone = Text()
-    region = Text()
+    mail = String()
+    name = String()
+    phone = String()
+    region = String()
     zip = fields.Integer()
 
 

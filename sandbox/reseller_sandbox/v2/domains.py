@@ -28,7 +28,7 @@ from reseller_sandbox.v2.shapes import (
     servers_asked,
     shown,
 )
-from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, SpacedInstant, Text, Years
+from reseller_sandbox.web.fields import Array, InnerObject, Shape, Shaped, SpacedInstant, String, Years
 from reseller_sandbox.web.interface import Call, refuses, route
 from reseller_sandbox.worlds import World
 
@@ -91,10 +91,10 @@ class NameWanted(Shape):
     class Meta:
         unknown = INCLUDE
 
-    contact_admin = Text(required=True)
-    contact_billing = Text(required=True)
-    contact_registrant = Text(required=True)
-    contact_tech = Text(required=True)
+    contact_admin = String(required=True)
+    contact_billing = String(required=True)
+    contact_registrant = String(required=True)
+    contact_tech = String(required=True)
     customer_id = Number()
     ns = Delegation(required=True)
     period = Number(required=True, metadata=Years.shape)
@@ -161,14 +161,14 @@ _STATUS = {
 class Domain(Shape):
     """A domain."""
 
-    contact_admin = Text()
-    contact_billing = Text()
-    contact_registrant = Text()
-    contact_tech = Text()
+    contact_admin = String()
+    contact_billing = String()
+    contact_registrant = String()
+    contact_tech = String()
     date_created = SpacedInstant()
     date_end = SpacedInstant()
-    ns = Listed(Text())
-    status: fields.Field[Any] = Text(validate=validate.OneOf(sorted(set(_STATUS.values()))))
+    ns = Array(String())
+    status: fields.Field[Any] = String(validate=validate.OneOf(sorted(set(_STATUS.values()))))
 
 
 class DomainEnvelope(Done):

@@ -13,7 +13,7 @@ from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, Bit
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
-from reseller_sandbox.web.fields import Shape, Text
+from reseller_sandbox.web.fields import Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
@@ -25,10 +25,10 @@ class Changes(Shape):
     client_renew_prohibited = Bit()
     client_transfer_prohibited = Bit()
     client_update_prohibited = Bit()
-    contact_admin = Text()
-    contact_billing = Text()
-    contact_registrant = Text()
-    contact_tech = Text()
+    contact_admin = String()
+    contact_billing = String()
+    contact_registrant = String()
+    contact_tech = String()
     ns = AddAndDelete(servers_asked, {"type": "array", "items": {"type": "string"}})
 
     @post_load

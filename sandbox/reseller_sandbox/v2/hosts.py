@@ -16,7 +16,7 @@ from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
-from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, Text
+from reseller_sandbox.web.fields import Array, InnerObject, Shape, Shaped, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
 _ONE = f"{NAME_PATH}/host/{{host_name}}"
@@ -83,8 +83,8 @@ class HostChange(Shape):
 class HostShown(Shape):
     """A host, fully qualified, with its addresses."""
 
-    ip = Listed(Text())
-    name = Text()
+    ip = Array(String())
+    name = String()
 
 
 class HostFound(Done):

@@ -16,14 +16,14 @@ from reseller_sandbox.v2.bodies import Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
 from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.text_checks import shortened
-from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, Text, Years
+from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, String, Years
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
 class RenewalWanted(Shape):
     """A renewal. ``domain`` is optional and repeats the name in the path."""
 
-    current_expiry_date = Text(required=True)
+    current_expiry_date = String(required=True)
     date_end = fields.Raw(metadata={"type": "string"})
     domain = fields.Raw(metadata={"type": "string"})
     period = Number(required=True, metadata=Years.shape)
@@ -48,7 +48,7 @@ class Renewal(Shape):
     """A domain and its new end."""
 
     date_end = SpacedInstant()
-    domain = Text()
+    domain = String()
 
 
 class Renewed(Done):

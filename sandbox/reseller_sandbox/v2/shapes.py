@@ -14,7 +14,7 @@ from reseller_sandbox.registry.model import ROLES, Order
 from reseller_sandbox.registry.zones import parse_name, zone_of
 from reseller_sandbox.v2.bodies import text
 from reseller_sandbox.values.names import written
-from reseller_sandbox.web.fields import Shape, Shaped, Text, Truth
+from reseller_sandbox.web.fields import Boolean, Shape, Shaped, String
 from reseller_sandbox.web.interface import Call
 
 #: The rules for finding one of the account's domains, in the order of the checks.
@@ -30,7 +30,7 @@ NAME_PATH = "/{version}/domain/{domain_name}"
 CONTACT_KEYS = {role: f"contact_{role}" for role in ROLES}
 
 
-class Version(Text):
+class Version(String):
     """A version of the interface."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
@@ -49,19 +49,19 @@ class Done(Shape):
     """The envelope of a success."""
 
     code = fields.Integer()
-    status = Truth()
+    status = Boolean()
 
 
 class Told(Done):
     """The envelope of a success with a message."""
 
-    msg = Text()
+    msg = String()
 
 
 class Checked(Done):
     """Whether an object can be created."""
 
-    avail = Truth()
+    avail = Boolean()
 
 
 def done(**more: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer
-from reseller_sandbox.web.fields import Shape, Shaped, Text, TextOrNumber
+from reseller_sandbox.web.fields import Shape, Shaped, String, StringOrNumber
 from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
 
 _ONE = f"{NAME_PATH}/transfer"
@@ -41,7 +41,7 @@ class TransferWanted(Shape):
     """The authorization code of another registrar's domain, and the customer."""
 
     customer_id = Number()
-    transfer_code = TextOrNumber(required=True)
+    transfer_code = StringOrNumber(required=True)
 
 
 #: The plain words for EPP's.
@@ -55,7 +55,7 @@ _PLAIN = {
 }
 
 
-class TransferWord(Text):
+class TransferWord(String):
     """The status of a transfer, as a word."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:

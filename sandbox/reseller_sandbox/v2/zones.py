@@ -11,15 +11,15 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Promotion, Zone
 from reseller_sandbox.v2.shapes import Done, done, shown
 from reseller_sandbox.web.fields import (
+    Array,
+    Boolean,
     Digits,
     InnerObject,
-    Listed,
     MoneyNumber,
     Shape,
     Shaped,
     SpacedInstant,
-    Text,
-    Truth,
+    String,
 )
 from reseller_sandbox.web.interface import Call, route
 
@@ -31,7 +31,7 @@ _OF_PROMOTIONS = ("date_end_reg_action", "date_end_renew_action", "price_reg_act
 class ZonesAsked(Shape):
     """The selected part of the list. Each key is optional."""
 
-    type = Text()
+    type = String()
     limit = Digits()
     start = Digits()
 
@@ -64,10 +64,10 @@ def _type(name: str, assumed: Assumptions) -> object:
 class ZoneShown(Shape):
     """A zone."""
 
-    zone = Text()
+    zone = String()
     date_end_reg_action = ActionEnd()
     date_end_renew_action = ActionEnd()
-    idn_avail = Truth()
+    idn_avail = Boolean()
     max_length = fields.Integer()
     min_length = fields.Integer()
     price_reg = MoneyNumber()
@@ -76,7 +76,7 @@ class ZoneShown(Shape):
     price_renew_action = ActionPrice()
     price_restore = MoneyNumber()
     price_transfer = MoneyNumber()
-    transfer_avail = Truth()
+    transfer_avail = Boolean()
 
     def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that are omitted without a promotion or without zones."""
@@ -85,7 +85,7 @@ class ZoneShown(Shape):
         return _OF_PROMOTIONS if assumed.no_promotion == "omitted" else ()
 
 
-class OneOrMany(Listed):
+class OneOrMany(Array):
     """An array, or a single element."""
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
@@ -97,7 +97,7 @@ class OneOrMany(Listed):
 class ZoneList(Done):
     """Zones by name."""
 
-    data = Listed(InnerObject(ZoneShown))
+    data = Array(InnerObject(ZoneShown))
 
 
 class FirstZone(Done):

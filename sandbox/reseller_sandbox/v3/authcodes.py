@@ -10,7 +10,7 @@ from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import SpeltTwice, shown
-from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
+from reseller_sandbox.web.fields import Shape, String, StringOrNumber
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
@@ -19,15 +19,15 @@ class CodeWanted(SpeltTwice):
 
     spelt = ("authCode", "authcode")
 
-    authCode = TextOrNumber()
-    authcode = TextOrNumber()
+    authCode = StringOrNumber()
+    authcode = StringOrNumber()
 
 
 class Code(Shape):
     """The authorization code of a domain."""
 
-    domainName = Text()
-    authCode = Text()
+    domainName = String()
+    authCode = String()
 
 
 @refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)

@@ -12,7 +12,7 @@ from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
 from reseller_sandbox.values.money import NOTHING
 from reseller_sandbox.values.names import BadName, normalise
-from reseller_sandbox.web.fields import Amount, InnerObject, Listed, Shape, Shaped, Text, Truth
+from reseller_sandbox.web.fields import Amount, Array, Boolean, InnerObject, Shape, Shaped, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
 MOST_NAMES = 50
@@ -24,10 +24,10 @@ AVAILABLE = "available"
 class NamesAsked(Shape):
     """Names to look up."""
 
-    domainNames = Listed(Text(), required=True, metadata={"maxItems": MOST_NAMES})
+    domainNames = Array(String(), required=True, metadata={"maxItems": MOST_NAMES})
 
 
-class Status(Text):
+class Status(String):
     """The availability of a domain, as a word."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
@@ -45,21 +45,21 @@ class Status(Text):
 class AvailabilityResult(Shape):
     """Whether a name can be registered, for how long and at what price."""
 
-    domainName = Text()
-    sdn = Text()
-    tld = Text()
+    domainName = String()
+    sdn = String()
+    tld = String()
     status = Status()
     purchaseCost = Amount()
     renewalCost = Amount()
-    premium = Truth()
-    periodMin = Text()
-    periodMax = Text()
+    premium = Boolean()
+    periodMin = String()
+    periodMax = String()
 
 
 class Availabilities(Shape):
     """One result for each name asked, in the order asked."""
 
-    results = Listed(InnerObject(AvailabilityResult))
+    results = Array(InnerObject(AvailabilityResult))
 
 
 @refuses(*errors.BODY, r.TOO_MANY_NAMES)

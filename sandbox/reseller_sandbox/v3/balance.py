@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reseller_sandbox.v3.shapes import identifier, number
-from reseller_sandbox.web.fields import Amount, Shape, SpacedInstant, Text
+from reseller_sandbox.web.fields import Amount, Shape, SpacedInstant, String
 from reseller_sandbox.web.interface import Call, route
 
 
@@ -15,7 +15,7 @@ class Balance(Shape):
     client_id = identifier("client-id")
     serverTime = SpacedInstant()
     balance = Amount()
-    currency = Text()
+    currency = String()
 
 
 @route("v3.balance", "GET", "/v3/balance", answer=Balance(many=True))

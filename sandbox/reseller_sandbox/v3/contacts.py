@@ -22,7 +22,7 @@ from reseller_sandbox.v3.shapes import (
     envelope,
     named_below,
 )
-from reseller_sandbox.web.fields import InnerObject, Shape, Text
+from reseller_sandbox.web.fields import InnerObject, Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
@@ -48,8 +48,8 @@ class ContactsSet(Envelope):
     """The domain envelope, or one of the other bodies that ``v3.set_contacts.answer`` names."""
 
     contacts = InnerObject(V3Contacts)
-    domainName = Text()
-    message = Text()
+    domainName = String()
+    message = String()
 
     def shown(self, assumed: Assumptions) -> Shape:
         """Return the schema of the body that is chosen."""

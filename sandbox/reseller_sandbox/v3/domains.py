@@ -30,17 +30,17 @@ from reseller_sandbox.v3.shapes import (
 )
 from reseller_sandbox.web.fields import (
     Amount,
+    Array,
+    Boolean,
+    CachedObject,
     Digits,
     InnerObject,
-    Listed,
+    Integer,
     Price,
-    RememberedShown,
     Shape,
     SpacedInstant,
-    Text,
-    Texts,
-    Truth,
-    Whole,
+    String,
+    StringMap,
     Years,
 )
 from reseller_sandbox.web.interface import Call, refuses, route
@@ -91,7 +91,7 @@ class NameWanted(Shape):
     domain = InnerObject(NewName, required=True)
     years = Years()
     purchaseCost = Price()
-    tldRequirements = Texts()
+    tldRequirements = StringMap()
 
 
 class Registered(Envelope):
@@ -171,21 +171,21 @@ class Page(Shape):
 class DomainSummary(Shape):
     """A name in a list."""
 
-    domainName = Text()
-    privacyEnabled = Truth()
-    lockedEnabled = Truth()
-    autorenewEnabled = Truth()
+    domainName = String()
+    privacyEnabled = Boolean()
+    lockedEnabled = Boolean()
+    autorenewEnabled = Boolean()
     createDate = SpacedInstant()
     expireDate = SpacedInstant()
-    premium = Truth()
+    premium = Boolean()
 
 
 class DomainList(Shape):
     """One page of the account's domains, the oldest order first."""
 
-    domains = Listed(RememberedShown(DomainSummary))
-    nextPage = Whole()
-    lastPage = Whole()
+    domains = Array(CachedObject(DomainSummary))
+    nextPage = Integer()
+    lastPage = Integer()
 
     def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that the last page omits."""
@@ -237,7 +237,7 @@ def get_domain(call: Call) -> dict[str, Any]:
 class Renewal(Shape):
     """A domain with the term and the price of its renewal."""
 
-    domainName = Text()
+    domainName = String()
     years = Years()
     purchaseCost = Price()
 
@@ -297,7 +297,7 @@ def renew_domain(call: Call) -> dict[str, Any]:
 class NameserversWanted(Shape):
     """The name servers of a domain."""
 
-    nameservers = Listed(Text(), required=True)
+    nameservers = Array(String(), required=True)
 
 
 @refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_NAMESERVER)

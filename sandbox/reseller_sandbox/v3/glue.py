@@ -11,7 +11,7 @@ from reseller_sandbox.registry.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import SpeltTwice, shown
-from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Text
+from reseller_sandbox.web.fields import Array, InnerObject, Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
 _ALL = "/v3/domains/glueRecords/{domainName}"
@@ -25,33 +25,33 @@ class AddressesWanted(SpeltTwice):
 
     spelt = ("ips", "ip")
 
-    ips = Listed(Text())
-    ip = Listed(Text())
+    ips = Array(String())
+    ip = Array(String())
 
 
 class GlueWanted(AddressesWanted):
     """A host below the domain, as a label."""
 
-    hostname = Text(required=True)
+    hostname = String(required=True)
 
 
 class HostName(Shape):
     """A host, fully qualified."""
 
-    domainName = Text()
-    hostname = Text()
+    domainName = String()
+    hostname = String()
 
 
 class GlueRecord(HostName):
     """A host with its addresses."""
 
-    ips = Listed(Text())
+    ips = Array(String())
 
 
 class GlueList(Shape):
     """The hosts below a name."""
 
-    glueRecords = Listed(InnerObject(HostName))
+    glueRecords = Array(InnerObject(HostName))
 
 
 @refuses(*errors.BODY, *_CHANGE, r.INVALID_HOSTNAME, r.INVALID_IP, r.HOST_EXISTS)

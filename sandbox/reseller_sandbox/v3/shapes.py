@@ -18,18 +18,18 @@ from reseller_sandbox.registry.orders import renewal_cost
 from reseller_sandbox.values.names import written
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.web.fields import (
-    CardText,
+    Array,
+    Boolean,
+    CachedObject,
+    ContactString,
     InnerObject,
     Instant,
-    Listed,
     LongAmount,
-    RememberedShown,
     Shape,
     Shaped,
     SpacedInstant,
-    Text,
-    TextOrWhole,
-    Truth,
+    String,
+    StringOrInteger,
 )
 from reseller_sandbox.web.interface import Call
 
@@ -69,7 +69,7 @@ def _text(attribute: str) -> dict[str, Any]:
     return {"attribute": attribute, "data_key": WIRE_NAMES[attribute]}
 
 
-def _card(kind: type[Text]) -> Any:
+def _card(kind: type[String]) -> Any:
     """Return a schema with the fields of a card."""
     return Shape.from_dict({name: kind(**_text(name)) for name in WIRE_NAMES if name in CARD_FIELDS})
 
@@ -79,14 +79,14 @@ def _by_role(contact: type[Shape]) -> Any:
     return Shape.from_dict({role: InnerObject(contact, **_text(role)) for role in ROLES})
 
 
-class V3Contact(_card(Text)):  # type: ignore[misc]
+class V3Contact(_card(String)):  # type: ignore[misc]
     """Contact details."""
 
 
-class V3ContactWanted(_card(CardText)):  # type: ignore[misc]
+class V3ContactWanted(_card(ContactString)):  # type: ignore[misc]
     """Contact details in a request."""
 
-    zip = TextOrWhole(**_text("zip"))
+    zip = StringOrInteger(**_text("zip"))
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that ``v3.contacts.fields`` asks for."""
@@ -125,12 +125,12 @@ class ContactsWanted(_by_role(V3ContactWanted)):  # type: ignore[misc]
 class Domain(Shape):
     """A domain in a response."""
 
-    domainName = Text()
-    nameservers = Listed(Text())
+    domainName = String()
+    nameservers = Array(String())
     contacts = InnerObject(V3Contacts)
-    privacyEnabled = Truth()
-    lockedEnabled = Truth()
-    autorenewEnabled = Truth()
+    privacyEnabled = Boolean()
+    lockedEnabled = Boolean()
+    autorenewEnabled = Boolean()
     createDate = Instant()
     expireDate = Instant()
     renewalCost = LongAmount()
@@ -139,13 +139,13 @@ class Domain(Shape):
 class DomainWithPremium(Domain):
     """A domain with its premium mark, as the lock operations show it."""
 
-    premium = Truth()
+    premium = Boolean()
 
 
 class DomainWithUpdateLock(DomainWithPremium):
     """A domain with its update lock, as lockUpdate and unlockUpdate show it."""
 
-    updateProhibited = Truth()
+    updateProhibited = Boolean()
 
 
 class DomainInFull(DomainWithPremium):
@@ -173,7 +173,7 @@ class Envelope(Shape):
 
     domain = InnerObject(Domain)
     order_id = identifier("order-id")
-    status = Text(validate=validate.OneOf(STATUSES))
+    status = String(validate=validate.OneOf(STATUSES))
 
 
 class EnvelopeWithPremium(Envelope):
@@ -191,25 +191,25 @@ class EnvelopeWithUpdateLock(Envelope):
 class EnvelopeInFull(Envelope):
     """The envelope that getDomain answers."""
 
-    domain = RememberedShown(DomainInFull)
+    domain = CachedObject(DomainInFull)
 
 
 class Message(Shape):
     """A message about the result."""
 
-    domainName = Text()
-    message = Text()
+    domainName = String()
+    message = String()
 
 
 class DomainWanted(Shape):
     """A domain in a request."""
 
-    domainName = Text(required=True)
-    nameservers = Listed(Text())
+    domainName = String(required=True)
+    nameservers = Array(String())
     contacts = InnerObject(ContactsWanted)
-    privacyEnabled = Truth()
-    lockedEnabled = Truth()
-    autorenewEnabled = Truth()
+    privacyEnabled = Boolean()
+    lockedEnabled = Boolean()
+    autorenewEnabled = Boolean()
 
 
 class SpeltTwice(Shape):

@@ -27,7 +27,7 @@ from reseller_sandbox.v3.shapes import (
     shown,
     status,
 )
-from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, Text, Years
+from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, String, Years
 from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
 
 
@@ -52,10 +52,10 @@ class TransferWanted(CodeWanted):
 class TransferOrder(Shape):
     """The order that waits for the name."""
 
-    domainName = Text()
+    domainName = String()
     order_id = identifier("order-id")
     totalPaid = Amount()
-    status = Text(validate=validate.OneOf(STATUSES))
+    status = String(validate=validate.OneOf(STATUSES))
 
 
 @refuses(

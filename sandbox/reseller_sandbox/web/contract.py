@@ -12,9 +12,7 @@ from reseller_sandbox.web.interface import Endpoint, Interface
 
 def contract(interfaces: Iterable[type[Interface]]) -> Contract:
     """Return the operations of ``interfaces``, in the order of their declaration."""
-    return tuple(
-        _operation(interface, endpoint) for interface in interfaces for endpoint in interface.endpoints
-    )
+    return tuple(_operation(api, endpoint) for api in interfaces for endpoint in api.endpoints)
 
 
 def _operation(interface: type[Interface], endpoint: Endpoint) -> ApiOperation:

@@ -31,7 +31,7 @@ _REMEMBERED = 2048
 Write = Callable[[Any], Any]
 
 
-class PlainlyWritten(fields.Field[Any]):
+class FunctionField(fields.Field[Any]):
     """A field with one function that writes each value except None."""
 
     writes: Write
@@ -79,8 +79,8 @@ def _value_writer(field: Any) -> Write | None:
 
     The function never gets None as a value.
     """
-    if _writes_as(field, PlainlyWritten):
-        return cast(PlainlyWritten, field).writes
+    if _writes_as(field, FunctionField):
+        return cast(FunctionField, field).writes
     if _writes_as(field, fields.Nested):
         return writer(field.schema)
     if _writes_as(field, fields.List):
@@ -162,7 +162,7 @@ class Shape(QuickSchema):
         return value
 
 
-class Whole(fields.Integer):
+class Integer(fields.Integer):
     """A JSON integer of any size. Strings, fractions and booleans are invalid."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
@@ -171,13 +171,13 @@ class Whole(fields.Integer):
         return value
 
 
-class Years(Whole):
+class Years(Integer):
     """A term in years."""
 
     shape: ClassVar[Shaped] = {"minimum": 1, "maximum": LONGEST_TERM}
 
 
-class Digits(Whole):
+class Digits(Integer):
     """An integer in a path or a query string."""
 
     route: ClassVar[str] = "digits"
@@ -188,7 +188,7 @@ class Digits(Whole):
         raise ValidationError("must be an integer")
 
 
-class Truth(fields.Boolean):
+class Boolean(fields.Boolean):
     """``true`` or ``false``."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
@@ -197,7 +197,7 @@ class Truth(fields.Boolean):
         raise ValidationError("must be true or false")
 
 
-class Text(fields.String):
+class String(fields.String):
     """A string."""
 
     default_error_messages = {  # noqa: RUF012
@@ -208,7 +208,7 @@ class Text(fields.String):
     }
 
 
-class CardText(Text):
+class ContactString(String):
     """A field of contact details.
 
     ``any_phone`` is whether the assumptions may allow any common form of phone numbers.
@@ -225,7 +225,7 @@ class CardText(Text):
         return {"maxLength": text_checks.LONGEST, **({"pattern": pattern} if pattern else {})}
 
 
-class TextOrNumber(Text):
+class StringOrNumber(String):
     """A string, or a number that is converted to a string."""
 
     default_error_messages = {"invalid": "must be a string or a number"}  # noqa: RUF012
@@ -238,7 +238,7 @@ class TextOrNumber(Text):
         return str(super()._deserialize(value, attr, data, **kwargs))
 
 
-class TextOrWhole(Text):
+class StringOrInteger(String):
     """A string, or an integer that is converted to a string."""
 
     default_error_messages = {"invalid": "must be a string or an integer"}  # noqa: RUF012
@@ -262,7 +262,7 @@ class Price(fields.Field[Decimal]):
             raise ValidationError(problem.args[0]) from None
 
 
-class Amount(PlainlyWritten):
+class Amount(FunctionField):
     """Money in a response: a decimal string with two fraction digits or more."""
 
     shape: ClassVar[Shaped] = {"type": "string", "pattern": rf"^-?\d+\.\d{{{money.USUAL},{money.FINEST}}}$"}
@@ -278,7 +278,7 @@ class LongAmount(Amount):
     writes = staticmethod(money.write_in_full)
 
 
-class MoneyNumber(PlainlyWritten):
+class MoneyNumber(FunctionField):
     """Money in a response: a JSON number."""
 
     shape: ClassVar[Shaped] = {"type": "number"}
@@ -286,7 +286,7 @@ class MoneyNumber(PlainlyWritten):
     writes = staticmethod(float)
 
 
-class Instant(PlainlyWritten):
+class Instant(FunctionField):
     """An instant in a response: ``YYYY-MM-DDTHH:MM:SSZ``."""
 
     shape: ClassVar[Shaped] = {"type": "string", "format": "date-time"}
@@ -303,7 +303,7 @@ class SpacedInstant(Instant):
     writes = staticmethod(wire_spaced)
 
 
-class Listed(fields.List[Any]):
+class Array(fields.List[Any]):
     """A JSON array."""
 
     default_error_messages = {"invalid": "must be an array", "required": "is missing"}  # noqa: RUF012
@@ -315,7 +315,7 @@ class InnerObject(fields.Nested):
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
-class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
+class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
     """A JSON object that is cached, so nothing may change it.
 
     Its value is a tuple that begins with an immutable record. Its method ``shown`` returns the values to
@@ -340,13 +340,13 @@ class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # wri
         return written
 
 
-class Texts(fields.Dict):
+class StringMap(fields.Dict):
     """A JSON object whose values are strings without control characters."""
 
     default_error_messages = {"invalid": "must be an object"}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(keys=Text(validate=sound), values=Text(validate=sound), **kwargs)
+        super().__init__(keys=String(validate=sound), values=String(validate=sound), **kwargs)
 
     def _deserialize(self, *arguments: Any, **kwargs: Any) -> Any:
         try:

@@ -20,7 +20,7 @@ from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_
 from reseller_sandbox.values import names
 from reseller_sandbox.values.text_checks import close, complaint
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
-from reseller_sandbox.web.fields import Price, Shape, Whole, problems, wire_fields
+from reseller_sandbox.web.fields import Integer, Price, Shape, problems, wire_fields
 from reseller_sandbox.web.headers import IGNORED, in_header
 from reseller_sandbox.web.interface import Endpoint
 from reseller_sandbox.worlds import World
@@ -102,7 +102,7 @@ def vocabulary(endpoint: Endpoint) -> KnownKeys:
         objects={*nested, _NAME_OBJECT} - aliases.keys(),
         names={key: key for key in {key for key, _ in arguments} | placed} | aliases,
         aliases=aliases.keys(),
-        numbers={key for key, field in arguments if isinstance(field, Whole | Price)},
+        numbers={key for key, field in arguments if isinstance(field, Integer | Price)},
     )
 
 
@@ -186,11 +186,8 @@ def note_ignored(
     more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
     # For some operations, the contract has an error for unknown keys in the body.
     in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _unread(endpoint.body, body, {*read_keys, *more})
-    in_query = (
-        _with_suggestion(key, "", known)
-        for key, _ in request.query
-        if key not in {*known, *read_keys, *elements}
-    )
+    known_keys = {*known, *read_keys, *elements}
+    in_query = (_with_suggestion(key, "", known) for key, _ in request.query if key not in known_keys)
     unread = chain(in_body, in_query)
     listed = tuple(dict.fromkeys(islice(unread, _MOST)))
     if not listed:

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from marshmallow import Schema, fields
 
 from reseller_sandbox.values.parameters import Parameter, docstring, field_names, is_record
-from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, QuickSchema, Text, Truth
+from reseller_sandbox.web.fields import Amount, Array, Boolean, InnerObject, Instant, QuickSchema, String
 
 
-class Part(fields.Raw):
+class ParameterField(fields.Raw):
     """A key that a record may contain, described by a parameter."""
 
     def __init__(self, parameter: Parameter) -> None:
@@ -24,7 +24,7 @@ class Part(fields.Raw):
         self.shape = dict(parameter.kind.shape)
 
 
-class Word(Text):
+class Choice(String):
     """One of several fixed strings."""
 
     def __init__(self, words: tuple[str, ...], **kwargs: Any) -> None:
@@ -47,7 +47,7 @@ def schema_of(record: Any) -> type[Schema]:
         for name in field_names(record)
         if name != rest and not name.startswith("_")
     }
-    among = {parameter.name: Part(parameter) for parameter in parameters()}
+    among = {parameter.name: ParameterField(parameter) for parameter in parameters()}
     about = {"__doc__": docstring(record), "rest": rest}
     return type(record.__name__, (QuickSchema,), {**known, **among, **about})
 
@@ -66,8 +66,8 @@ def _schema_instance(record: Any) -> Schema:
 _PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
     # the standard library's class, even if a test that freezes time has replaced it
     next(base for base in datetime.__mro__ if base.__module__ == "datetime"): Instant,
-    str: Text,
-    bool: Truth,
+    str: String,
+    bool: Boolean,
     int: fields.Integer,
     float: fields.Float,
     Decimal: Amount,
@@ -86,14 +86,14 @@ def _field(hint: Any, **options: Any) -> fields.Field[Any]:
         (inner,) = (part for part in parts if part is not NoneType)
         return _field(inner, allow_none=True, **options)
     if origin is Literal:
-        return Word(parts, **options)
+        return Choice(parts, **options)
     if origin in (tuple, list):
-        return Listed(_field(parts[0]), **options)
+        return Array(_field(parts[0]), **options)
     kind: Any = origin or hint
     if kind is Any:
         return fields.Raw(**{**options, "allow_none": True})
     if issubclass(kind, StrEnum):
-        return Word(tuple(member.value for member in kind), **options)
+        return Choice(tuple(member.value for member in kind), **options)
     for base in kind.__mro__:
         if base in _PLAIN:
             return _PLAIN[base](**options)

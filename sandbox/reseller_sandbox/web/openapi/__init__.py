@@ -26,7 +26,7 @@ from reseller_sandbox.web.fields import Digits, Shape, wire_fields
 from reseller_sandbox.web.headers import HEADERS
 from reseller_sandbox.web.interface import Endpoint, Interface
 from reseller_sandbox.web.openapi.glossary import Examples, Glossary
-from reseller_sandbox.web.openapi.schemas import Converter, asked, name_of, resource, resources
+from reseller_sandbox.web.openapi.schemas import Converter, name_of, request_schemas, resource, resources
 
 #: The keys that stand first in a document.
 _FIRST = ("openapi", "info", "servers", "security", "tags", "paths")
@@ -34,34 +34,34 @@ _FIRST = ("openapi", "info", "servers", "security", "tags", "paths")
 
 def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> dict[str, Any]:
     """Return the OpenAPI document of an interface that is served at ``server``."""
-    words, plugin = Glossary.of(type(interface)), MarshmallowPlugin(schema_name_resolver=name_of)
+    glossary, plugin = Glossary.of(type(interface)), MarshmallowPlugin(schema_name_resolver=name_of)
     plugin.Converter = Converter
     security = interface.security(assumed)
     spec = APISpec(
-        title=words.title,
-        version=words.version,
+        title=glossary.title,
+        version=glossary.version,
         openapi_version="3.1.0",
         plugins=[plugin],
-        info={"description": words.about},
-        tags=[{"name": name, "description": told} for name, told in resources(interface.endpoints).items()],
+        info={"description": glossary.about},
+        tags=[{"name": name, "description": about} for name, about in resources(interface.endpoints).items()],
         servers=[{"url": server}],
         security=[{name: [] for name in security}],
     )
-    for name, told in security.items():
-        scheme = {"type": "apiKey", "in": "header", "name": name, "description": told}
+    for name, description in security.items():
+        scheme = {"type": "apiKey", "in": "header", "name": name, "description": description}
         spec.components.security_scheme(name, scheme)
     converter: Any = plugin.converter
-    converter.assume(assumed, asked(interface.endpoints))
+    converter.assume(assumed, request_schemas(interface.endpoints))
     operations = Operations(interface, assumed, spec, converter)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # apispec warns if a schema is used both alone and as a list
         for endpoint in interface.endpoints:
             for path in endpoint.paths:
-                operation = operations.drawn(endpoint, path)
+                operation = operations.described(endpoint, path)
                 spec.path(path, operations={endpoint.method.lower(): operation})
     # a copy, because parts of it belong to the declarations
     document: dict[str, Any] = json.loads(json.dumps(spec.to_dict()))
-    words.put_into(document)
+    glossary.put_into(document)
     if assumed == Assumptions():  # the examples are recorded under the default assumptions
         Examples.of(type(interface)).put_into(document)
     return {key: document[key] for key in (*_FIRST, *document)}
@@ -82,19 +82,15 @@ def operation_id(endpoint: Endpoint, path: str) -> str:
     ``renewDomainByDomainName``.
     """
     first, *rest = re.split(r"[._]", endpoint.id.partition(".")[2])
-    word = first + "".join(part[:1].upper() + part[1:] for part in rest)
+    word = first + "".join(map(_titled, rest))
     if path == endpoint.paths[0]:
         return word
     places, default = _PLACE.findall(path), _PLACE.findall(endpoint.paths[0])
     if places == default:
         return f"{word}Also"
-    own = [place for place in places if place not in _everywhere(endpoint)]
-    return f"{word}By{'And'.join(map(_titled, own))}" if own else f"{word}All"
-
-
-def _everywhere(endpoint: Endpoint) -> set[str]:
-    """Return the placeholders that all paths of an operation have in common."""
-    return set.intersection(*(set(_PLACE.findall(path)) for path in endpoint.paths))
+    common = set.intersection(*(set(_PLACE.findall(path)) for path in endpoint.paths))
+    special = [place for place in places if place not in common]
+    return f"{word}By{'And'.join(map(_titled, special))}" if special else f"{word}All"
 
 
 def _titled(place: str) -> str:
@@ -114,21 +110,21 @@ class Operations:
         for name in interface.headers:
             spec.components.header(name, {"description": HEADERS[name], "schema": {"type": "string"}})
 
-    def drawn(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
+    def described(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
         """Return the OpenAPI operation of ``endpoint`` under ``path``."""
         summary, _, rest = docstring(endpoint.handle).replace("``", "`").partition("\n")
-        told: dict[str, Any] = {
+        operation: dict[str, Any] = {
             "operationId": operation_id(endpoint, path),
             OWN_ID: endpoint.id,
             "tags": [resource(endpoint)],
             "summary": summary,
             "description": rest.strip() or summary,
         }
-        told["parameters"] = self._parameters(endpoint, path)
+        operation["parameters"] = self._parameters(endpoint, path)
         if endpoint.body is not None:
-            told["requestBody"] = self._body(endpoint.body)
-        told["responses"] = self._responses(endpoint, told["operationId"], _narrow(endpoint, path))
-        return told
+            operation["requestBody"] = self._body(endpoint.body)
+        operation["responses"] = self._responses(endpoint, path, operation["operationId"])
+        return operation
 
     def _body(self, schema: Schema) -> dict[str, Any]:
         if isinstance(schema, Shape):
@@ -138,27 +134,27 @@ class Operations:
         kinds = self._interface.takes(self._assumed)
         return {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
 
-    def _responses(self, endpoint: Endpoint, operation: str, narrow: bool) -> dict[str, Any]:
-        refuses = (*endpoint.refuses, *((UNKNOWN_PATH,) if narrow else ()))
+    def _responses(self, endpoint: Endpoint, path: str, operation: str) -> dict[str, Any]:
+        refuses = (*endpoint.refuses, *((UNKNOWN_PATH,) if _has_digits(endpoint, path) else ()))
         by_status: defaultdict[int, list[Shown]] = defaultdict(list)
-        for one in self._shown(endpoint, (*self._interface.common, *refuses, *ANY_OPERATION)):
-            by_status[one.status].append(one)
-        own = {one.status for one in self._shown(endpoint, refuses)}
+        for error in self._shown(endpoint, (*self._interface.common, *refuses, *ANY_OPERATION)):
+            by_status[error.status].append(error)
+        own_statuses = {error.status for error in self._shown(endpoint, refuses)}
         responses = {str(endpoint.status): self._answer(endpoint)}
         resolve: Callable[[Any], Any] = self._converter.resolve_nested_schema
         for status, errors in sorted(by_status.items()):
-            lines = "\n".join(dict.fromkeys(f"* {one.line}" for one in errors))
-            whose = f"{operation[:1].upper()}{operation[1:]}" if status in own else ""
-            schema = self._error(f"{whose}Error{status}", errors)
-            known = responses.get(str(status))
-            if known is None:
+            lines = "\n".join(dict.fromkeys(f"* {error.line}" for error in errors))
+            prefix = f"{operation[:1].upper()}{operation[1:]}" if status in own_statuses else ""
+            schema = self._error(f"{prefix}Error{status}", errors)
+            success = responses.get(str(status))
+            if success is None:
                 responses[str(status)] = _content(lines, _JSON, schema)
             else:  # under ``always_200``, errors have the status of a success
-                known["description"] += f" Or one of these errors:\n\n{lines}"
-                held = known["content"][_JSON]
-                held["schema"] = {"anyOf": [resolve(held["schema"]), schema]}
-        for told in responses.values():
-            told["headers"] = {
+                success["description"] += f" Or one of these errors:\n\n{lines}"
+                content = success["content"][_JSON]
+                content["schema"] = {"anyOf": [resolve(content["schema"]), schema]}
+        for response in responses.values():
+            response["headers"] = {
                 name: {"$ref": f"#/components/headers/{name}"} for name in self._interface.headers
             }
         return responses
@@ -169,9 +165,9 @@ class Operations:
             return _content(words, "text/event-stream", endpoint.answer)
         answer = endpoint.answer
         shown = answer.shown(self._assumed) if isinstance(answer, Shape) else answer
-        told = _content("Done.", _JSON, shown)
-        told["content"] |= {form: {"schema": {"type": "string"}} for form in endpoint.forms if form != _JSON}
-        return told
+        done = _content("Done.", _JSON, shown)
+        done["content"] |= {form: {"schema": {"type": "string"}} for form in endpoint.forms if form != _JSON}
+        return done
 
     def _shown(self, endpoint: Endpoint, rules: Iterable[Rule]) -> Iterator[Shown]:
         for rule in rules:
@@ -180,17 +176,17 @@ class Operations:
     def _error(self, name: str, errors: list[Shown]) -> dict[str, Any]:
         """Return a reference to the error schema, a component called ``name``."""
         if name not in self._spec.components.schemas:
-            self._spec.components.schema(name, _narrowed(self._interface.error_shape, errors))
+            self._spec.components.schema(name, _limited(self._interface.error_shape, errors))
         return {"$ref": f"#/components/schemas/{name}"}
 
     def _parameters(self, endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
         in_path = _PLACE.findall(path)
         queried = wire_fields(endpoint.query)
-        known = {**wire_fields(self._interface.placeholders), **queried, **wire_fields(endpoint.path)}
-        needed = endpoint.query.needs(self._assumed) if isinstance(endpoint.query, Shape) else ()
-        found = [self._parameter(name, "path", known.get(name), True) for name in in_path]
-        return found + [
-            self._parameter(name, "query", field, name in needed or field.required)
+        fields = {**wire_fields(self._interface.placeholders), **queried, **wire_fields(endpoint.path)}
+        required = endpoint.query.needs(self._assumed) if isinstance(endpoint.query, Shape) else ()
+        parameters = [self._parameter(name, "path", fields.get(name), True) for name in in_path]
+        return parameters + [
+            self._parameter(name, "query", field, name in required or field.required)
             for name, field in queried.items()
             if name not in in_path
         ]
@@ -198,39 +194,39 @@ class Operations:
     def _parameter(self, name: str, place: str, field: Any, required: bool) -> dict[str, Any]:
         shape = {"type": "string"} if field is None else self._converter.field2property(field)
         about = shape.pop("description", "")
-        told = {"name": name, "in": place, "schema": shape}
+        parameter = {"name": name, "in": place, "schema": shape}
         return {
-            **told,
+            **parameter,
             **({"description": about} if about else {}),
             **({"required": True} if required else {}),
         }
 
 
-def _narrow(endpoint: Endpoint, path: str) -> bool:
+def _has_digits(endpoint: Endpoint, path: str) -> bool:
     """Whether a path has a placeholder for digits, so that other texts match no route."""
-    known = {**wire_fields(endpoint.query), **wire_fields(endpoint.path)}
-    return any(isinstance(known.get(name), Digits) for name in _PLACE.findall(path))
+    fields = {**wire_fields(endpoint.query), **wire_fields(endpoint.path)}
+    return any(isinstance(fields.get(name), Digits) for name in _PLACE.findall(path))
 
 
-def _narrowed(shape: Mapping[str, Any], errors: list[Shown]) -> dict[str, Any]:
+def _limited(shape: Mapping[str, Any], errors: list[Shown]) -> dict[str, Any]:
     """Return ``shape`` limited to the values that ``errors`` have in their bodies."""
     properties = dict(shape["properties"])
     for key in errors[0].body:
-        values = list(dict.fromkeys(one.body[key] for one in errors))
-        properties[key] = {**properties[key], **_one_of(values)}
+        values = list(dict.fromkeys(error.body[key] for error in errors))
+        properties[key] = {**properties[key], **_choice(values)}
     return {**shape, "properties": properties}
 
 
-def _one_of(values: list[Any]) -> dict[str, Any]:
+def _choice(values: list[Any]) -> dict[str, Any]:
     """Return a schema that allows only ``values``. A ``{placeholder}`` allows any text."""
     if not any(isinstance(value, str) and "{" in value for value in values):
         return {"enum": values}
-    told = (_PLACE_LEFT.sub(r"[\\s\\S]*", re.escape(value).replace("\\ ", " ")) for value in values)
-    return {"pattern": f"^({'|'.join(told)})$"}
+    patterns = (_ESCAPED_PLACE.sub(r"[\\s\\S]*", re.escape(value).replace("\\ ", " ")) for value in values)
+    return {"pattern": f"^({'|'.join(patterns)})$"}
 
 
 #: A placeholder in an escaped text.
-_PLACE_LEFT = re.compile(r"\\\{\w+\\\}")
+_ESCAPED_PLACE = re.compile(r"\\\{\w+\\\}")
 
 
 def _content(description: str, form: str, schema: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 import yaml
@@ -39,20 +40,21 @@ class Glossary:
     @classmethod
     def of(cls, interface: type[Interface]) -> Glossary:
         """Return the glossary of an interface."""
-        told = yaml.safe_load(beside(interface, "glossary.yaml"))
-        return cls(**{"links": {}, **told})
+        values = yaml.safe_load(beside(interface, "glossary.yaml"))
+        return cls(**{"links": {}, **values})
 
     def put_into(self, document: dict[str, Any]) -> None:
         """Describe the properties and parameters of a document, and link its operations."""
         for name, schema in document["components"].get("schemas", {}).items():
             self._describe(name, schema)
-        operations = {one["operationId"]: one for _, one in operations_of(document)}
+        operations = {operation["operationId"]: operation for operation in operations_of(document)}
         for operation in operations.values():
-            for one in operation["parameters"]:
-                one.setdefault("description", self.terms.get(one["name"], ""))
+            for parameter in operation["parameters"]:
+                parameter.setdefault("description", self.terms.get(parameter["name"], ""))
         for name in self.links.keys() & operations.keys():
-            before, following = operations[name], (one for one in self.links[name] if one in operations)
-            links = {one: _link(before, operations[one], document) for one in following}
+            before = operations[name]
+            targets = [target for target in self.links[name] if target in operations]
+            links = {target: _link(before, operations[target], document) for target in targets}
             _first(before["responses"])["links"] = links
 
     def _describe(self, name: str, schema: Any) -> None:
@@ -66,11 +68,9 @@ class Glossary:
                 self._describe(name, inner)
 
 
-def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the operations of a document, each after its path."""
-    for path, row in document["paths"].items():
-        for operation in row.values():
-            yield path, operation
+def operations_of(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return the operations of a document."""
+    return chain.from_iterable(path.values() for path in document["paths"].values())
 
 
 def _first(responses: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -82,16 +82,20 @@ def _link(before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping
 
     It fills the path parameters of ``after`` from the response, the path or the body of ``before``.
     """
-    known: dict[str, str] = {}
-    for where, said in (("request", before.get("requestBody")), ("response", _first(before["responses"]))):
-        if said is not None:
-            schema = said["content"]["application/json"]["schema"]
-            known |= {name: f"${where}.body#{at}" for name, at in _pointers(schema, document)}
-        if where == "request":
-            known |= {one["name"]: f"$request.path.{one['name']}" for one in before["parameters"]}
-    wanted = [one["name"] for one in after["parameters"] if one["in"] == "path"]
-    told = {name: known[name if name in known else "name"] for name in wanted}
-    return {"operationId": after["operationId"], "parameters": told}
+    sources = _body_sources("request", before.get("requestBody"), document)
+    sources |= {sent["name"]: f"$request.path.{sent['name']}" for sent in before["parameters"]}
+    sources |= _body_sources("response", _first(before["responses"]), document)
+    names = [parameter["name"] for parameter in after["parameters"] if parameter["in"] == "path"]
+    parameters = {name: sources[name if name in sources else "name"] for name in names}
+    return {"operationId": after["operationId"], "parameters": parameters}
+
+
+def _body_sources(message: str, body: Any, document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the link expressions of the keys in the body of a request or a response."""
+    if body is None:
+        return {}
+    schema = body["content"]["application/json"]["schema"]
+    return {name: f"${message}.body#{pointer}" for name, pointer in _pointers(schema, document)}
 
 
 def _pointers(
@@ -99,8 +103,8 @@ def _pointers(
 ) -> Iterator[tuple[str, str]]:
     """Yield the keys of an object with their JSON pointers, inner objects first."""
     name = re.sub(".*/", "", schema.get("$ref", ""))
-    found = document["components"]["schemas"][name] if name else schema
-    for key, inner in found.get("properties", {}).items():
+    shape = document["components"]["schemas"][name] if name else schema
+    for key, inner in shape.get("properties", {}).items():
         if not at:
             yield from _pointers(inner, document, f"/{key}")
         yield key, f"{at}/{key}"
@@ -127,25 +131,26 @@ class Examples:
         if self.errors:
             named = {key_of(name): {"value": body} for name, body in self.errors.items()}
             document["components"]["examples"] = named
-        for _, operation in operations_of(document):
+        for operation in operations_of(document):
             self._put_into(operation)
 
     def _put_into(self, operation: dict[str, Any]) -> None:
         example = self.operations.get(operation["operationId"], {})
-        for one in operation["parameters"]:
-            if one["name"] in example.get("parameters", {}):
-                one["example"] = example["parameters"][one["name"]]
+        for parameter in operation["parameters"]:
+            if parameter["name"] in example.get("parameters", {}):
+                parameter["example"] = example["parameters"][parameter["name"]]
         if "body" in example:
             operation["requestBody"]["content"]["application/json"]["example"] = example["body"]
         answer, *refusals = operation["responses"].values()
         if "answer" in example:
             answer["content"]["application/json"]["example"] = example["answer"]
-        for said in refusals:
-            names = re.findall(r"^\* `(.*?)`", said["description"], re.MULTILINE)
-            shown = {key_of(name): {"$ref": f"#/components/examples/{key_of(name)}"} for name in names}
-            known = {key: one for key, one in shown.items() if key in map(key_of, self.errors)}
-            if known:
-                said["content"]["application/json"]["examples"] = known
+        documented = set(map(key_of, self.errors))
+        for refusal in refusals:
+            names = re.findall(r"^\* `(.*?)`", refusal["description"], re.MULTILINE)
+            keys = [key for key in map(key_of, names) if key in documented]
+            if keys:
+                references = {key: {"$ref": f"#/components/examples/{key}"} for key in keys}
+                refusal["content"]["application/json"]["examples"] = references
 
 
 def key_of(name: str) -> str:

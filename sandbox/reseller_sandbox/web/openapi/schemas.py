@@ -20,52 +20,53 @@ from reseller_sandbox.web.interface import Endpoint
 class Converter(OpenAPIConverter):
     """Converts the schemas of requests and responses under the assumptions."""
 
-    def assume(self, assumed: Assumptions, asked: frozenset[type[Schema]]) -> None:
+    def assume(self, assumed: Assumptions, in_requests: frozenset[type[Schema]]) -> None:
         """Set the assumptions and the schema classes of requests."""
         self._assumed = assumed
-        self._asked = asked
+        self._in_requests = in_requests
         self.add_attribute_function(self._own_shape)  # type: ignore[no-untyped-call]
 
     def schema2jsonschema(self, schema: Any) -> dict[str, Any]:
         """Return the JSON Schema of an object, with description and required keys."""
-        told: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
-        made = resolve_schema_instance(schema)
-        words = _plain(docstring(getattr(made, "record", type(made))).partition("\n\n")[0])
-        if isinstance(made, Shape):
-            told["required"] = self._required(made, told)
-            told |= _either(made.spelt)
-            if type(made) in self._asked:
-                needed = (*told["required"], *made.spelt)
-                told["properties"] = {
+        described: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
+        instance = resolve_schema_instance(schema)
+        words = _plain(docstring(getattr(instance, "record", type(instance))).partition("\n\n")[0])
+        if isinstance(instance, Shape):
+            described["required"] = self._required(instance, described)
+            described |= _either(instance.spelt)
+            if type(instance) in self._in_requests:
+                needed = (*described["required"], *instance.spelt)
+                described["properties"] = {
                     name: shape if name in needed else _or_null(shape)
-                    for name, shape in told["properties"].items()
+                    for name, shape in described["properties"].items()
                 }
-        told = {key: value for key, value in told.items() if key != "required" or value}
-        return {**({"description": words} if words else {}), **told}
+        described = {key: value for key, value in described.items() if key != "required" or value}
+        return {**({"description": words} if words else {}), **described}
 
-    def _required(self, schema: Shape, told: Mapping[str, Any]) -> list[str]:
-        if type(schema) in self._asked:
+    def _required(self, schema: Shape, described: Mapping[str, Any]) -> list[str]:
+        if type(schema) in self._in_requests:
             needed = list(schema.needs(self._assumed))
             for name in needed:
-                if "string" in told["properties"][name].get("type", ""):
-                    told["properties"][name]["minLength"] = 1  # an empty string counts as missing
+                if "string" in described["properties"][name].get("type", ""):
+                    described["properties"][name]["minLength"] = 1  # an empty string counts as missing
             return needed
-        spared = schema.lacks(self._assumed)
-        return [name for name in told["properties"] if name not in spared]
+        optional = schema.lacks(self._assumed)
+        return [name for name in described["properties"] if name not in optional]
 
     def _own_shape(self, field: Any, ret: Mapping[str, Any], **__: Any) -> Mapping[str, Any]:
         """Return a field's own schema and the limits from validators that apispec ignores."""
         under = getattr(field, "shape_under", None)
-        told = dict(getattr(field, "shape", {}) if under is None else under(self._assumed))
-        types = told.get("type", [])
+        shape = dict(getattr(field, "shape", {}) if under is None else under(self._assumed))
+        types = shape.get("type", [])
         if field.allow_none and types:
-            told["type"] = [*([types] if isinstance(types, str) else types), "null"]
+            shape["type"] = [*([types] if isinstance(types, str) else types), "null"]
         if sound in field.validators:
-            told["maxLength"] = text_checks.LONGEST
-        for one in field.validators:
-            if isinstance(one, validate.Regexp):
-                told["pattern"] = _everywhere(str(one.regex.pattern))
-        return {**told, **({"description": _plain(ret["description"])} if "description" in ret else {})}
+            shape["maxLength"] = text_checks.LONGEST
+        for validator in field.validators:
+            if isinstance(validator, validate.Regexp):
+                # JSON Schema searches, and Python matches the beginning
+                shape["pattern"] = f"^(?:{validator.regex.pattern!s})".replace(r"\Z", "$")
+        return {**shape, **({"description": _plain(ret["description"])} if "description" in ret else {})}
 
 
 def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
@@ -76,11 +77,6 @@ def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
     types = shape["type"] if isinstance(shape["type"], list) else [shape["type"]]
     choices = {"enum": [*shape["enum"], None]} if "enum" in shape else {}
     return {**shape, "type": [*types, "null"], **choices}
-
-
-def _everywhere(pattern: str) -> str:
-    """Return a Python pattern that matches the beginning of a text for JSON Schema."""
-    return f"^(?:{pattern})".replace(r"\Z", "$")
 
 
 def _either(spelt: tuple[str, ...]) -> dict[str, Any]:
@@ -96,9 +92,9 @@ def name_of(schema: Any) -> str:
     return str((schema if isinstance(schema, type) else type(schema)).__name__)
 
 
-def asked(endpoints: Iterable[Endpoint]) -> frozenset[type[Schema]]:
+def request_schemas(endpoints: Iterable[Endpoint]) -> frozenset[type[Schema]]:
     """Return the classes of all objects in request bodies."""
-    return frozenset(found for one in endpoints for found in _within(one.body))
+    return frozenset(schema for endpoint in endpoints for schema in _within(endpoint.body))
 
 
 def _within(schema: Schema | None) -> Iterator[type[Schema]]:
@@ -121,7 +117,10 @@ def resource(endpoint: Endpoint) -> str:
 
 def resources(endpoints: Iterable[Endpoint]) -> dict[str, str]:
     """Return the names and descriptions of the operations' resources."""
-    return {resource(one): _plain(docstring(_subject(one)).partition("\n\n")[0]) for one in endpoints}
+    return {
+        resource(endpoint): _plain(docstring(_subject(endpoint)).partition("\n\n")[0])
+        for endpoint in endpoints
+    }
 
 
 def _subject(endpoint: Endpoint) -> Any:
