@@ -170,7 +170,7 @@ def test_the_schema_of_a_price_allows_the_prices_that_the_server_accepts(
             assert answer.error == (None if number < len(allowed) else "invalid_parameter")
 
 
-def test_null_is_documented_and_is_the_same_as_nothing(subtests: pytest.Subtests) -> None:
+def test_null_is_documented_and_means_the_same_as_a_missing_key(subtests: pytest.Subtests) -> None:
     sandbox = Sandbox(V2_REGISTRY)
     client = Client(InProcess(sandbox.app), sandbox.account().token)
     for operation, keys in {

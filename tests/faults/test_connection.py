@@ -93,9 +93,7 @@ def test_a_delayed_request_is_numbered_at_the_time_of_its_effect(dial: Dialler, 
     assert [(entry.id, entry.fault) for entry in served.journal] == [("r1", None), ("r2", "latency")]
 
 
-def test_a_delayed_operation_never_happens_in_a_world_that_was_taken_back(
-    served: Sandbox, dial: Dialler
-) -> None:
+def test_a_delayed_operation_is_dropped_if_its_world_is_rewound(served: Sandbox, dial: Dialler) -> None:
     for undo in (lambda: served.reset(), lambda: served.restore("clean")):
         served.snapshot("clean")
         connection = send_delayed(served, dial)

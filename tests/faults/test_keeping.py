@@ -80,7 +80,7 @@ def test_a_paused_rule_does_not_apply_and_keeps_its_counts(sandbox: Sandbox, cli
     assert all(rule.paused for rule in sandbox.faults.preset("flaky", paused=True).rules)
 
 
-def test_listed_rules_can_be_sent_back_and_begin_to_count_anew(sandbox: Sandbox, client: Any) -> None:
+def test_listed_rules_can_be_sent_back_and_their_counts_start_at_zero(sandbox: Sandbox, client: Any) -> None:
     body = {"no": "İ: {'\"-#\x00\u2028", "many": [True, None, 10**30, 0.000000125]}
     rules = [
         {"kind": "error", "status": 500, "when": {"times": 2, "chance": 1, "until": "2040-01-01"}},

@@ -166,7 +166,7 @@ def test_no_rule_is_tried_after_a_decisive_rule(sandbox: Sandbox, client: Any, s
             assert [(rule.matched, rule.applied) for rule in sandbox.faults.list()] == [(1, 1), (0, 0)]
 
 
-def test_chance_depends_on_the_seed_and_the_name_alone(make: Make) -> None:
+def test_chance_depends_only_on_the_seed_and_the_name(make: Make) -> None:
     """A rule that matches no request changes nothing for the rules after it."""
 
     def drawn(seed: str = "one", name: str = "now-and-then", more: Any = ()) -> str:

@@ -45,7 +45,7 @@ def test_control_is_guarded_on_a_public_address(guarded: Callable[..., Guarded])
 def test_the_command_line_refuses_to_start_without_a_guard() -> None:
     for options, *words in (
         (["--host", "0.0.0.0"], "--control-token", "--control-open"),
-        (["--host", "no.such.host.invalid"], "there is no host"),
+        (["--host", "no.such.host.invalid"], "does not exist"),
         (["--control-token", "two words"], "printable ASCII"),
         (["--control-token", TOKEN, "--control-open"], "cannot be combined"),
     ):

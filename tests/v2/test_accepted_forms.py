@@ -99,7 +99,7 @@ def test_a_host_is_named_by_its_label_or_in_full_in_every_operation(main: Client
         assert done(main.post(path, {"ip": ["type=>v4,ip=>192.0.2.1", "type=>v6,ip=>2001:db8::1"]}))
 
 
-def test_an_address_is_an_object_or_words(sandbox: Sandbox, main: Client) -> None:
+def test_an_address_is_an_object_or_a_string(sandbox: Sandbox, main: Client) -> None:
     same = {"type": "v6", "ip": "2001:db8::7"}
     for entry in ("type=>v6,ip=>2001:DB8:0::7", same, "ip=>2001:db8::7, type=>v6"):
         sandbox.reset()
@@ -157,7 +157,7 @@ def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests) -> Non
 # Names, ids and handles
 
 
-def test_names_and_handles_and_customer_ids_are_checked(sandbox: Sandbox, main: Client, subtests) -> None:
+def test_names_handles_and_customer_ids_are_validated(sandbox: Sandbox, main: Client, subtests) -> None:
     for name in ("NEW.com", "new.COM."):
         sandbox.reset()
         assert done(main.post(f"/domain/{name}", NAME))
@@ -230,7 +230,7 @@ def test_every_body_has_the_same_effect_as_a_form(make: Make, subtests) -> None:
                 assert effects[0] == effects[1]
 
 
-def test_an_array_in_a_form_is_counted_or_not_and_in_any_order(forms: Client) -> None:
+def test_an_array_in_a_form_has_indexes_or_none_in_any_order(forms: Client) -> None:
     roles = "&".join(f"contact_{role}=MAIN" for role in ("admin", "billing", "registrant", "tech"))
     for number, ns in enumerate(
         (

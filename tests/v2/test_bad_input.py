@@ -71,7 +71,7 @@ def send(sandbox: Sandbox, operation: str, ask: Ask, content_type: tuple[str, st
 
 
 @pytest.mark.parametrize("operation", WITH_BODY)
-def test_a_body_without_a_needed_key_or_with_any_value_has_a_documented_answer(
+def test_a_body_without_a_required_key_or_with_any_value_has_a_documented_answer(
     sandbox: Sandbox, operation: str
 ) -> None:
     """Each value of a body is replaced by every eleventh wrong value, at another offset for each place."""

@@ -10,7 +10,7 @@ from tests.v2.client import Client, done, refusal
 from tests.v2.works import WORKS
 
 
-def test_a_transfer_comes_in_with_a_year_more(sandbox: Sandbox, main: Client, other: Client) -> None:
+def test_an_incoming_transfer_adds_a_year(sandbox: Sandbox, main: Client, other: Client) -> None:
     expires = sandbox.names["theirs.com"].expires
     assert done(main.post("/domain/theirs.com/transfer", {"transfer_code": "let-me-in", "customer_id": 8}))
     assert main.get("/domain/theirs.com").json["status"] == "1"
@@ -22,7 +22,7 @@ def test_a_transfer_comes_in_with_a_year_more(sandbox: Sandbox, main: Client, ot
     assert refusal(other.get("/domain/theirs.com"))[0] == 404
 
 
-def test_a_number_can_be_a_code_and_no_answer_has_a_secret(sandbox: Sandbox, main: Client) -> None:
+def test_an_auth_code_can_be_a_number_and_no_answer_contains_a_secret(sandbox: Sandbox, main: Client) -> None:
     edit(sandbox, {"domains": {"theirs.com": {"auth_code": "123456"}}})
     answer = main.post("/domain/theirs.com/transfer", {"transfer_code": "my-guess"})
     shown = answer.raw.decode() + str(answer.headers)

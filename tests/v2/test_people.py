@@ -106,7 +106,9 @@ def test_a_deleted_customer_leaves_its_contacts_and_its_names_in_removal(
     assert done(main.get("/contact/OWNER"))
 
 
-def test_a_customer_without_effect_is_reported(sandbox: Sandbox, main: Client, poor: Client) -> None:
+def test_a_customer_id_without_effect_is_reported_as_ignored(
+    sandbox: Sandbox, main: Client, poor: Client
+) -> None:
     """An account that is no reseller has no customers, and an edited contact keeps its own."""
     sandbox.simulate.adjust_balance("poor", to=100)
     name = {**NAME, **dict.fromkeys(ROLES, "POOR"), "customer_id": 7}

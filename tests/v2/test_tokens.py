@@ -37,7 +37,9 @@ def test_each_world_has_its_own_token_headers(make: Make) -> None:
         assert fork.client().get(f"/V2.0{CHECK}").status_code == 200
 
 
-def test_a_credential_that_is_not_a_token_is_named(main: Client, sandbox: Sandbox) -> None:
+def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_token(
+    main: Client, sandbox: Sandbox
+) -> None:
     for token, shown, reason in [
         ("main-key", "ma***ey", "it is the v3 API key of the account main"),
         ("main-secret", "ma***et", "it is the v3 secret of the account main"),

@@ -360,7 +360,7 @@ def values_of(sandbox: Sandbox, name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [*CHECKS, *FACTS])
-def test_a_value_has_the_described_effect_and_is_named(
+def test_an_assumption_has_the_described_effect_and_the_answer_names_it(
     make: Make, name: str, subtests: pytest.Subtests
 ) -> None:
     for value in values_of(make(), name):
@@ -382,7 +382,7 @@ def test_every_assumption_about_v3_has_a_check(sandbox: Sandbox) -> None:
     assert rest == {"v3.signature.endpoint", "v3.signature.payload", "v3.signature.query"}
 
 
-def test_the_observed_profile_departs_in_three_assumptions_and_a_setting_by_name_wins(make: Make) -> None:
+def test_the_observed_profile_differs_in_three_assumptions_and_a_named_setting_wins(make: Make) -> None:
     rows = make(profile="observed").assumptions.list().assumptions
     assert {row.name: row.value for row in rows if row.name[:2] == "v3" and row.value != row.default} == {
         "v3.signature.endpoint": "url",

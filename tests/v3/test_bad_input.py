@@ -69,7 +69,7 @@ def assert_civil(sandbox: Sandbox, before: str, answer: Answer) -> None:
         assert contents(sandbox) == before
 
 
-def test_a_good_body_is_accepted_and_refused_without_a_needed_key(
+def test_a_valid_body_is_accepted_and_is_refused_without_a_required_key(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     for operation, body in GOOD.items():
@@ -104,7 +104,7 @@ def test_a_broken_body_is_refused_by_every_operation(
     assert contents(sandbox) == before
 
 
-def test_a_mistake_is_named_by_its_place(api: Api) -> None:
+def test_the_refusal_names_the_place_of_a_mistake(api: Api) -> None:
     create = f"{DOMAINS}/createDomain"
     for requirements, problem in [
         ({"license": 1}, ".license must be a string, not 1."),

@@ -148,7 +148,7 @@ def test_a_host_in_use_stays_and_five_of_its_names_are_listed(api: Api, other: A
     assert "active.com, user0.com" in api.delete(f"{GLUE}/ns1").message
 
 
-def test_a_licence_is_kept_in_a_zone_with_licences(sandbox: Sandbox, api: Api) -> None:
+def test_a_licence_is_stored_in_a_zone_with_licences(sandbox: Sandbox, api: Api) -> None:
     requirements = {"tldRequirements": {"license": "654321", "other": "x"}}
     for name, licence in {"new.com.ua": "654321", "new.com": ""}.items():
         assert api.post(f"{D}/createDomain", {"domain": {"domainName": name}, **requirements}).status == 200

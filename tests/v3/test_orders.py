@@ -25,7 +25,7 @@ def ask(api: Api, name: str = "theirs.com", code: object = "let-me-in", **more: 
     return api.post(f"{D}/requestTransfer", {"domain": domain, "authCode": code, **more})
 
 
-def test_an_agreed_price_counts_by_its_amount_in_any_spelling(sandbox: Sandbox, api: Api) -> None:
+def test_an_agreed_price_is_compared_by_amount_in_any_spelling(sandbox: Sandbox, api: Api) -> None:
     sandbox.simulate.set_premium("rare.com", registration=500, renewal=300, transfer=200)
     for wrong in ("500.001", 499.99, "500.000001", 5, 10**12, "9" * 60):
         assert create(api, "rare.com", 1, wrong).error == "price_mismatch", wrong
@@ -49,7 +49,7 @@ def test_a_new_registrant_costs_the_price_of_the_zone_once(sandbox: Sandbox, api
         assert balance(sandbox) == Decimal("9997.50"), (again, country)
 
 
-def test_a_name_arrives_with_the_settings_of_its_request(api: Api, other: Api) -> None:
+def test_a_transferred_domain_has_the_settings_of_its_request(api: Api, other: Api) -> None:
     servers = ["ns1.elsewhere.net", "ns2.elsewhere.net"]
     switches = {"privacyEnabled": True, "lockedEnabled": True, "autorenewEnabled": True}
     contacts = {"reg-contact": person("Ann")}
@@ -62,7 +62,9 @@ def test_a_name_arrives_with_the_settings_of_its_request(api: Api, other: Api) -
     assert got["contacts"]["tech-contact"]["name"] == "Main Holder"
 
 
-def test_a_name_arrives_with_its_hosts_and_servers_and_without_its_other_settings(sandbox: Sandbox) -> None:
+def test_a_transferred_domain_keeps_its_hosts_and_name_servers_and_no_other_settings(
+    sandbox: Sandbox,
+) -> None:
     edit_name(sandbox, "theirs.com", flags=["client_hold"], privacy=True, autorenew=True)
     api, other = connect(sandbox), connect(sandbox, "other")
     ask(api)
@@ -78,7 +80,7 @@ def test_a_name_arrives_with_its_hosts_and_servers_and_without_its_other_setting
     assert api.get(f"{D}/getAuthcode/theirs.com").json["authCode"] != "let-me-in"
 
 
-def test_only_the_very_code_is_accepted_and_not_shown(sandbox: Sandbox, api: Api) -> None:
+def test_only_the_exact_auth_code_is_accepted_and_it_is_never_shown(sandbox: Sandbox, api: Api) -> None:
     for code in ("", "LET-ME-IN", "let-me-in ", "let-me-i", 0, "λ"):
         answer = ask(api, code=code)
         assert (answer.status, answer.error) == (403, "wrong_auth_code"), code

@@ -108,7 +108,7 @@ def test_a_contact_may_be_sent_in_part_if_no_field_is_required(make: Make) -> No
     assert new == {**dict.fromkeys(kept, ""), "name": "Ann"}
 
 
-def test_a_field_that_is_kept_need_not_be_valid_in_v3(sandbox: Sandbox, api: Api) -> None:
+def test_an_unchanged_contact_field_need_not_be_valid_in_v3(sandbox: Sandbox, api: Api) -> None:
     edit(sandbox, {"accounts": {"main": {"contact": {"fax": "(044) 123-45-67"}}}})
     shown = set_tech(api, name="Tim").json["domain"]["contacts"]["tech-contact"]
     assert (shown["name"], shown["fax"]) == ("Tim", "(044) 123-45-67")

@@ -413,7 +413,7 @@ DECISIONS = ("v3.approveTransfer", "v3.rejectTransfer", "v3.cancelTransfer")
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_an_operation_is_possible_at_its_stages_alone(
+def test_an_operation_is_possible_only_in_its_stages(
     sandbox: Sandbox, stage: str, subtests: pytest.Subtests
 ) -> None:
     name = "arriving.com" if stage == "arriving" else "active.com"

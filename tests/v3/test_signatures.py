@@ -82,7 +82,7 @@ READINGS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def test_a_reading_can_be_demanded_and_another_is_named_in_the_refusal(
+def test_a_reading_can_be_required_and_the_refusal_names_the_other_reading(
     make: Make, subtests: pytest.Subtests
 ) -> None:
     for assumption, readings in READINGS.items():
@@ -150,7 +150,7 @@ def test_the_host_may_be_that_of_a_proxy_or_of_a_configured_public_url(sandbox: 
         assert send(sandbox, f"/_worlds/default{LIST}", signed).status == 200
 
 
-def test_the_very_bytes_of_a_body_are_signed(make: Make) -> None:
+def test_the_exact_bytes_of_a_body_are_signed(make: Make) -> None:
     for payload in ("any", "raw", "empty_object"):
         sandbox = make(assume={"v3.signature.payload": payload})
         for raw in (
@@ -268,7 +268,7 @@ def test_missing_elements_are_named_with_the_option_for_another_prefix(sandbox: 
     assert (refused.error, "X-ACME-APIKEY" in refused.message) == ("credentials_missing", True)
 
 
-def test_a_credential_that_is_not_a_key_is_named_and_not_repeated(sandbox: Sandbox) -> None:
+def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_key(sandbox: Sandbox) -> None:
     for key, reason in {
         SECRET: "No account has the API key 'ma***et': it is the v3 secret of the account main.",
         TOKEN: "No account has the API key 'ma***en': it is the v2.0 token of the account main.",

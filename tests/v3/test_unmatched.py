@@ -37,7 +37,7 @@ NEAREST_IN_V2 = [
 ]
 
 
-def test_an_unknown_path_is_answered_with_the_nearest_of_its_interface(
+def test_an_unknown_path_is_answered_with_the_most_similar_operations_of_its_interface(
     wire: Api, subtests: pytest.Subtests
 ) -> None:
     for method, target, nearest in NEAREST:

@@ -17,6 +17,7 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.access_control import Gate
 from reseller_sandbox.web.context import RequestContext
+from reseller_sandbox.web.errors import ErrorEntry
 from reseller_sandbox.web.headers import WORLD
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.reading import load
@@ -175,6 +176,6 @@ class Control(Interface):
         """Return the gate's credential headers with their descriptions."""
         return dict.fromkeys(self.gate.credentials, "The control token that the server was started with.")
 
-    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[errors.Shown]:  # noqa: ARG002
+    def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002
         """Return the only error of a rule."""
-        return [errors.shown(rule, self.wording)]
+        return [errors.documented_error(rule, self.wording)]

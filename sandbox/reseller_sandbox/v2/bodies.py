@@ -103,7 +103,7 @@ def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[s
     Raise ``missing_parameter``, then ``invalid_parameter``. The refusal's fact ``field`` is the first
     invalid key in the schema's order, and ``value`` is its value.
     """
-    for key in schema.needs(assumed):
+    for key in schema.required_keys(assumed):
         if body.get(key) in (None, "", [], {}):
             raise Refused(MISSING_PARAMETER, field=key)
     try:

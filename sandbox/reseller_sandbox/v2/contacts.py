@@ -42,11 +42,11 @@ class ContactChange(Shape):
     region = ContactString()
     zip = StringOrInteger()
 
-    def more(self, world: World) -> Collection[str]:
+    def additional_keys(self, world: World) -> Collection[str]:
         """Return the extra parameters that the registry knows."""
         return tuple(dict(world.state.contact_params))
 
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+    def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that ``v2.contact.required`` asks for."""
         spared = ("company", "fax", "region") if assumed.contact_required == "postal" else ()
         return tuple(name for name in self.fields if name in CARD_FIELDS and name not in spared)

@@ -14,7 +14,14 @@ from reseller_sandbox.registry.model import CARD_FIELDS, Customer
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
 from reseller_sandbox.v2.shapes import Done, Told, done
-from reseller_sandbox.web.fields import ContactString, InnerObject, Shape, String, sound, wire_fields
+from reseller_sandbox.web.fields import (
+    ContactString,
+    InnerObject,
+    Shape,
+    String,
+    require_plain_text,
+    wire_fields,
+)
 from reseller_sandbox.web.interface import Call, refuses, route
 
 _ALL = "/{version}/customer"
@@ -36,13 +43,13 @@ class CustomerWanted(Shape):
     lang = String(validate=_LANGUAGE)
     mail = ContactString()
     name = ContactString()
-    password = String(validate=sound)
+    password = String(validate=require_plain_text)
     phone = ContactString(any_phone=True)
-    post_address = String(data_key="post_adress", validate=sound)
+    post_address = String(data_key="post_adress", validate=require_plain_text)
     region = ContactString()
     zip = Number(validate=_POSITIVE)
 
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+    def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that ``v2.customer.required`` asks for."""
         match assumed.customer_required:
             case "mail_and_name":
@@ -63,7 +70,7 @@ class CustomerChange(CustomerWanted):
 
     customer_id = Number()
 
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+    def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
         """Return no keys. The operation itself checks for the identifying key."""
         return ()
 
@@ -136,7 +143,7 @@ def info(call: Call) -> dict[str, Any]:
 
     A postal code that is not a number is shown as 0.
     """
-    customer = _asked(call)
+    customer = _requested(call)
     code = customer.card.zip
     data = {
         **{name: getattr(customer.card, name) for name in CARD_FIELDS},
@@ -151,10 +158,10 @@ def info(call: Call) -> dict[str, Any]:
 @route("v2.customer.delete", "DELETE", _ONE, answer=Told())
 def delete(call: Call) -> dict[str, Any]:
     """Delete a customer that has no active orders."""
-    customers.delete(call.draft, _asked(call))
+    customers.delete(call.draft, _requested(call))
     return done(msg="The customer is deleted")
 
 
-def _asked(call: Call) -> Customer:
+def _requested(call: Call) -> Customer:
     number = customers.parse_id(call.arguments["customer_id"])
     return customers.own(call.draft.state, call.account, number)

@@ -22,11 +22,11 @@ from reseller_sandbox.v2.shapes import (
     PERIOD,
     Done,
     done,
-    handles_asked,
     own_order,
+    render_name,
+    requested_handles,
+    requested_servers,
     reseller_customer,
-    servers_asked,
-    shown,
 )
 from reseller_sandbox.web.fields import Array, InnerObject, Shape, Shaped, SpacedInstant, String, Years
 from reseller_sandbox.web.interface import Call, refuses, route
@@ -79,7 +79,7 @@ class Delegation(fields.Field[list[str]]):
     }
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[str]:  # noqa: ARG002
-        servers = servers_asked(value.get("array") if isinstance(value, Mapping) else value)
+        servers = requested_servers(value.get("array") if isinstance(value, Mapping) else value)
         if not servers:
             raise Refused(MISSING_PARAMETER, field="ns")
         return servers
@@ -99,7 +99,7 @@ class NameWanted(Shape):
     ns = Delegation(required=True)
     period = Number(required=True, metadata=Years.shape)
 
-    def more(self, world: World) -> Collection[str]:
+    def additional_keys(self, world: World) -> Collection[str]:
         """Return the key of the licence."""
         return (world.assumptions.license,)
 
@@ -136,7 +136,7 @@ def register(call: Call) -> dict[str, Any]:
         registration.Registration(
             name=parse_name(call.arguments["domain_name"]),
             years=call.arguments["period"],
-            contacts=handles_asked(call.arguments),
+            contacts=requested_handles(call.arguments),
             nameservers=call.arguments["ns"],
             customer_id=reseller_customer(call),
             requirements=call.arguments["requirements"],
@@ -184,7 +184,7 @@ class DomainFound(Domain):
     code = fields.Integer()
     data = InnerObject(Domain)
 
-    def shown(self, assumed: Assumptions) -> Shape:
+    def response_schema(self, assumed: Assumptions) -> Shape:
         """Return the schema that the assumption chooses."""
         return Domain() if assumed.domain_info_shape == "bare" else DomainEnvelope()
 
@@ -194,13 +194,13 @@ class DomainFound(Domain):
 def info(call: Call) -> dict[str, Any]:
     """Return a domain with its contacts, dates, name servers and status."""
     order = own_order(call)
-    asked = call.arguments["domain_name"]
+    spelling = call.arguments["domain_name"]
     handles = {CONTACT_KEYS[role]: getattr(order.contacts, role) for role in ROLES}
     domain = {
         **handles,
         "date_created": order.created,
         "date_end": order.expires,
-        "ns": [shown(call, server, asked) for server in order.nameservers],
+        "ns": [render_name(call, server, spelling) for server in order.nameservers],
         "status": status(call, order),
     }
     return domain if call.assumed.domain_info_shape == "bare" else done(data=domain)

@@ -12,7 +12,15 @@ from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, Bit
-from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
+from reseller_sandbox.v2.shapes import (
+    FOUND,
+    NAME_PATH,
+    Done,
+    done,
+    own_order,
+    requested_handles,
+    requested_servers,
+)
 from reseller_sandbox.web.fields import Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
@@ -29,7 +37,7 @@ class Changes(Shape):
     contact_billing = String()
     contact_registrant = String()
     contact_tech = String()
-    ns = AddAndDelete(servers_asked, {"type": "array", "items": {"type": "string"}})
+    ns = AddAndDelete(requested_servers, {"type": "array", "items": {"type": "string"}})
 
     @post_load
     def require_change(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -60,7 +68,7 @@ def edit(call: Call) -> dict[str, Any]:
     servers = call.arguments.get("ns", {})
     changes = orders.Edit(
         flags={flag: bool(call.arguments[flag]) for flag in Flag if flag in call.arguments},
-        contacts=handles_asked(call.arguments),
+        contacts=requested_handles(call.arguments),
         add=servers.get("add", ()),
         remove=servers.get("del", ()),
     )

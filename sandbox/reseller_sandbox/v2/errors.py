@@ -15,7 +15,7 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused, Rule, Term, Wording
 from reseller_sandbox.registry.lifecycle import Action
 from reseller_sandbox.web import errors as web
-from reseller_sandbox.web.errors import Shown
+from reseller_sandbox.web.errors import ErrorEntry
 
 _LONGEST = 120
 
@@ -335,7 +335,7 @@ def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
             return
 
 
-def shown(operation: str, rule: Rule, *, always_200: bool) -> Iterator[Shown]:
+def documented_errors(operation: str, rule: Rule, *, always_200: bool) -> Iterator[ErrorEntry]:
     """Yield each error that a rule can become, for documents."""
     errors = list(dict.fromkeys(all_of(operation, rule)))
     if rule in TRANSPORT:
@@ -343,7 +343,7 @@ def shown(operation: str, rule: Rule, *, always_200: bool) -> Iterator[Shown]:
         errors.append(Documented(int(web.status_of(rule)), words))
     for error in errors:
         body = {"code": error.code, "msg": error.message}
-        yield Shown(200 if always_200 else error.code, body, f"`{error.message}` ({rule.code})")
+        yield ErrorEntry(200 if always_200 else error.code, body, f"`{error.message}` ({rule.code})")
 
 
 # Injected errors

@@ -15,7 +15,7 @@ from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import AddAndDelete, text
-from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
+from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, render_name
 from reseller_sandbox.web.fields import Array, InnerObject, Shape, Shaped, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
@@ -131,7 +131,7 @@ def info(call: Call) -> dict[str, Any]:
     order = own_order(call)
     require(call.draft, order, Action.READ_HOSTS)
     host = hosts.get(call.draft, order, call.arguments["host_name"])
-    return done(data={"ip": host.ips, "name": shown(call, host.name, call.arguments["domain_name"])})
+    return done(data={"ip": host.ips, "name": render_name(call, host.name, call.arguments["domain_name"])})
 
 
 @refuses(*FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.HOST_IN_USE)

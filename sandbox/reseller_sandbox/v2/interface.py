@@ -22,9 +22,9 @@ from reseller_sandbox.v2 import (
 )
 from reseller_sandbox.v2.shapes import Placeholders
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.errors import Shown
+from reseller_sandbox.web.errors import ErrorEntry
 from reseller_sandbox.web.fields import Shape
-from reseller_sandbox.web.headers import HEADERS, REFUSAL, SIGNATURE, in_header
+from reseller_sandbox.web.headers import HEADERS, REFUSAL, SIGNATURE, header_value
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.reading import load, note_ignored, require_consistent
 from reseller_sandbox.worlds import World
@@ -91,7 +91,7 @@ class V2(Interface):
         A header carries the rule and its sentence, which are more precise than the documented message.
         """
         self.require_declared(request, refused)
-        request.headers_out[REFUSAL] = in_header(str(refused))
+        request.headers_out[REFUSAL] = header_value(str(refused))
         return self._error(request, errors.answer(request.operation, refused))
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
@@ -114,7 +114,7 @@ class V2(Interface):
                 rules_of.setdefault(name, []).append(rule)
         return rules_of
 
-    def takes(self, assumed: Assumptions) -> tuple[str, ...]:
+    def content_types(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the content types that the assumptions accept."""
         return ("application/json", *((bodies.FORM,) if assumed.request_format == "json_or_form" else ()))
 
@@ -122,6 +122,6 @@ class V2(Interface):
         """Return the first header that accepts a token."""
         return {assumed.token_headers[0]: "The token of the account."}
 
-    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
+    def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:
         """Return each documented error that a rule becomes."""
-        return errors.shown(endpoint.id, rule, always_200=assumed.v2_http_status == "always_200")
+        return errors.documented_errors(endpoint.id, rule, always_200=assumed.v2_http_status == "always_200")

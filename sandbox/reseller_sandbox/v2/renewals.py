@@ -13,7 +13,7 @@ from reseller_sandbox.registry import orders, renewals
 from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number, text
-from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
+from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, render_name
 from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.text_checks import shortened
 from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, String, Years
@@ -88,7 +88,7 @@ def renew(call: Call) -> dict[str, Any]:
             facts = {**refused.facts, "maximum": _maximum(call, order, refused)}
             raise Refused(refused.rule, **facts) from None
         raise
-    name = shown(call, placed.order.name, call.arguments["domain_name"])
+    name = render_name(call, placed.order.name, call.arguments["domain_name"])
     return done(data={"date_end": placed.order.expires, "domain": name})
 
 

@@ -76,9 +76,9 @@ def own_order(call: Call) -> Order:
     return orders.own(call.draft.state, call.account, name)
 
 
-def shown(call: Call, name: str, asked: str | None = None) -> str:
-    """Return a domain name as answers write it. ``asked`` is the request's spelling."""
-    return written(name, call.assumed.v2_name_form, asked) if "xn--" in name else name
+def render_name(call: Call, name: str, spelling: str | None = None) -> str:
+    """Return a domain name as answers write it. ``spelling`` is that of the request."""
+    return written(name, call.assumed.v2_name_form, spelling) if "xn--" in name else name
 
 
 def reseller_customer(call: Call) -> int | None:
@@ -90,12 +90,12 @@ def reseller_customer(call: Call) -> int | None:
     return None
 
 
-def handles_asked(arguments: Mapping[str, Any]) -> dict[str, str]:
+def requested_handles(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return the contact handles of a request, by role."""
     return {role: arguments[key] for role, key in CONTACT_KEYS.items() if key in arguments}
 
 
-def servers_asked(value: Any) -> list[str]:
+def requested_servers(value: Any) -> list[str]:
     """Return the entries of an array of name servers as text."""
     if not isinstance(value, list):
         raise ValidationError("must be an array of strings")

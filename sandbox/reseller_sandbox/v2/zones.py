@@ -9,7 +9,7 @@ from marshmallow import fields
 
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Promotion, Zone
-from reseller_sandbox.v2.shapes import Done, done, shown
+from reseller_sandbox.v2.shapes import Done, done, render_name
 from reseller_sandbox.web.fields import (
     Array,
     Boolean,
@@ -78,7 +78,7 @@ class ZoneShown(Shape):
     price_transfer = MoneyNumber()
     transfer_avail = Boolean()
 
-    def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
+    def optional_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that are omitted without a promotion or without zones."""
         if assumed.zones_data == "object":
             return tuple(self.fields)
@@ -111,7 +111,7 @@ class Zones(Done):
 
     data = OneOrMany(InnerObject(ZoneShown))
 
-    def shown(self, assumed: Assumptions) -> Shape:
+    def response_schema(self, assumed: Assumptions) -> Shape:
         """Return the schema that the assumption chooses."""
         return ZoneList() if assumed.zones_data == "list" else FirstZone()
 
@@ -146,7 +146,7 @@ def zones(call: Call) -> dict[str, Any]:
 
 def _shown(call: Call, zone: Zone) -> dict[str, Any]:
     return {
-        "zone": shown(call, zone.name),
+        "zone": render_name(call, zone.name),
         "idn_avail": zone.idn,
         "max_length": zone.max_years,
         "min_length": zone.min_years,

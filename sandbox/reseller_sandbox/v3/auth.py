@@ -30,18 +30,18 @@ _MOST_NAMED = 4
 
 #: The documentation of the signed string, by the values of ``v3.signature.*``.
 _URL = {
-    "any": "the one that is called, whole and as it is sent, with scheme, host, port, path and query; the "
-    "path alone, with its query or without it, is taken as well",
-    "url": "the one that is called, whole and as it is sent: scheme, host, port, path and query",
-    "path": "the path that is called with its query, without scheme, host and port",
-    "path_no_query": "the path that is called, without scheme, host, port and query",
+    "any": "the complete URL as sent: scheme, host, port, path and query. The path alone, with or without "
+    "its query, is also accepted",
+    "url": "the complete URL as sent: scheme, host, port, path and query",
+    "path": "the path with its query, without scheme, host and port",
+    "path_no_query": "the path without scheme, host, port and query",
 }
 _ENDPOINTS = dict.fromkeys(_URL, "/v3/domains/checkAvailability")
 _ENDPOINTS |= dict.fromkeys(("any", "url"), "https://api.example.com/v3/domains/checkAvailability")
-_EMPTY = {"any": "nothing; `{}` and `[]` are taken as well", "raw": "nothing", "empty_object": "`{}` or `[]`"}
+_EMPTY = {"any": "nothing. `{}` and `[]` are also accepted", "raw": "nothing", "empty_object": "`{}` or `[]`"}
 _QUERY = {
-    "excluded": "is then the one without them",
-    "included": "has then the key in it, and not the signature",
+    "excluded": "then contains neither element",
+    "included": "then contains the key, but not the signature",
 }
 
 
@@ -79,17 +79,17 @@ class Signatures:
         return {
             self.key_name: "The API key that names the account.",
             self.signature_name: f"""The signature of the request: HMAC-SHA256, in lower-case hexadecimal, \
-with the account's secret as the key. What is signed is three texts with nothing between them: the API key, \
-the URL and the body.
+with the account's secret as the key. The signed string is the API key, the URL and the body, without \
+separators.
 
 * The URL is {_URL[assumed.signature_endpoint]}.
-* The body is the bytes as they are sent; of a request without one it is {_EMPTY[assumed.signature_payload]}.
+* The body is the bytes as sent. Without a body, sign {_EMPTY[assumed.signature_payload]}.
 
-For instance the key `{key}`, the secret `{secret}`, a request to `{endpoint}` and the body \
+For example, the key `{key}`, the secret `{secret}`, a request to `{endpoint}` and the body \
 `{body.decode()}` make the signature `{signature}`.
 
-Both elements may stand in the query string in place of the headers, under the same names. The URL that is \
-signed {_QUERY[assumed.signature_query]}.""",
+Both elements can be in the query string instead of the headers, under the same names. The signed URL \
+{_QUERY[assumed.signature_query]}.""",
         }
 
     def authenticate(self, request: RequestContext, worlds: Engine) -> None:

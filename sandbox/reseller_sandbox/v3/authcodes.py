@@ -9,7 +9,7 @@ from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import SpeltTwice, shown
+from reseller_sandbox.v3.shapes import SpeltTwice, render_name
 from reseller_sandbox.web.fields import Shape, String, StringOrNumber
 from reseller_sandbox.web.interface import Call, refuses, route
 
@@ -17,7 +17,7 @@ from reseller_sandbox.web.interface import Call, refuses, route
 class CodeWanted(SpeltTwice):
     """An authorization code. The key may also be spelt ``authcode``."""
 
-    spelt = ("authCode", "authcode")
+    alternatives = ("authCode", "authcode")
 
     authCode = StringOrNumber()
     authcode = StringOrNumber()
@@ -46,4 +46,4 @@ def get_code(call: Call) -> dict[str, Any]:
 
 def _answer(call: Call, order: Order) -> dict[str, Any]:
     name = call.arguments["domainName"]
-    return {"domainName": shown(call, order.name, name), "authCode": order.auth_code}
+    return {"domainName": render_name(call, order.name, name), "authCode": order.auth_code}

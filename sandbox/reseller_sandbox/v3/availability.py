@@ -9,7 +9,7 @@ from reseller_sandbox.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.registry import registration
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.v3 import errors
-from reseller_sandbox.v3.shapes import shown
+from reseller_sandbox.v3.shapes import render_name
 from reseller_sandbox.values.money import NOTHING
 from reseller_sandbox.values.names import BadName, normalise
 from reseller_sandbox.web.fields import Amount, Array, Boolean, InnerObject, Shape, Shaped, String
@@ -92,7 +92,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
         word = call.assumed.availability_unsupported if unsupported else call.assumed.availability_invalid
         return _result(text, word)
     return _result(
-        shown(call, availability.name, text), _availability_status(call, availability), availability
+        render_name(call, availability.name, text), _availability_status(call, availability), availability
     )
 
 

@@ -18,9 +18,9 @@ from reseller_sandbox.v3.shapes import (
     Envelope,
     Message,
     V3Contacts,
-    contacts_asked,
     envelope,
     named_below,
+    requested_contacts,
 )
 from reseller_sandbox.web.fields import InnerObject, Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
@@ -51,7 +51,7 @@ class ContactsSet(Envelope):
     domainName = String()
     message = String()
 
-    def shown(self, assumed: Assumptions) -> Shape:
+    def response_schema(self, assumed: Assumptions) -> Shape:
         """Return the schema of the body that is chosen."""
         kinds = {"envelope": Envelope, "contacts": ContactsAlone, "message": Message}
         return kinds[assumed.set_contacts_answer]()
@@ -68,11 +68,11 @@ class ContactsSet(Envelope):
 )
 def set_contacts(call: Call) -> dict[str, Any]:
     """Change a domain's contacts. A new registrant costs the zone's fee, if any."""
-    asked = call.arguments["domainName"]
+    spelling = call.arguments["domainName"]
     names = named_below("contacts")
-    contacts = contacts_asked(call, call.arguments["contacts"], names)
+    contacts = requested_contacts(call, call.arguments["contacts"], names)
     order = orders.set_contacts(call.draft, own_order(call), contacts, names)
-    envelope_of_order = envelope(call, order, asked)
+    envelope_of_order = envelope(call, order, spelling)
     match call.assumed.set_contacts_answer:
         case "contacts":
             return {"contacts": envelope_of_order["domain"]["contacts"]}

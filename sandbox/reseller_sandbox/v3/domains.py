@@ -22,10 +22,10 @@ from reseller_sandbox.v3.shapes import (
     DomainWanted,
     Envelope,
     EnvelopeInFull,
-    contacts_asked,
     envelope,
     identifier,
     named_below,
+    requested_contacts,
     summaries,
 )
 from reseller_sandbox.web.fields import (
@@ -70,7 +70,7 @@ def answered(call: Call, order: Order) -> dict[str, Any]:
 class FirstContacts(ContactsWanted):
     """The contacts of a new domain, by role."""
 
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+    def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the roles that ``v3.contacts.required`` asks for."""
         return tuple(WIRE_NAMES[role] for role in roles_required(assumed))
 
@@ -80,7 +80,7 @@ class NewName(DomainWanted):
 
     contacts = InnerObject(FirstContacts)
 
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+    def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the required keys, with contacts if the assumptions require any."""
         return ("domainName", *(("contacts",) if roles_required(assumed) else ()))
 
@@ -122,7 +122,7 @@ def create_domain(call: Call) -> dict[str, Any]:
     """Register a domain for a number of years. The price is charged to the balance."""
     domain = call.arguments["domain"]
     names = named_below("domain.contacts")
-    contacts = contacts_asked(call, domain.get("contacts"), names)
+    contacts = requested_contacts(call, domain.get("contacts"), names)
     placed = registration.register(
         call.draft,
         call.account,
@@ -163,7 +163,7 @@ class Page(Shape):
     perPage = Digits(validate=_COUNTED, metadata={"default": PER_PAGE})
     page = Digits(validate=_COUNTED, metadata={"default": 1})
 
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+    def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that ``v3.list.parameters`` requires."""
         return _PAGING if assumed.list_parameters == "required" else ()
 
@@ -187,7 +187,7 @@ class DomainList(Shape):
     nextPage = Integer()
     lastPage = Integer()
 
-    def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
+    def optional_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that the last page omits."""
         return ("nextPage", *(("lastPage",) if assumed.list_last_page == "with_next" else ()))
 
@@ -227,8 +227,8 @@ def get_domain(call: Call) -> dict[str, Any]:
     """Return all data of one of the account's domains."""
     text: str = call.arguments["domainName"]
     if text.isascii() and text.isdigit() and call.assumed.get_domain_order_id == "on":
-        return envelope(call, orders.own_by_id(call.draft.state, call.account, text), kept=True)
-    return envelope(call, own_order(call), text, kept=True)
+        return envelope(call, orders.own_by_id(call.draft.state, call.account, text), cached=True)
+    return envelope(call, own_order(call), text, cached=True)
 
 
 # Renewal

@@ -10,7 +10,7 @@ from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import SpeltTwice, shown
+from reseller_sandbox.v3.shapes import SpeltTwice, render_name
 from reseller_sandbox.web.fields import Array, InnerObject, Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
@@ -23,7 +23,7 @@ _CHANGE = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE, r.LOCKED)
 class AddressesWanted(SpeltTwice):
     """The addresses of a host. The list may also be called ``ip``."""
 
-    spelt = ("ips", "ip")
+    alternatives = ("ips", "ip")
 
     ips = Array(String())
     ip = Array(String())
@@ -108,9 +108,9 @@ def _changeable(call: Call) -> Order:
 
 
 def _record(call: Call, host: Host) -> dict[str, Any]:
-    asked = call.arguments["domainName"]
+    spelling = call.arguments["domainName"]
     return {
-        "domainName": shown(call, host.domain, asked),
-        "hostname": shown(call, host.name, asked),
+        "domainName": render_name(call, host.domain, spelling),
+        "hostname": render_name(call, host.name, spelling),
         "ips": list(host.ips),
     }

@@ -21,7 +21,14 @@ from reseller_sandbox.v3 import (
 )
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.errors import BODY_SHAPE, TRANSPORT, Shown, body_of, shown, status_of
+from reseller_sandbox.web.errors import (
+    BODY_SHAPE,
+    TRANSPORT,
+    ErrorEntry,
+    body_of,
+    documented_error,
+    status_of,
+)
 from reseller_sandbox.web.headers import HEADERS, REFUSAL
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.reading import load, note_ignored, require_consistent
@@ -99,6 +106,6 @@ class V3(Interface):
         """Return the headers of the two elements, with descriptions and an example."""
         return self._signatures.described(assumed)
 
-    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:  # noqa: ARG002
+    def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002
         """Return the error of ``rule``."""
-        return [shown(rule, self.wording, always_200=assumed.v3_http_status == "always_200")]
+        return [documented_error(rule, self.wording, always_200=assumed.v3_http_status == "always_200")]

@@ -88,7 +88,7 @@ class V3ContactWanted(_card(ContactString)):  # type: ignore[misc]
 
     zip = StringOrInteger(**_text("zip"))
 
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+    def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that ``v3.contacts.fields`` asks for."""
         return tuple(WIRE_NAMES[field] for field in _NEEDED[assumed.contacts_fields])
 
@@ -218,7 +218,7 @@ class SpeltTwice(Shape):
     @post_load
     def under_one_name(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the request with that key under its first name. The key is required."""
-        name, alias = self.spelt
+        name, alias = self.alternatives
         value = values.pop(alias, None)
         if name not in values and value is None:
             raise ValidationError("is missing", name)
@@ -227,7 +227,7 @@ class SpeltTwice(Shape):
         return {name: value, **values}
 
 
-def contacts_asked(
+def requested_contacts(
     call: Call, contacts: Mapping[str, ContactInput] | None, names: Mapping[str, str]
 ) -> Mapping[str, ContactInput]:
     """Return the contacts of a request by role. Raise for a missing required field."""
@@ -254,9 +254,9 @@ def status(call: Call, order: Order) -> str:
     return "active" if order.flags.isdisjoint(HOLDS) else "suspended"
 
 
-def shown(call: Call, name: str, asked: str | None = None) -> str:
-    """Return a domain name as answers write it. ``asked`` is the request's spelling."""
-    return written(name, call.assumed.name_form, asked) if "xn--" in name else name
+def render_name(call: Call, name: str, spelling: str | None = None) -> str:
+    """Return a domain name as answers write it. ``spelling`` is that of the request."""
+    return written(name, call.assumed.name_form, spelling) if "xn--" in name else name
 
 
 def number(call: Call, value: int) -> str | int:
@@ -271,7 +271,7 @@ class Summary(NamedTuple):
     name: str
     zone: Zone
 
-    def shown(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return the values to show."""
         order, name, zone = self
         return {
@@ -285,7 +285,7 @@ class Summary(NamedTuple):
         }
 
 
-class InFull(NamedTuple):
+class FullDomain(NamedTuple):
     """All values of a domain in answers."""
 
     record: Order
@@ -295,10 +295,10 @@ class InFull(NamedTuple):
     cards: Cards
     cost: Decimal
 
-    def shown(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return the values to show. Each schema selects its fields."""
         return {
-            **Summary(self.record, self.name, self.zone).shown(),
+            **Summary(self.record, self.name, self.zone).values(),
             "nameservers": self.servers,
             "contacts": self.cards,
             "updateProhibited": Flag.UPDATE_PROHIBITED in self.record.flags,
@@ -311,24 +311,28 @@ def summaries(call: Call, orders: Sequence[Order]) -> list[Summary]:
     every = call.draft.state.zones
     # look up each zone once, because many domains share it
     zones = {name: every[name] for name in {order.zone for order in orders}}
-    return [Summary(order, shown(call, order.name), zones[order.zone]) for order in orders]
+    return [Summary(order, render_name(call, order.name), zones[order.zone]) for order in orders]
 
 
-def in_full(call: Call, order: Order, asked: str | None = None) -> InFull:
-    """Return all values of a domain. ``asked`` is the request's spelling."""
+def full_domain(call: Call, order: Order, spelling: str | None = None) -> FullDomain:
+    """Return all values of a domain. ``spelling`` is that of the request."""
     state = call.draft.state
-    servers = [shown(call, server, asked) for server in order.nameservers]
+    servers = [render_name(call, server, spelling) for server in order.nameservers]
     contacts = state.contacts
     cards = Cards(*[contacts[handle].card for handle in order.contacts.handles()])
     cost = renewal_cost(call.draft, order).price
-    return InFull(order, shown(call, order.name, asked), state.zones[order.zone], servers, cards, cost)
+    return FullDomain(
+        order, render_name(call, order.name, spelling), state.zones[order.zone], servers, cards, cost
+    )
 
 
-def envelope(call: Call, order: Order, asked: str | None = None, *, kept: bool = False) -> dict[str, Any]:
-    """Return a domain with its order. ``kept`` is for a schema that caches domains."""
-    domain = in_full(call, order, asked)
+def envelope(
+    call: Call, order: Order, spelling: str | None = None, *, cached: bool = False
+) -> dict[str, Any]:
+    """Return a domain with its order. ``cached`` is for a schema that caches domains."""
+    domain = full_domain(call, order, spelling)
     return {
-        "domain": domain if kept else domain.shown(),
+        "domain": domain if cached else domain.values(),
         "order_id": number(call, order.id),
         "client_id": number(call, order.account),
         "status": status(call, order),

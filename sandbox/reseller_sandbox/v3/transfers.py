@@ -20,11 +20,11 @@ from reseller_sandbox.v3.shapes import (
     STATUSES,
     DomainWanted,
     Message,
-    contacts_asked,
     identifier,
     named_below,
     number,
-    shown,
+    render_name,
+    requested_contacts,
     status,
 )
 from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, String, Years
@@ -82,28 +82,28 @@ class TransferOrder(Shape):
 )
 def request_transfer(call: Call) -> dict[str, Any]:
     """Request a domain from another registrar. The price is charged immediately."""
-    asked = call.arguments["domain"]
+    domain = call.arguments["domain"]
     names = named_below("domain.contacts")
-    contacts = contacts_asked(call, asked.get("contacts"), names)
+    contacts = requested_contacts(call, domain.get("contacts"), names)
     placed = transfers.request(
         call.draft,
         call.account,
         transfers.TransferRequest(
-            name=parse_name(asked["domainName"]),
+            name=parse_name(domain["domainName"]),
             code=call.arguments["authCode"],
             years=call.arguments.get("years", 1),
             cost=call.arguments.get("purchaseCost"),
             contacts=contacts,
             wire_names=names,
-            nameservers=asked.get("nameservers") or (),
-            autorenew=asked.get("autorenewEnabled", False),
-            privacy=asked.get("privacyEnabled", False),
-            transfer_lock=asked.get("lockedEnabled", False),
+            nameservers=domain.get("nameservers") or (),
+            autorenew=domain.get("autorenewEnabled", False),
+            privacy=domain.get("privacyEnabled", False),
+            transfer_lock=domain.get("lockedEnabled", False),
         ),
     )
-    note_privacy(call, asked, placed.order)
+    note_privacy(call, domain, placed.order)
     return {
-        "domainName": shown(call, placed.order.name, asked["domainName"]),
+        "domainName": render_name(call, placed.order.name, domain["domainName"]),
         "order_id": number(call, placed.order.id),
         "totalPaid": placed.paid,
         "status": status(call, placed.order),
@@ -129,8 +129,8 @@ def approve_transfer(call: Call) -> dict[str, Any]:
 
 
 def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer], word: str) -> dict[str, Any]:
-    asked = call.arguments["domainName"]
+    domain = call.arguments["domainName"]
     _ = call.assumed.transfer_outcome  # read, so that the response header lists this assumption
-    transfer = decide(call.draft, call.account, parse_name(asked))
-    name = shown(call, transfer.name, asked)
+    transfer = decide(call.draft, call.account, parse_name(domain))
+    name = render_name(call, transfer.name, domain)
     return {"domainName": name, "message": f"The transfer of {name} is {word}."}

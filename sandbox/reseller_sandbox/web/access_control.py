@@ -156,8 +156,8 @@ def require_guard(host: str, token: str | None, open_: bool) -> None:
     """Raise ``BadSetting`` if other machines can reach ``host`` without a token."""
     if token is None and not open_ and not is_loopback(host):
         raise BadSetting(
-            f"{host or 'every address'} can be reached from other machines: set a token for the control "
-            "interface (--control-token TOKEN), or say that it needs none (--control-open)"
+            f"{host or 'every address'} can be reached from other machines. Set a token for the control "
+            "interface (--control-token TOKEN), or allow access without a token (--control-open)."
         )
 
 
@@ -169,7 +169,7 @@ def is_loopback(host: str) -> bool:
     try:
         infos = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
-        raise BadSetting(f"--host: there is no host {host!r}") from None
+        raise BadSetting(f"--host: the host {host!r} does not exist") from None
     addresses = [ip_address(str(address[0])) for *_, address in infos]
     return all((getattr(address, "ipv4_mapped", None) or address).is_loopback for address in addresses)
 

@@ -21,7 +21,7 @@ from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import FAULT, NO_OPERATION, OK
 from reseller_sandbox.values.names import well_formed
-from reseller_sandbox.web.headers import IGNORED, in_header
+from reseller_sandbox.web.headers import IGNORED, header_value
 from reseller_sandbox.web.strict_json import BadJson, read
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
 from reseller_sandbox.worlds.snapshot import after_request
@@ -59,9 +59,9 @@ class RequestContext(Struct, dict=True):
     ``relied_on`` collects the assumptions that the response depends on. ``assumed`` has them with their
     values. ``ignored`` are keys without effect. ``headers_out`` are additional response headers.
 
-    ``instead`` is the outcome that the client sees if a fault replaces the operation's response: the
-    name of an error, or ``fault``. ``held`` is a fault that delays the request. ``held_up`` is the
-    delay in seconds. ``noted`` is whether the journal entry has been written.
+    ``client_outcome`` is the outcome that the client sees if a fault replaces the operation's response:
+    the name of an error, or ``fault``. ``held`` is a fault that delays the request. ``held_up`` is the
+    delay in seconds. ``recorded`` is whether the journal entry has been written.
     """
 
     interface: Interface
@@ -90,7 +90,7 @@ class RequestContext(Struct, dict=True):
     headers_out: dict[str, str] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
 
-    # Effects: ``anew`` leaves out the fields from here on.
+    # Effects: ``without_effects`` leaves out the fields from here on.
     begun: bool = False
     cause: str = ""
     step: int = 0
@@ -101,13 +101,13 @@ class RequestContext(Struct, dict=True):
     refused: Refusal | None = None
     carried_out: bool = False
     faults: list[FaultRule] = field(default_factory=list)
-    instead: str = ""
+    client_outcome: str = ""
     held: Strike | None = None
     held_up: float = 0.0
     status: int = 0
     is_unanswered: bool = False
     assumed: Sequence[tuple[str, object]] = ()
-    noted: bool = False
+    recorded: bool = False
 
     @classmethod
     def of(cls, interface: Interface, endpoint: Endpoint | None, arguments: dict[str, str]) -> RequestContext:
@@ -129,7 +129,7 @@ class RequestContext(Struct, dict=True):
             environ,
         )
 
-    def anew(self) -> RequestContext:
+    def without_effects(self) -> RequestContext:
         """Return the context of the same request without effects, number and faults."""
         names = self.__struct_fields__
         return RequestContext(*[getattr(self, name) for name in names[: names.index("begun")]])
@@ -228,7 +228,7 @@ class RequestContext(Struct, dict=True):
         if new:
             unread = self.headers_out.get(IGNORED)
             self.ignored = (*new, *self.ignored)
-            self.headers_out[IGNORED] = in_header(", ".join([*new, *filter(None, [unread])]))
+            self.headers_out[IGNORED] = header_value(", ".join([*new, *filter(None, [unread])]))
 
     # Effects and outcome
 
@@ -270,8 +270,8 @@ class RequestContext(Struct, dict=True):
     @property
     def outcome(self) -> str:
         """The result that the client sees: ``ok``, the name of an error, or ``fault``."""
-        if self.instead:
-            return self.instead
+        if self.client_outcome:
+            return self.client_outcome
         return self.refused.rule.code if self.refused is not None else OK
 
     @property
@@ -309,8 +309,8 @@ class RequestContext(Struct, dict=True):
             carried_out=self.carried_out,
             outcome=self.outcome,
             faults=tuple(self.faults),
-            lost=bool(self.instead),
-            error="" if self.instead == FAULT else error,
+            lost=bool(self.client_outcome),
+            error="" if self.client_outcome == FAULT else error,
             stage=self.stage,
             ignored=self.ignored,
             sent=self._sent_headers(),
@@ -367,7 +367,7 @@ class RequestContext(Struct, dict=True):
         It is empty if the client sees another outcome, or if the body is too long to be searched for
         secrets.
         """
-        if self.refused is None or self.instead or len(self.body) > _SEARCHED:
+        if self.refused is None or self.client_outcome or len(self.body) > _SEARCHED:
             return ""
         sent = redact.read(self.body), dict(self.query)
         return str(redact.masked(self.refused.message, redact.secrets_in(sent)))

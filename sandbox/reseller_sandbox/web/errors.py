@@ -72,7 +72,7 @@ def body_of(refused: Refused) -> dict[str, str]:
     return {"error": refused.rule.code, "message": refused.message}
 
 
-class Shown(NamedTuple):
+class ErrorEntry(NamedTuple):
     """An error in a document: HTTP status, fixed body values and its line in a list."""
 
     status: int
@@ -80,10 +80,10 @@ class Shown(NamedTuple):
     line: str
 
 
-def shown(rule: Rule, wording: Wording, *, always_200: bool = False) -> Shown:
+def documented_error(rule: Rule, wording: Wording, *, always_200: bool = False) -> ErrorEntry:
     """Return a rule as documents show it, with a body like ``body_of``."""
     status = HTTPStatus.OK if always_200 else status_of(rule)
-    return Shown(int(status), {"error": rule.code}, f"`{rule.code}`: {sentence(rule, wording)}")
+    return ErrorEntry(int(status), {"error": rule.code}, f"`{rule.code}`: {sentence(rule, wording)}")
 
 
 def sentence(rule: Rule, wording: Wording) -> str:

@@ -52,7 +52,7 @@ def before(request: RequestContext, world: World) -> Effects | None:
         request.before = replace(snapshot, faults=snapshot.faults.without(held))
     effects = apply.effects
     if effects.wait and held is None:
-        _hold(apply, request, world)
+        _delay(apply, request, world)
         raise Postponed(Again(effects.wait, apply))
     request.begin(world)
     request.faults += apply.rules
@@ -84,7 +84,7 @@ def twice(request: RequestContext, returned: str, execute: Callable[[], Answer])
     return first
 
 
-def _hold(apply: Strike, request: RequestContext, world: World) -> None:
+def _delay(apply: Strike, request: RequestContext, world: World) -> None:
     """Delay a request and store the data that resuming it needs."""
     snapshot = world.snapshot
     matched = sum(count.matched for count in snapshot.faults.counts.values())
@@ -136,10 +136,10 @@ def deliver(effects: Effects, answer: Answer, request: RequestContext, world: Wo
         request.environ[ENV_DELIVERY] = effects.delivery
     if effects.instead is not None:
         outcome, replacement = _replacement(effects.instead, request, world)
-        request.instead = outcome if effects.cut is None else FAULT
+        request.client_outcome = outcome if effects.cut is None else FAULT
         return replacement
     if effects.cut is not None:
-        request.instead = FAULT
+        request.client_outcome = FAULT
     changed = effects.answer is not None and effects.answer is not answer.body
     return replace(answer, body=effects.answer) if changed else answer
 

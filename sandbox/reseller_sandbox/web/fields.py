@@ -136,21 +136,21 @@ class Shape(QuickSchema):
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
     #: Two names of one key. A request must have at least one of them.
-    spelt: ClassVar[tuple[str, ...]] = ()
+    alternatives: ClassVar[tuple[str, ...]] = ()
 
-    def more(self, world: World) -> Collection[str]:
+    def additional_keys(self, world: World) -> Collection[str]:
         """Return the keys that are read in ``world`` in addition to those of the fields."""
         return ()
 
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+    def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the required keys of a request, in the order in which they are checked."""
         return tuple(key for key, field in wire_fields(self).items() if field.required)
 
-    def lacks(self, assumed: Assumptions) -> Collection[str]:
+    def optional_keys(self, assumed: Assumptions) -> Collection[str]:
         """Return the optional keys of a response."""
         return ()
 
-    def shown(self, assumed: Assumptions) -> Schema:
+    def response_schema(self, assumed: Assumptions) -> Schema:
         """Return the schema of the responses under the assumptions."""
         return self
 
@@ -318,7 +318,7 @@ class InnerObject(fields.Nested):
 class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
     """A JSON object that is cached, so nothing may change it.
 
-    Its value is a tuple that begins with an immutable record. Its method ``shown`` returns the values to
+    Its value is a tuple that begins with an immutable record. Its method ``values`` returns the values to
     show. Two tuples of the same record are equal if they show the same values.
     """
 
@@ -328,15 +328,15 @@ class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # writes 
         self._dump = nested().dump
         self.writes = self._written
 
-    def _written(self, shown: Any) -> dict[str, Any]:
-        place = id(shown[0])  # unique, because the cache keeps the record alive
+    def _written(self, value: Any) -> dict[str, Any]:
+        place = id(value[0])  # unique, because the cache keeps the record alive
         cached = self._objects.get(place)
-        if cached is not None and cached[0] == shown:
+        if cached is not None and cached[0] == value:
             return cached[1]
         if len(self._objects) >= _REMEMBERED:
             self._objects.clear()
-        written: dict[str, Any] = self._dump(shown.shown())
-        self._objects[place] = shown, written
+        written: dict[str, Any] = self._dump(value.values())
+        self._objects[place] = value, written
         return written
 
 
@@ -346,7 +346,9 @@ class StringMap(fields.Dict):
     default_error_messages = {"invalid": "must be an object"}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(keys=String(validate=sound), values=String(validate=sound), **kwargs)
+        super().__init__(
+            keys=String(validate=require_plain_text), values=String(validate=require_plain_text), **kwargs
+        )
 
     def _deserialize(self, *arguments: Any, **kwargs: Any) -> Any:
         try:
@@ -359,7 +361,7 @@ class StringMap(fields.Dict):
             raise ValidationError(messages) from None
 
 
-def sound(text: str) -> None:
+def require_plain_text(text: str) -> None:
     """Raise ``ValidationError`` for a text that is too long or has a control character."""
     flaw = text_checks.flaw(text)
     if flaw is not None:

@@ -17,13 +17,13 @@ REFUSAL = "X-Sandbox-Refusal"
 
 #: The description of each header. A header without a value is omitted.
 HEADERS: Mapping[str, str] = {
-    WORLD: "The world that it was.",
-    REQUEST: "The request of that world, by the number that the journal knows it by.",
-    ASSUMPTIONS: "The assumptions that the answer rests on, with their values.",
-    IGNORED: "Keys of the body or the query that had no effect; an unknown one has the nearest known one.",
-    FAULT: "The faults that were applied to the request.",
-    SIGNATURE: "In v3, how the signature was made: the settings of the reading that it fits.",
-    REFUSAL: "In v2.0, the rule that refused, and its sentence.",
+    WORLD: "Name of the world that answered.",
+    REQUEST: "Id of the request in the journal of its world.",
+    ASSUMPTIONS: "Assumptions that the answer depends on, with their values.",
+    IGNORED: "Keys of the body or the query without effect. The nearest known key follows an unknown key.",
+    FAULT: "Faults that were applied to the request.",
+    SIGNATURE: "In v3, the settings of the reading that the signature matches.",
+    REFUSAL: "In v2.0, the rule of the refusal, and its sentence.",
 }
 
 #: The maximum length of a header value, and characters that it cannot contain.
@@ -32,9 +32,9 @@ _UNPRINTABLE = re.compile(r"[^ -~]")
 _DOTTED = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 
 
-def in_header(text: str) -> str:
+def header_value(text: str) -> str:
     """Return ``text`` as a header value: printable ASCII, shortened, names as ``xn--``."""
     if not text.isascii():
-        text = _DOTTED.sub(lambda found: well_formed(found[0]) or found[0], text)
+        text = _DOTTED.sub(lambda match: well_formed(match[0]) or match[0], text)
     plain = text.encode("ascii", "backslashreplace").decode()
     return _UNPRINTABLE.sub(" ", plain)[:_LONGEST]

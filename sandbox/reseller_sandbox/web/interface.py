@@ -18,7 +18,7 @@ from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.errors import ANY_OPERATION, Shown
+from reseller_sandbox.web.errors import ANY_OPERATION, ErrorEntry
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Engine, Outcome, World
 
@@ -229,7 +229,7 @@ class Interface:
         """Return the documented errors of an operation, each with its rules."""
         raise NotImplementedError
 
-    def takes(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+    def content_types(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
         """Return the content types that bodies may have."""
         return ("application/json",)
 
@@ -237,7 +237,7 @@ class Interface:
         """Return the headers that together authenticate a request, with descriptions."""
         raise NotImplementedError
 
-    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
+    def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:
         """Return the errors that the documents of ``endpoint`` show for ``rule``."""
         raise NotImplementedError
 

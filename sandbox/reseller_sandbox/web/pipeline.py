@@ -150,6 +150,7 @@ class Pipeline:
     def _take_steps(
         self, request: RequestContext, error: Exception | None, *, must_not_wait: bool
     ) -> Response:
+        """Take the request through its steps, in their order."""
         try:
             try:
                 self._resolve(request)
@@ -164,7 +165,7 @@ class Pipeline:
         except Exception as failure:
             if request.cause:  # the rollback of the world has removed the request
                 request.environ.pop(ENV_DELIVERY, None)
-                request = request.anew()
+                request = request.without_effects()
             answer = self._fail(request, failure)
         return self._respond(request, answer)
 
@@ -277,9 +278,9 @@ class Pipeline:
     def _record(self, request: RequestContext, answer: Answer) -> None:
         """Write the request's journal entry once, together with its effects."""
         world = request.world
-        if world is None or not request.begun or request.noted:
+        if world is None or not request.begun or request.recorded:
             return
-        request.noted = True
+        request.recorded = True
         request.assumed = named(world.assumptions, request.relied_on)
         if request.cause:
             if (delivery := request.environ.get(ENV_DELIVERY)) is not None:

@@ -21,7 +21,7 @@ from reseller_sandbox.values import names
 from reseller_sandbox.values.text_checks import close, complaint
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
 from reseller_sandbox.web.fields import Integer, Price, Shape, problems, wire_fields
-from reseller_sandbox.web.headers import IGNORED, in_header
+from reseller_sandbox.web.headers import IGNORED, header_value
 from reseller_sandbox.web.interface import Endpoint
 from reseller_sandbox.worlds import World
 
@@ -118,7 +118,7 @@ def require_consistent(
         return
     known, statements = vocabulary(endpoint), dict[str, list[Statement]]()
     places = _places(request, body, known.objects)
-    means_more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
+    means_more = endpoint.body.additional_keys(world) if isinstance(endpoint.body, Shape) else ()
     for place, items in places:
         for key, value in items:
             name = known.names.get(key)
@@ -183,7 +183,7 @@ def note_ignored(
     if not body and not request.query:
         return
     read_keys, known = vocabulary(endpoint).read(request, body), vocabulary(endpoint).query
-    more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
+    more = endpoint.body.additional_keys(world) if isinstance(endpoint.body, Shape) else ()
     # For some operations, the contract has an error for unknown keys in the body.
     in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _unread(endpoint.body, body, {*read_keys, *more})
     known_keys = {*known, *read_keys, *elements}
@@ -196,7 +196,7 @@ def note_ignored(
     listed += ("and more",) if next(unread, None) else ()
     if request.assumed_in(world).unknown_keys == "refused":
         raise Refused(UNKNOWN_KEYS, keys=", ".join(listed))
-    request.headers_out[IGNORED] = in_header(", ".join(listed))
+    request.headers_out[IGNORED] = header_value(", ".join(listed))
 
 
 def _unread(

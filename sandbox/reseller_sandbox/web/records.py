@@ -42,14 +42,14 @@ def schema_of(record: Any) -> type[Schema]:
     """
     hints = get_type_hints(record, include_extras=True)
     rest, parameters = getattr(record, "among", ("", tuple))
-    known = {
+    own_fields = {
         name: _field(hints[name], data_key=name.removesuffix("_"))
         for name in field_names(record)
         if name != rest and not name.startswith("_")
     }
     among = {parameter.name: ParameterField(parameter) for parameter in parameters()}
     about = {"__doc__": docstring(record), "rest": rest}
-    return type(record.__name__, (QuickSchema,), {**known, **among, **about})
+    return type(record.__name__, (QuickSchema,), {**own_fields, **among, **about})
 
 
 def dumped(record: Any) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Unmatched:
 
     @cached_property
     def _rows(self) -> dict[str, Rows]:
-        """The operations of each interface by its name, and under "" those of all APIs."""
+        """The operations of each interface by its name. The name "" stands for all client interfaces."""
         interfaces = [mount.interface for mount in self._mounts]
         clients = (interface for interface in interfaces if interface.journalled)
         rows = {interface.name: Rows(interface.endpoints) for interface in interfaces}
@@ -124,9 +124,9 @@ class Rows:
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._rows = [
-            _row(one, path, rule)
-            for one in endpoints
-            for path, rule in zip(one.paths, one.rules(), strict=True)
+            _row(endpoint, path, rule)
+            for endpoint in endpoints
+            for path, rule in zip(endpoint.paths, endpoint.rules(), strict=True)
         ]
         count = Counter(literal for row in self._rows for literal in set(row.literals))
         #: Rare words weigh more, because they distinguish operations.
@@ -136,7 +136,9 @@ class Rows:
         self._beginnings = [
             row.shown for row in self._rows if row.shown.startswith("GET") and "{" not in row.shown
         ]
-        self._words = frozenset(word for row in self._rows for one in row.literals for word in _words(one))
+        self._words = frozenset(
+            word for row in self._rows for literal in row.literals for word in _words(literal)
+        )
 
     def nearest(self, method: str, path: str) -> list[str]:
         """Return the operations most similar to a request, best first."""

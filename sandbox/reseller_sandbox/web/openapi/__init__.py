@@ -21,7 +21,7 @@ from marshmallow import Schema
 from reseller_sandbox.refusals import UNKNOWN_PATH, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values.parameters import docstring
-from reseller_sandbox.web.errors import ANY_OPERATION, Shown
+from reseller_sandbox.web.errors import ANY_OPERATION, ErrorEntry
 from reseller_sandbox.web.fields import Digits, Shape, wire_fields
 from reseller_sandbox.web.headers import HEADERS
 from reseller_sandbox.web.interface import Endpoint, Interface
@@ -128,18 +128,18 @@ class Operations:
 
     def _body(self, schema: Schema) -> dict[str, Any]:
         if isinstance(schema, Shape):
-            required = bool(schema.needs(self._assumed))
+            required = bool(schema.required_keys(self._assumed))
         else:
             required = any(field.required for field in schema.fields.values())
-        kinds = self._interface.takes(self._assumed)
+        kinds = self._interface.content_types(self._assumed)
         return {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
 
     def _responses(self, endpoint: Endpoint, path: str, operation: str) -> dict[str, Any]:
         refuses = (*endpoint.refuses, *((UNKNOWN_PATH,) if _has_digits(endpoint, path) else ()))
-        by_status: defaultdict[int, list[Shown]] = defaultdict(list)
-        for error in self._shown(endpoint, (*self._interface.common, *refuses, *ANY_OPERATION)):
+        by_status: defaultdict[int, list[ErrorEntry]] = defaultdict(list)
+        for error in self._errors(endpoint, (*self._interface.common, *refuses, *ANY_OPERATION)):
             by_status[error.status].append(error)
-        own_statuses = {error.status for error in self._shown(endpoint, refuses)}
+        own_statuses = {error.status for error in self._errors(endpoint, refuses)}
         responses = {str(endpoint.status): self._answer(endpoint)}
         resolve: Callable[[Any], Any] = self._converter.resolve_nested_schema
         for status, errors in sorted(by_status.items()):
@@ -161,19 +161,19 @@ class Operations:
 
     def _answer(self, endpoint: Endpoint) -> dict[str, Any]:
         if endpoint.streams:
-            words = "Events that go on, each with such data; heartbeats in between."
+            words = "Server-sent events, each with data of this schema. Heartbeats are sent between events."
             return _content(words, "text/event-stream", endpoint.answer)
         answer = endpoint.answer
-        shown = answer.shown(self._assumed) if isinstance(answer, Shape) else answer
+        shown = answer.response_schema(self._assumed) if isinstance(answer, Shape) else answer
         done = _content("Done.", _JSON, shown)
         done["content"] |= {form: {"schema": {"type": "string"}} for form in endpoint.forms if form != _JSON}
         return done
 
-    def _shown(self, endpoint: Endpoint, rules: Iterable[Rule]) -> Iterator[Shown]:
+    def _errors(self, endpoint: Endpoint, rules: Iterable[Rule]) -> Iterator[ErrorEntry]:
         for rule in rules:
-            yield from self._interface.shown(endpoint, rule, self._assumed)
+            yield from self._interface.documented_errors(endpoint, rule, self._assumed)
 
-    def _error(self, name: str, errors: list[Shown]) -> dict[str, Any]:
+    def _error(self, name: str, errors: list[ErrorEntry]) -> dict[str, Any]:
         """Return a reference to the error schema, a component called ``name``."""
         if name not in self._spec.components.schemas:
             self._spec.components.schema(name, _limited(self._interface.error_shape, errors))
@@ -183,7 +183,7 @@ class Operations:
         in_path = _PLACE.findall(path)
         queried = wire_fields(endpoint.query)
         fields = {**wire_fields(self._interface.placeholders), **queried, **wire_fields(endpoint.path)}
-        required = endpoint.query.needs(self._assumed) if isinstance(endpoint.query, Shape) else ()
+        required = endpoint.query.required_keys(self._assumed) if isinstance(endpoint.query, Shape) else ()
         parameters = [self._parameter(name, "path", fields.get(name), True) for name in in_path]
         return parameters + [
             self._parameter(name, "query", field, name in required or field.required)
@@ -208,7 +208,7 @@ def _has_digits(endpoint: Endpoint, path: str) -> bool:
     return any(isinstance(fields.get(name), Digits) for name in _PLACE.findall(path))
 
 
-def _limited(shape: Mapping[str, Any], errors: list[Shown]) -> dict[str, Any]:
+def _limited(shape: Mapping[str, Any], errors: list[ErrorEntry]) -> dict[str, Any]:
     """Return ``shape`` limited to the values that ``errors`` have in their bodies."""
     properties = dict(shape["properties"])
     for key in errors[0].body:

@@ -13,7 +13,7 @@ from marshmallow import Schema, fields, validate
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values import text_checks
 from reseller_sandbox.values.parameters import docstring
-from reseller_sandbox.web.fields import Shape, sound
+from reseller_sandbox.web.fields import Shape, require_plain_text
 from reseller_sandbox.web.interface import Endpoint
 
 
@@ -33,9 +33,9 @@ class Converter(OpenAPIConverter):
         words = _plain(docstring(getattr(instance, "record", type(instance))).partition("\n\n")[0])
         if isinstance(instance, Shape):
             described["required"] = self._required(instance, described)
-            described |= _either(instance.spelt)
+            described |= _either(instance.alternatives)
             if type(instance) in self._in_requests:
-                needed = (*described["required"], *instance.spelt)
+                needed = (*described["required"], *instance.alternatives)
                 described["properties"] = {
                     name: shape if name in needed else _or_null(shape)
                     for name, shape in described["properties"].items()
@@ -45,12 +45,12 @@ class Converter(OpenAPIConverter):
 
     def _required(self, schema: Shape, described: Mapping[str, Any]) -> list[str]:
         if type(schema) in self._in_requests:
-            needed = list(schema.needs(self._assumed))
+            needed = list(schema.required_keys(self._assumed))
             for name in needed:
                 if "string" in described["properties"][name].get("type", ""):
                     described["properties"][name]["minLength"] = 1  # an empty string counts as missing
             return needed
-        optional = schema.lacks(self._assumed)
+        optional = schema.optional_keys(self._assumed)
         return [name for name in described["properties"] if name not in optional]
 
     def _own_shape(self, field: Any, ret: Mapping[str, Any], **__: Any) -> Mapping[str, Any]:
@@ -60,7 +60,7 @@ class Converter(OpenAPIConverter):
         types = shape.get("type", [])
         if field.allow_none and types:
             shape["type"] = [*([types] if isinstance(types, str) else types), "null"]
-        if sound in field.validators:
+        if require_plain_text in field.validators:
             shape["maxLength"] = text_checks.LONGEST
         for validator in field.validators:
             if isinstance(validator, validate.Regexp):
@@ -79,11 +79,11 @@ def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
     return {**shape, "type": [*types, "null"], **choices}
 
 
-def _either(spelt: tuple[str, ...]) -> dict[str, Any]:
+def _either(alternatives: tuple[str, ...]) -> dict[str, Any]:
     """Return the condition that an object has one of two names."""
-    if not spelt:
+    if not alternatives:
         return {}
-    name, alias = spelt
+    name, alias = alternatives
     return {"if": {"not": {"required": [alias]}}, "then": {"required": [name]}}
 
 
