@@ -49,16 +49,16 @@ def test_is_not_marked(reseller_sandbox):
 def test_a_marked_test_fails_with_the_order_that_leaves_a_wrong_state(printed: Printed) -> None:
     said = printed(SUITE)
     assert "2 failed, 2 passed" in said
-    assert "mixed up: what is left is left by no order" in said
+    assert "not serializable: the result is not possible if" in said
     assert '--schedule "main main-2 main-2 main"' in said
     assert "reseller_sandbox_explore: " in said
     assert "Unexpected keyword argument 'workers'" in said
     bounded = printed(SUITE, "-k", "adds", "--reseller-sandbox-explore-max-runs=2")
-    assert "left untried (--max-runs)" in bounded
+    assert "not tried (--max-runs)" in bounded
     suite = SUITE.replace("_explore\ndef", '_explore(schedule="main main-2 main-2 main")\ndef')
     said = printed(suite, "-k", "adds")
     assert "1 failed" in said
-    assert "1 order tried" in said
+    assert "1 schedule tried" in said
 
 
 def test_options_explore_tests_without_a_mark(printed: Printed) -> None:

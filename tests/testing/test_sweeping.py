@@ -47,13 +47,13 @@ def test_has_no_world():
 
 
 def test_a_wrong_test_that_passes_is_shown(printed: Printed) -> None:
-    said = printed(SUITE, "--reseller-sandbox-sweep=lost-answer,outsiders", "-rP")
+    said = printed(SUITE, "--reseller-sandbox-sweep=lost-answer,external-changes", "-rP")
     assert "4 passed" in said
     blind, once = said.split("reseller sandbox: sweep of ")[1:]
     assert blind.startswith("test_suite.py::test_renews_blindly")
     assert "r1 v3.renewDomain active-example.com  WRONG        1 fine, 1 WRONG" in blind
     assert "the renewal of active-example.com was paid 2 times" in blind
-    assert "r1 v3.renewDomain active-example.com  failed" in once
+    assert "r1 v3.renewDomain active-example.com  noticed" in once
     assert said.count("shared is set up") == said.count("shared is torn down") == 1
     assert said.endswith("status 1")
     assert printed(SUITE, "--reseller-sandbox-sweep=lost-answer", "-k", "once or asks").endswith("status 0")
@@ -139,7 +139,7 @@ def test_renews_and_looks(reseller_sandbox):
 
 def test_options_that_cannot_be_used_are_refused_in_a_line(printed: Printed, subtests) -> None:
     for option, *words in (
-        ("sweep=lost", "-sweep: there is no kind 'lost'", "outsiders, all"),
+        ("sweep=lost", "-sweep: unknown kind 'lost'", "external-changes, all"),
         ("sweep-slow=late", "must be a number of seconds above 0; it is 'late'"),
         ("sweep-part=3/2", "must be a part such as 1/2; it is '3/2'"),
         ("invariant=nowhere:at_all", "--invariant nowhere:at_all: ModuleNotFoundError"),

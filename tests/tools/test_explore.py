@@ -25,10 +25,10 @@ Request = tuple[str, str, str, Any]
 
 #: The number of orders of each program of workers.py, the kind that is found, and words of the first finding.
 FOUND: dict[str, tuple[int, str, str]] = {
-    "renew_when_due": (4, "broken", "was paid 2 times: 12.99 + 12.99"),
+    "renew_when_due": (4, "invariant violated", "was paid 2 times: 12.99 + 12.99"),
     "renew_when_due_under_a_lock": (1, "", ""),
     "renew_blindly": (2, "", ""),
-    "add_name_servers": (4, "mixed up", "nameservers ns1.example.net, ns2.example.net, ns"),
+    "add_name_servers": (4, "not serializable", "nameservers ns1.example.net, ns2.example.net, ns"),
     "check_and_register": (4, "failed", "name_taken"),
     "two_names": (1, "", ""),
     "three_accounts": (1, "", ""),
@@ -61,7 +61,7 @@ def test_findings_name_an_order_that_goes_wrong(subtests: pytest.Subtests) -> No
             assert {finding["kind"] for finding in findings} == ({kind} if kind else set())
             assert all(words in "\n".join(finding["words"]) for finding in findings)
             if "lock" not in name and name != "three_accounts":
-                assert found[name]["orders"] == orders
+                assert found[name]["schedules"] == orders
             for finding in findings[:1]:
                 replayed = replay(finding["recording"])
                 assert (replayed.identical, replayed.requests) == (True, len(finding["requests"]))
@@ -73,9 +73,9 @@ def test_findings_name_an_order_that_goes_wrong(subtests: pytest.Subtests) -> No
     assert sorted(found["always_refused"]["refused"]) == refusals
     assert found["three_accounts"]["actors"] == ["main", "other", "third_worker"]
     changing = found["begin_in_changing_order"]
-    last = {line.rpartition(" ")[2] for one in changing["outcomes"] for line in one["left"]}
+    last = {line.rpartition(" ")[2] for one in changing["outcomes"] for line in one["changes"]}
     assert last == {*workers.HOSTS}, "each request was the last one in an order"
-    assert changing["strayed"] == 0
+    assert changing["unmatched"] == 0
 
 
 def script(pick: random.Random) -> list[Request]:
@@ -134,7 +134,7 @@ def test_every_outcome_of_every_order_of_random_workers_is_found(subtests: pytes
         expected = {json.dumps([number, *outcome(begin, case, order)]) for order in every}
         with subtests.test(number, case=case):
             assert {line for line in lines if json.loads(line)[0] == number} == expected
-            assert found[f"script[case{number}]"]["orders"] <= len(every)
+            assert found[f"script[case{number}]"]["schedules"] <= len(every)
 
 
 #: Two workers with one credential and a connection each, which wait for each other between two requests.
@@ -170,7 +170,7 @@ def test_workers_with_the_same_credential_differ_by_their_connections() -> None:
 
 def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
     for words, problem in (
-        (["--schedule", "anna", "--", "true"], "anna has no request waiting where 'anna' lets one through"),
+        (["--schedule", "anna", "--", "true"], "anna has no waiting request at its turn in 'anna'"),
         (["--url", "http://127.0.0.1:9", "--", "true"], "--url cannot be used with explore"),
         (["--actors", "0", "--", "true"], "0 is not in the range"),
         (["--invariant", "nowhere:at_all", "--", "true"], "--invariant nowhere:at_all"),
@@ -179,4 +179,4 @@ def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
         with subtests.test(problem):
             refused(["explore", *words], problem)
     done = command("explore", "--", "sh", "-c", "exit 3")
-    assert (done.exit_code, "fails in every order" in done.stderr) == (2, True), done.output
+    assert (done.exit_code, "fails in every schedule" in done.stderr) == (2, True), done.output

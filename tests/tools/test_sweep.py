@@ -32,11 +32,11 @@ WRONG: dict[str, dict[str, str]] = {
     "never_asks_the_same": {},
     "is_refused": {},
     "order_repeated_after_a_loss": dict.fromkeys(LOST, "registration_repeated"),
-    "order_at_any_price": {"outsiders price": "paid with 5000.00, and the price was 2500.00"},
+    "order_at_any_price": {"external-changes price": "paid with 5000.00, and the price was 2500.00"},
     "renewal_repeated_after_a_loss": {
         **dict.fromkeys((*LOST, "twice"), "was paid 2 times: 12.99 + 12.99"),
         "rate-limited": "its expiry date is 2026-10-07, and 2027-10-07 without",
-        "outsiders price": "paid with 25.98, and the price was 12.99",
+        "external-changes price": "paid with 25.98, and the price was 12.99",
     },
     "looks_away": {**WITHOUT, **dict.fromkeys(("lost-answer", "garbage"), "lost_answer_ignored")},
     "paid_and_given_up": {**WITHOUT, **dict.fromkeys(LOST, "was paid, and main does not have the name")},
@@ -74,12 +74,12 @@ def trouble(run: dict[str, Any]) -> str:
 )
 def test_exactly_the_silently_wrong_runs_are_found(tests: str, subtests: pytest.Subtests) -> None:
     """An error that stays, such as a taken name, may lead elsewhere; an error that passes may not."""
-    found = swept("--kinds", KINDS, "--outsiders", tests=tests)
+    found = swept("--kinds", KINDS, "--external-changes", tests=tests)
     fitting = {name for name in WRONG if any(part in f"test_{name}" for part in tests.split(" or "))}
     assert found.keys() == fitting
     for name, sweep in found.items():
         with subtests.test(name):
-            wrong = {trouble(run): "\n".join(run["broken"]) for run in sweep["findings"]}
+            wrong = {trouble(run): "\n".join(run["violations"]) for run in sweep["findings"]}
             assert wrong.keys() == WRONG[name].keys()
             assert not {kind for kind, words in WRONG[name].items() if words not in wrong[kind]}, wrong
             assert sweep["runs"] == sweep["planned"]
@@ -89,14 +89,14 @@ def test_exactly_the_silently_wrong_runs_are_found(tests: str, subtests: pytest.
         assert all(replay(file).identical for file in files[::4])
     with subtests.test("a careful program notices what people must decide"):
         failed = {trouble(run) for run in found["careful_renewal"]["others"] if run["kind"] != "error"}
-        assert failed == {"twice", "outsiders balance", "outsiders price"}
+        assert failed == {"twice", "external-changes balance", "external-changes price"}
         assert all(run["output"] for run in found["careful_renewal"]["others"])
     with subtests.test("the order of requests may change from run to run"):
         changing = found["asks_in_changing_order"]
-        assert not changing["unsteady"] | changing["not reached"]
+        assert not changing["unsteady"] | changing["not sent"]
     with subtests.test("a request that never comes is reported"):
         steady = found["never_asks_the_same"]
-        assert (steady["unsteady"], steady["not reached"]) == (True, steady["runs"])
+        assert (steady["unsteady"], steady["not sent"]) == (True, steady["runs"])
     with subtests.test("refusals without any fault are reported"):
         first, second, *_ = found["is_refused"]["refused"]
         assert first.startswith("r1 v3.createDomain gold.com (gold.com is a premium name")
@@ -135,7 +135,7 @@ def test_options_choose_the_runs_that_are_tried() -> None:
         "r3 v2.domain.check a.com (2)",
     ]
     assert found["requests"][0].keys() == {"request", "twice", "garbage"}
-    assert {"assumption": "v2.domain_check.avail=boolean", "came": "fine"} in found["assumptions"]
+    assert {"assumption": "v2.domain_check.avail=boolean", "result": "fine"} in found["assumptions"]
     assert not [row for row in found["assumptions"] if row["assumption"].startswith("v2.zones")]
     blind = ("--", "sh", "-c", SHELL.partition("renew ||")[0].format() + "renew; true")
     found = printed("sweep", "--kinds", "rate-limited,lost-request", "--stop-at-first", "--json", *blind)
@@ -196,7 +196,7 @@ def test_the_output_of_a_function_that_fails_is_cut(sandbox: Sandbox) -> None:
 
 def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
     for words, problem in (
-        (["--kinds", "lost-anser", "--", "true"], "no kind 'lost-anser'; did you mean lost-answer?"),
+        (["--kinds", "lost-anser", "--", "true"], "unknown kind 'lost-anser'; did you mean lost-answer?"),
         (["--url", "http://127.0.0.1:1", "--fixture", "empty", "--", "true"], "cannot be used with --url"),
         (["--world", "w1", "--", "true"], "--world requires --url"),
         (["--invariant", "no_such:thing", "--", "true"], "no_such:thing: ModuleNotFoundError"),
@@ -256,7 +256,7 @@ def test_a_running_server_lends_its_world() -> None:
         before = len(sandbox.worlds.list().worlds)
         script = ASK.replace("a.com/check", "put-there.com")
         done = command("sweep", "--url", server.url, "--kinds", "lost-request", "--", "sh", "-c", script)
-        assert (done.exit_code, "1 run: 1 failed." in done.stdout) == (0, True), done.output
+        assert (done.exit_code, "1 run: 1 noticed." in done.stdout) == (0, True), done.output
         assert len(sandbox.worlds.list().worlds) == before
         assert not sandbox.journal.find().requests
 
@@ -322,7 +322,7 @@ def test_ends_early(reseller_sandbox):
         words = ("sweep", "--url", server.url, "--kinds", "lost-request", "--", "pytest", "test_it.py", "-k")
         done = command(*words, "name")
         assert done.exit_code == 0, done.output
-        assert "r1 v3.getDomain put-there.com  failed" in done.stdout
+        assert "r1 v3.getDomain put-there.com  noticed" in done.stdout
         assert len(sandbox.worlds.list().worlds) == 1
         done = command(*words, "early")
         assert (done.exit_code, "exit status 7" in done.stderr) == (2, True), done.output

@@ -80,9 +80,9 @@ def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], 
         if problem.ended.passed and problem.ended.tests:
             return [], problem.ended.tests
         raise
-    tests = [test for order in exploration.orders for test in order.ended.tests]
+    tests = [test for schedule in exploration.schedules for test in schedule.ended.tests]
     if exploration.never_passes and not explorer.schedule:
-        return [ExplorationReport.of(exploration, problem="the program fails in every order")], ()
+        return [ExplorationReport.of(exploration, problem="the program fails in every schedule")], ()
     if not exploration.actors and not tests:
         raise BadSetting(ASKED_NOTHING)
     return [ExplorationReport.of(exploration)] if exploration.actors else [], tests

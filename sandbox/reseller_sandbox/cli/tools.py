@@ -94,7 +94,11 @@ def _in_one(value: Any) -> str:
 @click.option("--kinds", metavar="NAMES", help="Kinds of faults to try, separated by commas, by default all.")
 @click.option("--only", default="*", metavar="OPERATION", help="Pattern of the operations to try.")
 @click.option("--assumptions", is_flag=True, help="Also try other values of the assumptions that were used.")
-@click.option("--outsiders", is_flag=True, help="Also try actions of third parties right before each order.")
+@click.option(
+    "--external-changes",
+    is_flag=True,
+    help="Also try actions of third parties right before each paid request.",
+)
 @click.option(
     "--slow",
     type=_SECONDS,
@@ -127,7 +131,7 @@ def sweep(**words: Any) -> None:
 
 @click.command(cls=RunningCommand)
 @click.option("--actors", type=_NUMBER, default=ACTORS, help="Number of concurrent workers of the program.")
-@click.option("--max-runs", type=_NUMBER, default=MAX_RUNS, help="Maximum number of orders to try.")
+@click.option("--max-runs", type=_NUMBER, default=MAX_RUNS, help="Maximum number of schedules to try.")
 @click.option(
     "--quiet",
     type=_SECONDS,
@@ -137,7 +141,11 @@ def sweep(**words: Any) -> None:
 )
 @_INVARIANTS
 @click.option(
-    "--schedule", default="", show_default=False, metavar="ACTORS", help="Run only this order, from a report."
+    "--schedule",
+    default="",
+    show_default=False,
+    metavar="ACTORS",
+    help="Run only this schedule, from a report.",
 )
 @_RECORDINGS
 def explore(**words: Any) -> None:

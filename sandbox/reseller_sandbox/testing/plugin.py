@@ -74,9 +74,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Register the plugin that explores tests, if a test has the mark or the option is set."""
     known = config.pluginmanager.has_plugin(EXPLORE)
     if not known and (_said(config, EXPLORE) or any(item.get_closest_marker(EXPLORE) for item in items)):
-        from reseller_sandbox.testing.rerun import ExploringTests, wished_orders
+        from reseller_sandbox.testing.rerun import ExploringTests, wished_exploration
 
-        plugin = ExploringTests(wished_orders(_spoken(config)), _RUN, bool(_said(config, EXPLORE)))
+        plugin = ExploringTests(wished_exploration(_spoken(config)), _RUN, bool(_said(config, EXPLORE)))
         config.pluginmanager.register(plugin, EXPLORE)
 
 

@@ -37,7 +37,7 @@ from reseller_sandbox.tools.explore.report import ExplorationReport
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, BadProgram, Ended
 from reseller_sandbox.tools.sweep import AskedNothing, SweepReport, SweepWanted, sweep_program
-from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, FAULTS, OUTSIDERS
+from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, EXTERNAL_CHANGES, FAULTS
 from reseller_sandbox.values.clock import stopwatch
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _program(
     return program
 
 
-def wished_orders(said: Mapping[str, str]) -> dict[str, Any]:
+def wished_exploration(said: Mapping[str, str]) -> dict[str, Any]:
     """Return the options of all explored tests. Raise ``UsageError`` for an invalid option."""
     numbers: dict[str, tuple[str, type[Any]]] = {
         "actors": (EXPLORE, int),
@@ -169,7 +169,7 @@ class ExploringTests(Reruns):
 def wished_sweep(said: Mapping[str, str]) -> SweepWanted:
     """Return the sweep that the options describe. Raise ``UsageError`` for an invalid option."""
     words = said[SWEEP].replace(",", " ").split()
-    kinds = tuple(word for word in words if word not in (ASSUMPTIONS, OUTSIDERS, "all"))
+    kinds = tuple(word for word in words if word not in (ASSUMPTIONS, EXTERNAL_CHANGES, "all"))
     options: dict[str, Any] = {}
     try:
         options["invariants"] = named(said[INVARIANT].split(","))
@@ -184,12 +184,12 @@ def wished_sweep(said: Mapping[str, str]) -> SweepWanted:
             kinds=tuple(FAULTS) if "all" in words else kinds,
             only=said[SWEEP_ONLY] or "*",
             assumptions=ASSUMPTIONS in words,
-            outsiders=OUTSIDERS in words,
+            external_changes=EXTERNAL_CHANGES in words,
             stop_at_first=said[SWEEP_STOP].lower() not in ("", "0", "false", "no", "off"),
             **options,
         )
     except BadSetting as problem:
-        more = f"{ASSUMPTIONS}, {OUTSIDERS}"
+        more = f"{ASSUMPTIONS}, {EXTERNAL_CHANGES}"
         raise pytest.UsageError(f"{flag(SWEEP)}: {problem}, {more}, all{before_a_path(SWEEP)}") from None
 
 

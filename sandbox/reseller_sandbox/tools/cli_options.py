@@ -56,8 +56,8 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     COVER_OF: ("a pattern of the operations that coverage is about, such as v3.*", {"metavar": "PATTERN"}),
     SWEEP: (
         "run each test that passes again for each of its requests and each thing that can go wrong with it, "
-        "and show what came of it: all (the default), or some of lost-request, lost-answer, slow-answer, "
-        "twice, error, garbage, rate-limited, assumptions, outsiders",
+        "and report the results: all (the default), or some of lost-request, lost-answer, slow-answer, "
+        "twice, error, garbage, rate-limited, assumptions, external-changes",
         {"metavar": "KINDS", "nargs": "?", "const": "all"},
     ),
     SWEEP_ONLY: ("a pattern of the operations that are swept, such as v3.renew*", {"metavar": "PATTERN"}),
@@ -66,7 +66,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "make one part of the runs of a sweep, such as 1/2, where several processes share them",
         {"metavar": "PART"},
     ),
-    SWEEP_STOP: ("end sweeping with the first run that is silently wrong", {"action": "store_true"}),
+    SWEEP_STOP: ("stop after the first run that is silently wrong", {"action": "store_true"}),
     EXPLORE: (
         "run each test that passes in every order of the requests of its threads that could matter, so many "
         f"of them at a time ({ACTORS})",

@@ -26,14 +26,14 @@ from reseller_sandbox.tools.explore.report import (
     ExplorationReport,
     ExploredSchedule,
     LetThrough,
-    OrderFinding,
-    found,
+    ScheduleFinding,
+    findings_in,
 )
 from reseller_sandbox.tools.explore.schedules import (
     RequestKey,
     ScheduledTurn,
     Schedules,
-    goes_in_turn,
+    is_serializable,
     preferred,
     turned_after,
 )
@@ -60,7 +60,7 @@ _TURNS = 6
 
 
 class FixedSchedule(Struct):
-    """A given order: first of requests by ``schedule``, then of workers by ``turns``.
+    """A fixed order: first of requests by ``schedule``, then of workers by ``turns``.
 
     ``missed`` is the first scheduled actor that had no request waiting, empty if there is none.
     """
@@ -103,7 +103,7 @@ class ScheduleNotReached(BadProgram):
 class _Made(NamedTuple):
     """A run and its result."""
 
-    order: ExploredSchedule
+    schedule: ExploredSchedule
     steps: Sequence[ScheduledTurn]
     outcome: Outcome
     recording: str
@@ -114,15 +114,17 @@ def _judged(made: Sequence[_Made]) -> list[ExploredSchedule]:
 
     The baseline outcome is that of the first run that passed and in which the workers took turns.
     """
-    orders = [replace(one.order, in_turn=goes_in_turn(one.steps)) for one in made]
-    pairs = list(zip(made, orders, strict=True))
-    baseline = next((one.outcome for one, order in pairs if order.in_turn and order.ended.passed), None)
+    schedules = [replace(run.schedule, is_serial=is_serializable(run.steps)) for run in made]
+    pairs = list(zip(made, schedules, strict=True))
+    baseline = next(
+        (run.outcome for run, schedule in pairs if schedule.is_serial and schedule.ended.passed), None
+    )
     if baseline is None:
-        return orders
+        return schedules
     expected = Expected(same=False)
     return [
-        replace(order, broken=(*order.broken, *broken(one.outcome, baseline, expected)))
-        for one, order in pairs
+        replace(schedule, violations=(*schedule.violations, *broken(run.outcome, baseline, expected)))
+        for run, schedule in pairs
     ]
 
 
@@ -151,24 +153,24 @@ class Explorer(Struct, kw_only=True):
         ``schedule``.
         """
         if self.schedule:
-            return self._one()
-        orders, made = Schedules(), list[_Made]()
-        more = orders.begin()
+            return self._run_schedule()
+        schedules, made = Schedules(), list[_Made]()
+        more = schedules.begin()
         for _ in range(self.max_runs):
             if not more:
                 break
-            run = self.run(orders)
-            tell(run.order.schedule, None)
-            if orders.end():
+            run = self.run(schedules)
+            tell(run.schedule.text, None)
+            if schedules.end():
                 made.append(run)
-            more = orders.begin()
-        untried = max(orders.untried, 1) if more else 0
+            more = schedules.begin()
+        untried = max(schedules.untried, 1) if more else 0
         if untried:
             made += self._in_turns(made)
         judged = _judged(made)
-        return Exploration(judged, self._kept(found(judged)), untried, orders.unmatched)
+        return Exploration(judged, self._recorded(findings_in(judged)), untried, schedules.unmatched)
 
-    def _kept(self, findings: Sequence[OrderFinding]) -> list[OrderFinding]:
+    def _recorded(self, findings: Sequence[ScheduleFinding]) -> list[ScheduleFinding]:
         """Return the findings with their recordings.
 
         The program runs again for each finding. Without a folder, the findings stay unchanged.
@@ -177,31 +179,33 @@ class Explorer(Struct, kw_only=True):
             return list(findings)
         return [
             replace(
-                one,
-                recording=self.run(FixedSchedule(one.order.schedule.split()), f"explore-{number}").recording,
+                finding,
+                recording=self.run(
+                    FixedSchedule(finding.schedule.text.split()), f"explore-{number}"
+                ).recording,
             )
-            for number, one in enumerate(findings, 1)
+            for number, finding in enumerate(findings, 1)
         ]
 
-    def _one(self) -> Exploration:
-        given = FixedSchedule(self.schedule.split())
-        made = self.run(given)
-        missed = given.missed or given.next_up
+    def _run_schedule(self) -> Exploration:
+        chooser = FixedSchedule(self.schedule.split())
+        made = self.run(chooser)
+        missed = chooser.missed or chooser.next_up
         if missed:
-            words = f"{missed} has no request waiting where {self.schedule!r} lets one through"
-            raise ScheduleNotReached(words, made.order.ended)
-        order, *others = _judged([made, *self._in_turns([made])])
-        findings = [one for one in found([order, *others]) if one.order is order]
-        return Exploration([order], self._kept(findings))
+            words = f"{missed} has no waiting request at its turn in {self.schedule!r}"
+            raise ScheduleNotReached(words, made.schedule.ended)
+        schedule, *others = _judged([made, *self._in_turns([made])])
+        findings = [finding for finding in findings_in([schedule, *others]) if finding.schedule is schedule]
+        return Exploration([schedule], self._recorded(findings))
 
     def _in_turns(self, made: Sequence[_Made]) -> Iterator[_Made]:
         """Yield runs in which whole workers take turns, for comparison with the others."""
-        seen = sorted({request.actor for one in made for request in one.order.requests})
+        seen = sorted({request.actor for run in made for request in run.schedule.requests})
         for turns in islice(permutations(seen), _TURNS):
             yield self.run(FixedSchedule(turns=turns))
 
     def run(self, chooser: _Chooser, name: str = "") -> _Made:
-        """Run the program in one order.
+        """Run the program with one schedule.
 
         With a ``name``, write the recording of the world at the end of the run.
         """
@@ -214,14 +218,14 @@ class Explorer(Struct, kw_only=True):
                 write_recording(sandbox, self.folder, name) if name and self.folder is not None else ""
             )
             outcome = outcome_of(sandbox, ended)
-            order = ExploredSchedule(
+            schedule = ExploredSchedule(
                 requests,
                 ended,
                 changed(begin, sandbox.world.state, ended),
                 tuple(words),
                 advice=tuple(map(in_a_line, outcome.of_money)),
             )
-            return _Made(order, tuple(chooser.steps), outcome, recording)
+            return _Made(schedule, tuple(chooser.steps), outcome, recording)
 
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, chooser: _Chooser
@@ -305,7 +309,7 @@ def explore(
         actors: The number of concurrent workers.
         max_runs: The largest number of runs.
         quiet: Seconds without a new request after which the waiting requests count as all.
-        schedule: The one order to try, as an earlier exploration reported it.
+        schedule: The only schedule to try, as an earlier exploration reported it.
         invariants: Functions that check the world after a run. They return a description of the violation, if
             any.
         folder: Gets a recording for each finding.
@@ -340,5 +344,5 @@ def tests_explored(
     def step(news: Mapping[str, Any]) -> None:
         tell(news["ran"], None)
 
-    told = program.tests("explored", said, folder, step)
-    return list({one["test"]: ExplorationReport(**one) for one in told}.values())
+    reports = program.tests("explored", said, folder, step)
+    return list({report["test"]: ExplorationReport(**report) for report in reports}.values())

@@ -1,4 +1,4 @@
-"""The result of an exploration: the orders tried, their outcomes, and findings."""
+"""The result of an exploration: the schedules tried, their outcomes, and findings."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from msgspec import Struct
 from reseller_sandbox.advice.words import plural
 from reseller_sandbox.tools.running import Ended
 
-#: Kinds of findings: the program fails, an invariant is violated, or the outcome equals that of no order in
-#: which the workers take turns.
-FAILED, BROKEN, MIXED = "failed", "broken", "mixed up"
+#: Kinds of findings.
+FAILED, VIOLATED, NOT_SERIALIZABLE = "failed", "invariant violated", "not serializable"
 
 _ABOUT = {
-    FAILED: "the program does not end well",
-    BROKEN: "an invariant does not hold",
-    MIXED: "what is left is left by no order in which the workers go one after the other",
+    FAILED: "the program fails",
+    VIOLATED: "an invariant does not hold",
+    NOT_SERIALIZABLE: "the result is not possible if the workers run one after the other",
 }
 
 #: The most lines of a program's output that are shown.
@@ -40,100 +39,103 @@ class LetThrough(Struct, frozen=True):
 class ExploredSchedule(Struct, frozen=True):
     """One run: its requests in order, the end of the program, and its changes.
 
-    ``left`` are the changes. ``broken`` are the violated invariants. ``in_turn`` is whether the run is
-    equivalent to one in which the workers run one after the other. ``advice`` is the advice about money.
+    ``violations`` are the violated invariants. ``is_serial`` is whether the run is equivalent to one in which
+    the workers run one after the other. ``advice`` is the advice about money.
     """
 
     requests: tuple[LetThrough, ...]
     ended: Ended
-    left: Counter[str]
-    broken: tuple[str, ...] = ()
-    in_turn: bool = True
+    changes: Counter[str]
+    violations: tuple[str, ...] = ()
+    is_serial: bool = True
     advice: tuple[str, ...] = ()
 
     @property
-    def schedule(self) -> str:
+    def text(self) -> str:
         """The actors in the order of their requests, as ``--schedule`` takes them."""
-        return " ".join(one.actor for one in self.requests)
+        return " ".join(request.actor for request in self.requests)
 
     @property
     def simplicity(self) -> tuple[int, int, str]:
-        """The sort key of this order: the easiest to follow comes first.
+        """The sort key of this schedule: the easiest to follow comes first.
 
-        An order is easier with fewer changes of workers, then with fewer requests.
+        A schedule is easier with fewer changes of workers, then with fewer requests.
         """
-        actors = [one.actor for one in self.requests]
-        switches = sum(one != other for one, other in pairwise(actors))
-        return switches, len(actors), self.schedule
+        actors = [request.actor for request in self.requests]
+        switches = sum(first != second for first, second in pairwise(actors))
+        return switches, len(actors), self.text
 
 
-class OrderFinding(Struct, frozen=True):
-    """A problem in ``count`` orders, of which ``order`` is the easiest to follow.
+class ScheduleFinding(Struct, frozen=True):
+    """A problem in ``count`` schedules, of which ``schedule`` is the easiest to follow.
 
     ``words`` describe the problem. ``recording`` is the file that replays the run, empty if none was written.
     """
 
     kind: str
-    order: ExploredSchedule
+    schedule: ExploredSchedule
     count: int
     words: tuple[str, ...]
     recording: str = ""
 
     def lines(self) -> Iterator[str]:
         """Yield the finding as text."""
-        yield f"{self.kind}: {_ABOUT[self.kind]} ({plural(self.count, 'order')})"
-        yield f'  --schedule "{self.order.schedule}"'
-        width = max((len(one.actor) for one in self.order.requests), default=0)
-        yield from (f"    {one.actor:<{width}}  {one.asked} → {one.status}" for one in self.order.requests)
+        yield f"{self.kind}: {_ABOUT[self.kind]} ({plural(self.count, 'schedule')})"
+        yield f'  --schedule "{self.schedule.text}"'
+        requests = self.schedule.requests
+        width = max((len(request.actor) for request in requests), default=0)
+        yield from (f"    {one.actor:<{width}}  {one.asked} → {one.status}" for one in requests)
         yield from (f"  {line}" for line in self.words)
         if self.recording:
             yield f"  reseller-sandbox recording open {self.recording}"
 
 
 class Exploration(Struct, frozen=True):
-    """The orders that were tried, and the findings.
+    """The schedules that were tried, and the findings.
 
-    ``untried`` is the least number of orders left. ``unmatched`` is the number of orders given up because the
-    program took another way in each try.
+    ``untried`` is the least number of schedules left. ``unmatched`` is the number of schedules given up
+    because the program sent other requests in each try.
     """
 
-    orders: Sequence[ExploredSchedule]
-    findings: Sequence[OrderFinding]
+    schedules: Sequence[ExploredSchedule]
+    findings: Sequence[ScheduleFinding]
     untried: int = 0
     unmatched: int = 0
 
     @property
     def actors(self) -> list[str]:
         """Every worker that sent a request."""
-        return sorted({request.actor for order in self.orders for request in order.requests})
+        return sorted({request.actor for schedule in self.schedules for request in schedule.requests})
 
     @property
     def never_passes(self) -> bool:
-        """Whether the program fails in every order, so that the order is not the cause."""
-        return not any(order.ended.passed for order in self.orders)
+        """Whether the program fails in every schedule, so that the schedule is not the cause."""
+        return not any(schedule.ended.passed for schedule in self.schedules)
 
     def outcomes(self) -> list[tuple[int, ExploredSchedule]]:
-        """Return each distinct outcome: the number of orders, and the easiest of them."""
+        """Return each distinct outcome: the number of schedules, and the easiest of them."""
         return [
             (len(group), group[0])
-            for group in _groups(self.orders, lambda one: (one.ended.status, frozenset(one.left.items())))
+            for group in _groups(
+                self.schedules, lambda run: (run.ended.status, frozenset(run.changes.items()))
+            )
         ]
 
     @property
     def always(self) -> list[str]:
-        """The advice about money that is the same in every order.
+        """The advice about money that is the same in every schedule.
 
-        It does not depend on the order, so serial workers get it too.
+        It does not depend on the schedule, so serial workers get it too.
         """
-        first = self.orders[0].advice if self.orders else ()
-        return [line for line in first if all(line in one.advice for one in self.orders)]
+        first = self.schedules[0].advice if self.schedules else ()
+        return [line for line in first if all(line in schedule.advice for schedule in self.schedules)]
 
     @property
     def refused(self) -> list[str]:
-        """The requests that are refused in every order, as lines of the report."""
+        """The requests that are refused in every schedule, as lines of the report."""
         asked = [
-            {(one.actor, one.asked): one.status for one in order.requests if one.refused}
-            for order in self.orders
+            {(one.actor, one.asked): one.status for one in schedule.requests if one.refused}
+            for schedule in self.schedules
         ]
         return [
             f"{actor} {what} → {status}"
@@ -149,83 +151,87 @@ class Exploration(Struct, frozen=True):
 
     def lines(self) -> Iterator[str]:
         """Yield the report as text."""
-        tried = plural(len(self.orders), "order")
-        yield f"{tried} tried, of requests by {', '.join(self.actors) or 'nobody'}"
+        tried = plural(len(self.schedules), "schedule")
+        yield f"{tried} tried, with requests by {', '.join(self.actors) or 'no worker'}"
         if self.untried:
-            yield f"at least {plural(self.untried, 'order')} more left untried (--max-runs)"
+            yield f"at least {plural(self.untried, 'schedule')} not tried (--max-runs)"
         if self.unmatched:
-            unmatched = plural(self.unmatched, "order")
-            yield f"{unmatched} given up: the program went another way than before each time"
+            unmatched = plural(self.unmatched, "schedule")
+            yield f"{unmatched} given up: the program sent other requests in each try"
         for finding in self.findings:
             yield ""
             yield from finding.lines()
         yield from self._outcomes()
         if not self.findings:
             yield "nothing found"
-        yield from (f"in every order tried, by the advice {line}" for line in self.always)
+        yield from (f"advice in every schedule tried: {line}" for line in self.always)
         if self.refused:
-            yield f"refused in every order tried: {', '.join(self.refused)}"
+            yield f"refused in every schedule tried: {', '.join(self.refused)}"
 
     def _outcomes(self) -> Iterator[str]:
         outcomes = self.outcomes()
         if len(outcomes) < 2:
             return
-        common = reduce(and_, (order.left for _, order in outcomes))
+        common = reduce(and_, (schedule.changes for _, schedule in outcomes))
         yield ""
-        yield "It comes out in more than one way, which have the rest in common:"
-        for count, order in outcomes:
-            yield f'  {plural(count, "order")}, such as "{order.schedule}": {order.ended}'
-            yield from (f"    {line}" for line in sorted((order.left - common).elements()))
+        yield "There is more than one outcome. Only these changes differ:"
+        for count, schedule in outcomes:
+            yield f'  {plural(count, "schedule")}, such as "{schedule.text}": {schedule.ended}'
+            yield from (f"    {line}" for line in sorted((schedule.changes - common).elements()))
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
         return {
             "actors": self.actors,
-            "orders": len(self.orders),
+            "schedules": len(self.schedules),
             "untried": self.untried,
-            "strayed": self.unmatched,
+            "unmatched": self.unmatched,
             "always": self.always,
             "refused": self.refused,
             "findings": [
                 {
-                    "kind": one.kind,
-                    "orders": one.count,
-                    **_told(one.order),
-                    "words": list(one.words),
-                    "recording": one.recording or None,
+                    "kind": finding.kind,
+                    "schedules": finding.count,
+                    **_schedule_json(finding.schedule),
+                    "words": list(finding.words),
+                    "recording": finding.recording or None,
                 }
-                for one in self.findings
+                for finding in self.findings
             ],
             "outcomes": [
-                {"orders": count, **_told(order), "left": sorted(order.left.elements())}
-                for count, order in self.outcomes()
+                {
+                    "schedules": count,
+                    **_schedule_json(schedule),
+                    "changes": sorted(schedule.changes.elements()),
+                }
+                for count, schedule in self.outcomes()
             ],
         }
 
 
-def _told(order: ExploredSchedule) -> dict[str, Any]:
-    requests = [{"actor": one.actor, "request": one.asked, "status": one.status} for one in order.requests]
-    return {"schedule": order.schedule, "ended": str(order.ended), "requests": requests}
+def _schedule_json(schedule: ExploredSchedule) -> dict[str, Any]:
+    requests = [{"actor": one.actor, "request": one.asked, "status": one.status} for one in schedule.requests]
+    return {"schedule": schedule.text, "ended": str(schedule.ended), "requests": requests}
 
 
-def found(orders: Sequence[ExploredSchedule]) -> list[OrderFinding]:
-    """Return the findings in ``orders``: failed runs, invariants, not serializable."""
-    in_turn = [order.left for order in orders if order.in_turn]
-    passed = [order for order in orders if order.ended.passed]
-    failed = [order for order in orders if not order.ended.passed]
-    broken = [order for order in passed if order.broken]
-    mixed = [o for o in passed if not o.broken and not o.in_turn and o.left not in in_turn]
+def findings_in(schedules: Sequence[ExploredSchedule]) -> list[ScheduleFinding]:
+    """Return the findings: failed runs, violated invariants, runs that are not serializable."""
+    serial = [run.changes for run in schedules if run.is_serial]
+    passed = [run for run in schedules if run.ended.passed]
+    failed = [run for run in schedules if not run.ended.passed]
+    violated = [run for run in passed if run.violations]
+    mixed = [run for run in passed if not (run.violations or run.is_serial or run.changes in serial)]
     findings = [
-        OrderFinding(FAILED, group[0], len(group), tuple(_last(group[0].ended)))
-        for group in _groups(failed, lambda one: (one.ended.status, tuple(_last(one.ended))[-1:]))
+        ScheduleFinding(FAILED, group[0], len(group), tuple(_last(group[0].ended)))
+        for group in _groups(failed, lambda run: (run.ended.status, tuple(_last(run.ended))[-1:]))
     ]
     findings += [
-        OrderFinding(BROKEN, group[0], len(group), group[0].broken)
-        for group in _groups(broken, lambda one: one.broken)
+        ScheduleFinding(VIOLATED, group[0], len(group), group[0].violations)
+        for group in _groups(violated, lambda run: run.violations)
     ]
     findings += [
-        OrderFinding(MIXED, group[0], len(group), tuple(_difference(group[0].left, in_turn)))
-        for group in _groups(mixed, lambda one: frozenset(one.left.items()))
+        ScheduleFinding(NOT_SERIALIZABLE, group[0], len(group), tuple(_difference(group[0].changes, serial)))
+        for group in _groups(mixed, lambda run: frozenset(run.changes.items()))
     ]
     return findings
 
@@ -235,47 +241,49 @@ def _last(ended: Ended) -> Iterator[str]:
     yield from ended.output.strip().splitlines()[-_SHOWN:]
 
 
-def _difference(left: Counter[str], others: Iterable[Counter[str]]) -> Iterator[str]:
-    """Yield the differences between ``left`` and the most similar serial outcome."""
-    nearest = min(others, key=lambda other: ((left - other) + (other - left)).total(), default=Counter[str]())
-    yield from (f"+ {line}" for line in sorted((left - nearest).elements()))
-    yield from (f"- {line}" for line in sorted((nearest - left).elements()))
+def _difference(changes: Counter[str], others: Iterable[Counter[str]]) -> Iterator[str]:
+    """Yield the differences between ``changes`` and the most similar serial outcome."""
+    nearest = min(
+        others, key=lambda other: ((changes - other) + (other - changes)).total(), default=Counter[str]()
+    )
+    yield from (f"+ {line}" for line in sorted((changes - nearest).elements()))
+    yield from (f"- {line}" for line in sorted((nearest - changes).elements()))
 
 
 def _groups(
-    orders: Iterable[ExploredSchedule], alike: Callable[[ExploredSchedule], Hashable]
+    schedules: Iterable[ExploredSchedule], alike: Callable[[ExploredSchedule], Hashable]
 ) -> list[list[ExploredSchedule]]:
-    """Return the ``alike`` orders in groups.
+    """Return the ``alike`` schedules in groups.
 
-    The easiest order comes first in each group, and the group with the easiest order comes first.
+    The easiest schedule comes first in each group, and the group with the easiest one comes first.
     """
     groups: defaultdict[Hashable, list[ExploredSchedule]] = defaultdict(list)
-    for order in sorted(orders, key=lambda one: one.simplicity):
-        groups[alike(order)].append(order)
+    for schedule in sorted(schedules, key=lambda run: run.simplicity):
+        groups[alike(schedule)].append(schedule)
     return list(groups.values())
 
 
 class ExplorationReport(Struct, kw_only=True, frozen=True):
     """The report of an exploration of a program, or of one ``test`` of a program.
 
-    ``told`` is the report for programs, ``text`` the report for people. ``problem`` is the reason why nothing
+    ``data`` is the report for programs, ``text`` the report for people. ``problem`` is the reason why nothing
     was explored.
     """
 
     test: str = ""
-    told: Mapping[str, Any] = {}
+    data: Mapping[str, Any] = {}
     text: Sequence[str] = ()
     problem: str = ""
 
     @classmethod
-    def of(cls, found: Exploration, *, test: str = "", problem: str = "") -> ExplorationReport:
+    def of(cls, exploration: Exploration, *, test: str = "", problem: str = "") -> ExplorationReport:
         """Return the report of an exploration."""
-        return cls(test=test, told=found.told(), text=list(found.lines()), problem=problem)
+        return cls(test=test, data=exploration.to_json(), text=list(exploration.lines()), problem=problem)
 
     @property
     def findings(self) -> Sequence[Mapping[str, Any]]:
         """The findings for programs."""
-        return list(self.told.get("findings", ()))
+        return list(self.data.get("findings", ()))
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
         """Return the tables above the text, of which there are none."""
@@ -289,4 +297,4 @@ class ExplorationReport(Struct, kw_only=True, frozen=True):
         """Return the whole report for programs."""
         test = {"test": self.test} if self.test else {}
         problem = {"problem": self.problem} if self.problem and self.test else {}
-        return {**test, **self.told, **problem}
+        return {**test, **self.data, **problem}

@@ -319,7 +319,7 @@ def asked_after(steps: Sequence[ScheduledTurn], at: int) -> int | None:
     return came - 1 if came else None
 
 
-def goes_in_turn(steps: Sequence[ScheduledTurn]) -> bool:
+def is_serializable(steps: Sequence[ScheduledTurn]) -> bool:
     """Whether a run is equivalent to one in which the workers take turns.
 
     Such a run is serializable. In each turn, a worker sends all its requests in a row. If a request waited

@@ -34,23 +34,23 @@ from reseller_sandbox.tools.running import (
     Tell,
     function_program,
 )
-from reseller_sandbox.tools.sweep.report import Came, Run, SweepReport
+from reseller_sandbox.tools.sweep.report import Run, SweepReport, SweepResult
 from reseller_sandbox.tools.sweep.troubles import (
     ASSUMPTIONS,
+    EXTERNAL_CHANGES,
     FAULTS,
-    OUTSIDERS,
     SweptRequest,
     Trouble,
     asked,
+    external_changes,
     is_impossible,
     numbered,
     of_assumptions,
-    of_others,
     of_request,
 )
 from reseller_sandbox.values.text_checks import nearest
 
-__all__ = ["BadProgram", "Came", "SweepReport", "SweepWanted", "sweep"]
+__all__ = ["BadProgram", "SweepReport", "SweepResult", "SweepWanted", "sweep"]
 
 #: The end of the message about a program that passes only once.
 _A_SECOND_TIME = (
@@ -73,7 +73,7 @@ class SweepWanted:
         kinds: The kinds of faults to try, see ``troubles.FAULTS``.
         only: A pattern of the operations whose requests are tried, such as v3.renew*.
         assumptions: Whether to try other values of the assumptions that the run rested on.
-        outsiders: Whether third parties act right before each request that is paid for.
+        external_changes: Whether third parties act right before each request that is paid for.
         slow: The delay of a slow answer in seconds.
         jobs: The number of concurrent runs.
         part: The part of all runs to make, such as 1 of 2, if several processes share them.
@@ -86,7 +86,7 @@ class SweepWanted:
     kinds: Sequence[str] = tuple(FAULTS)
     only: str = "*"
     assumptions: bool = False
-    outsiders: bool = False
+    external_changes: bool = False
     slow: float = SLOW
     jobs: int = 1
     part: tuple[int, int] = (1, 1)
@@ -97,8 +97,8 @@ class SweepWanted:
     def __post_init__(self) -> None:
         for kind in self.kinds:
             if kind not in FAULTS:
-                hint = nearest(kind, FAULTS) or f"; there are {', '.join(FAULTS)}"
-                raise BadSetting(f"there is no kind {kind!r}{hint}")
+                hint = nearest(kind, FAULTS) or f"; the kinds are {', '.join(FAULTS)}"
+                raise BadSetting(f"unknown kind {kind!r}{hint}")
 
 
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
@@ -146,7 +146,7 @@ def sweep_program(
                 continue
             report.runs.append(run)
             step(report, run.trouble)
-            if wanted.stop_at_first and run.came is Came.WRONG:
+            if wanted.stop_at_first and run.result is SweepResult.WRONG:
                 break
     return report
 
@@ -157,8 +157,8 @@ def _troubles(
     operations = {operation.id: operation for operation in contract()}
     for request in chosen:
         yield from of_request(request, operations[request.operation], wanted.kinds, wanted.slow)
-    if wanted.outsiders:
-        yield from (trouble for trouble in of_others(every) if trouble.request in chosen)
+    if wanted.external_changes:
+        yield from (trouble for trouble in external_changes(every) if trouble.request in chosen)
     if wanted.assumptions:
         yield from of_assumptions(chosen)
 
@@ -211,15 +211,15 @@ def _faulty_run(
         words = broken(outcome_of(world, ended), baseline, expected)
         words += own_broken(wanted.invariants, world)
         if not ended.passed:
-            came = Came.FAILED
+            result = SweepResult.NOTICED
         elif words:
-            came = Came.WRONG
+            result = SweepResult.WRONG
         else:
-            came = Came.FINE if trouble.is_applied(world) else Came.UNREACHED
+            result = SweepResult.FINE if trouble.is_applied(world) else SweepResult.NOT_SENT
         request = trouble.request
         number_of = request.record.id if request is not None else None
         file = None
-        if came is Came.WRONG and wanted.folder is not None:
+        if result is SweepResult.WRONG and wanted.folder is not None:
             parts = filter(None, (number_of, trouble.kind, trouble.detail))
             file = write_recording(world, wanted.folder, "-".join(parts))
         return Run(
@@ -228,11 +228,11 @@ def _faulty_run(
             id=number_of,
             kind=trouble.kind,
             detail=trouble.detail,
-            came=came,
+            result=result,
             ended=str(ended),
-            broken=tuple(words),
+            violations=tuple(words),
             file=file,
-            output=ended.output[-_OUTPUT:] if came is not Came.FINE else "",
+            output=ended.output[-_OUTPUT:] if result is not SweepResult.FINE else "",
         )
 
 
@@ -259,7 +259,7 @@ def tests_swept(
 
     ``wanted.jobs`` processes share the runs of a test. Raise ``BadProgram``.
     """
-    more = [ASSUMPTIONS] * wanted.assumptions + [OUTSIDERS] * wanted.outsiders
+    more = [ASSUMPTIONS] * wanted.assumptions + [EXTERNAL_CHANGES] * wanted.external_changes
     if not (kinds := ",".join([*wanted.kinds, *more])):
         return []
     options = {

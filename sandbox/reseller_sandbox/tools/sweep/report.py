@@ -14,17 +14,17 @@ from msgspec.structs import replace
 from reseller_sandbox.advice.words import plural
 
 
-class Came(StrEnum):
+class SweepResult(StrEnum):
     """The result of a run, the worst last."""
 
-    UNREACHED = "not reached"
+    NOT_SENT = "not sent"
     FINE = "fine"
-    FAILED = "failed"
+    NOTICED = "noticed"
     WRONG = "silently wrong"
 
 
 #: The words in the table, in capitals for the worst result.
-_WORDS = {came: "WRONG" if came is Came.WRONG else str(came) for came in Came}
+_WORDS = {result: "WRONG" if result is SweepResult.WRONG else str(result) for result in SweepResult}
 
 #: The most requests that are listed as refused without any fault.
 _NAMED = 3
@@ -33,8 +33,9 @@ _NAMED = 3
 class Run(Struct, frozen=True, kw_only=True):
     """One run: the request with its ``id``, the trouble, and the result.
 
-    A program that fails has noticed the trouble. A program that exits with 0 and has ``broken`` an invariant
-    has not noticed it. ``number`` is the position of the run among all planned runs.
+    A program that fails has noticed the trouble. A program that exits with 0 although invariants are violated
+    has not noticed it. ``violations`` describe these invariants. ``number`` is the position of the run among
+    all planned runs.
     """
 
     number: int
@@ -42,9 +43,9 @@ class Run(Struct, frozen=True, kw_only=True):
     id: str | None
     kind: str
     detail: str
-    came: Came
+    result: SweepResult
     ended: str
-    broken: tuple[str, ...]
+    violations: tuple[str, ...]
     file: str | None
     output: str
 
@@ -94,7 +95,7 @@ class SweepReport(Struct, kw_only=True):
     @property
     def wrong(self) -> list[Run]:
         """The silently wrong runs."""
-        return [run for run in self.runs if run.came is Came.WRONG]
+        return [run for run in self.runs if run.result is SweepResult.WRONG]
 
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -103,8 +104,8 @@ class SweepReport(Struct, kw_only=True):
 
     def counts(self) -> dict[str, int]:
         """Return the number of runs by result."""
-        counter = Counter(run.came for run in self.runs)
-        return {str(came): counter[came] for came in Came}
+        counter = Counter(run.result for run in self.runs)
+        return {str(result): counter[result] for result in SweepResult}
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
         """Return the non-empty tables: by request and kind, and by assumption."""
@@ -113,12 +114,14 @@ class SweepReport(Struct, kw_only=True):
         requests = [
             {
                 "request": row,
-                **{kind: _cell([run.came for run in runs if run.kind == kind]) for kind in kinds},
+                **{kind: _cell([run.result for run in runs if run.kind == kind]) for kind in kinds},
             }
             for row, runs in about.items()
             if runs
         ]
-        assumed = [{"assumption": run.detail, "came": _WORDS[run.came]} for run in self.runs if not run.id]
+        assumed = [
+            {"assumption": run.detail, "result": _WORDS[run.result]} for run in self.runs if not run.id
+        ]
         both = {"requests": requests, "assumptions": assumed}
         return {name: rows for name, rows in both.items() if rows}
 
@@ -136,7 +139,9 @@ class SweepReport(Struct, kw_only=True):
             "assumptions": [],
             **self.tables(),
             "findings": self.findings,
-            "others": [run.json() for run in self.runs if run.came in (Came.FAILED, Came.UNREACHED)],
+            "others": [
+                run.json() for run in self.runs if run.result in (SweepResult.NOTICED, SweepResult.NOT_SENT)
+            ],
         }
 
     def lines(self) -> Iterator[str]:
@@ -146,11 +151,11 @@ class SweepReport(Struct, kw_only=True):
             return
         for number, run in enumerate(self.wrong, 1):
             where = f"{run.row}: " if run.id else ""
-            yield f"{number}. {where}{run.trouble}, and it ends as if all were well."
-            yield from (f"   {words}" for words in run.broken)
+            yield f"{number}. {where}{run.trouble}, and the program did not notice it."
+            yield from (f"   {words}" for words in run.violations)
             if run.file is not None:
                 yield f"   reseller-sandbox recording open {run.file}"
-        counted = ", ".join(f"{count} {came}" for came, count in self.counts().items() if count)
+        counted = ", ".join(f"{count} {result}" for result, count in self.counts().items() if count)
         count = len(self.runs)
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
         if count < self.planned:
@@ -159,7 +164,7 @@ class SweepReport(Struct, kw_only=True):
             more = f"; and {len(self.refused) - _NAMED} more" if len(self.refused) > _NAMED else ""
             yield f"Refused without any fault: {'; '.join(self.refused[:_NAMED])}{more}"
         if self.unsteady:
-            yield "Two runs without faults did not ask the same, so that names they left are not compared."
+            yield "Two runs without faults sent different requests, so the names are not compared."
 
     def text(self) -> list[str]:
         """Return the report as text: the tables, and the lines below them."""
@@ -178,8 +183,8 @@ def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:
             yield from wrap(", ".join(cells), 76, initial_indent="  ", subsequent_indent="  ")
 
 
-def _cell(came: Sequence[Came]) -> str:
-    if len(set(came)) < 2:
-        return _WORDS[came[0]] if came else "-"
-    counter = Counter(came)
-    return ", ".join(f"{counter[result]} {_WORDS[result]}" for result in Came if counter[result])
+def _cell(results: Sequence[SweepResult]) -> str:
+    if len(set(results)) < 2:
+        return _WORDS[results[0]] if results else "-"
+    counter = Counter(results)
+    return ", ".join(f"{counter[result]} {_WORDS[result]}" for result in SweepResult if counter[result])

@@ -42,7 +42,7 @@ FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
 }
 
 #: The kinds that are tried only on request.
-ASSUMPTIONS, OUTSIDERS = "assumptions", "outsiders"
+ASSUMPTIONS, EXTERNAL_CHANGES = "assumptions", "external-changes"
 
 
 class SweptRequest(Struct, frozen=True):
@@ -166,7 +166,7 @@ def _at(request: SweptRequest, phase: str) -> dict[str, Any]:
     return {"match": request.match, "when": when}
 
 
-def of_others(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
+def external_changes(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
     """Yield the actions of third parties right before each request that is paid for."""
     for at, request in enumerate(requests):
         record = request.record
@@ -185,7 +185,7 @@ def of_others(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
                 plays["taken"] = ("register", record.domains, {}, Expected(same=False))
         for detail, (action, args, options, expected) in plays.items():
             arm = _played(before, action, args, options)
-            yield Trouble(kind=OUTSIDERS, detail=detail, request=request, arm=arm, expected=expected)
+            yield Trouble(kind=EXTERNAL_CHANGES, detail=detail, request=request, arm=arm, expected=expected)
 
 
 def _played(
