@@ -81,7 +81,7 @@ def a_fixture_key() -> None:
     assert sandbox.export() == exported
     customers = json.loads(printed("fixture", "schema"))["properties"]["customers"]
     note = customers["additionalProperties"]["properties"]["note"]
-    assert note["description"] == "What its reseller wants to remember."
+    assert note["description"] == "A note of the reseller."
 
 
 def an_advice_rule() -> None:
