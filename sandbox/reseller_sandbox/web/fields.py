@@ -65,7 +65,7 @@ def writer(schema: Schema) -> Write:
         if type(record) is not dict and not isinstance(record, Mapping):
             record = {name: getattr(record, name) for _, name, _ in parts if hasattr(record, name)}
         written = {
-            key: value if (value := record[name]) is None or write_value is None else write_value(value)
+            key: None if (value := record[name]) is None else write_value(value)
             for key, name, write_value in parts
             if name in record
         }
@@ -74,37 +74,17 @@ def writer(schema: Schema) -> Write:
     return write
 
 
-def _value_writer(field: Any) -> Write | None:
-    """Return the function that writes a field's values, or None to copy the values.
-
-    The function never gets None as a value.
-    """
-    if _writes_as(field, FunctionField):
+def _value_writer(field: Any) -> Write:
+    """Return the function that writes a field's values, except None."""
+    serialize = type(field)._serialize
+    if serialize is FunctionField._serialize:
         return cast(FunctionField, field).writes
-    if _writes_as(field, fields.Nested):
+    if serialize is fields.Nested._serialize:
         return writer(field.schema)
-    if _writes_as(field, fields.List):
-        inner = _value_writer(field.inner)
-        return list if inner is None else lambda values: [inner(value) for value in values]
-    for kind, write in _PLAIN.items():
-        if _writes_as(field, kind):
-            return write
+    if serialize is fields.List._serialize:
+        write = _value_writer(field.inner)
+        return lambda values: [write(value) for value in values]
     return lambda value: field._serialize(value, "", None)
-
-
-def _writes_as(field: Any, kind: type[fields.Field[Any]]) -> bool:
-    return isinstance(field, kind) and type(field)._serialize is kind._serialize
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else str(value)
-
-
-_PLAIN: Mapping[type[fields.Field[Any]], Write | None] = {
-    fields.String: _text,
-    fields.Integer: int,
-    fields.Field: None,
-}
 
 
 class QuickSchema(Schema):
@@ -197,8 +177,10 @@ class Boolean(fields.Boolean):
         raise ValidationError("must be true or false")
 
 
-class String(fields.String):
+class String(FunctionField, fields.String):  # type: ignore[misc]  # writes alone, reads as the latter
     """A string."""
+
+    writes = staticmethod(str)
 
     default_error_messages = {  # noqa: RUF012
         "invalid": "must be a string",
@@ -376,24 +358,18 @@ def problems(errors: Any, value: Any, path: str = "") -> Iterator[tuple[str, str
     """
     if isinstance(errors, Mapping):
         for key in sorted(errors, key=str):
-            inner = (
-                path
-                if key == "_schema"
-                else f"{path}[{key}]"
-                if isinstance(key, int)
-                else f"{path}.{str(key)[:80]}"
-            )
-            yield from problems(errors[key], value if key == "_schema" else _part(value, key), inner)
-    else:
-        is_determined = value is not None and not is_secret(path.rpartition(".")[2])
-        for message in errors if isinstance(errors, list) else [errors]:
-            text = str(message).rstrip(".")
-            text = (
-                f"{text}, not {shortened(value)}"
-                if is_determined and states_expected_value(message)
-                else text
-            )
-            yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
+            if key == "_schema":
+                yield from problems(errors[key], value, path)
+            else:
+                step = f"[{key}]" if isinstance(key, int) else f".{str(key)[:80]}"
+                yield from problems(errors[key], _part(value, key), path + step)
+        return
+    is_shown = value is not None and not is_secret(path.rpartition(".")[2])
+    for message in errors if isinstance(errors, list) else [errors]:
+        text = str(message).rstrip(".")
+        if is_shown and states_expected_value(message):
+            text += f", not {shortened(value)}"
+        yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
 
 
 def _part(value: Any, key: Any) -> Any:

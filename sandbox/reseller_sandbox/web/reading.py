@@ -44,8 +44,6 @@ _HOST_KEYS = ("hostname", "host_name")
 _MOST = 10
 _LONGEST_KEY = 60
 
-Statement = tuple[str, Any]
-
 
 def load(schema: Schema, values: Any) -> dict[str, Any]:
     """Return ``values`` read by ``schema``.
@@ -116,15 +114,13 @@ def require_consistent(
     """
     if INVALID_PARAMETER not in endpoint.refuses or not (body or request.query):
         return
-    known, statements = vocabulary(endpoint), dict[str, list[Statement]]()
-    places = _places(request, body, known.objects)
-    means_more = endpoint.body.additional_keys(world) if isinstance(endpoint.body, Shape) else ()
-    for place, items in places:
-        for key, value in items:
-            name = known.names.get(key)
-            if name is not None and value not in (None, "") and key not in means_more:
-                alias = f", as {key}" if key in known.aliases else ""
-                statements.setdefault(name, []).append((f"{place}{alias}", value))
+    known, statements = vocabulary(endpoint), dict[str, list[tuple[str, Any]]]()
+    additional = endpoint.body.additional_keys(world) if isinstance(endpoint.body, Shape) else ()
+    for place, key, value in _statements(request, body, known.objects):
+        name = known.names.get(key)
+        if name is not None and value not in (None, "") and key not in additional:
+            alias = f", as {key}" if key in known.aliases else ""
+            statements.setdefault(name, []).append((f"{place}{alias}", value))
     for name, ((place, first), *others) in statements.items():
         for other, value in others:
             if _normal_form(name, value, known, request) != _normal_form(name, first, known, request):
@@ -133,16 +129,15 @@ def require_consistent(
                 raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_cut(value))
 
 
-def _places(
-    request: RequestContext, body: Mapping[str, Any], inner: Set[str]
-) -> list[tuple[str, Iterable[Statement]]]:
-    objects = [key for key in sorted(body.keys() & inner) if isinstance(body[key], dict)]
-    return [
-        ("the path", request.path_arguments.items()),
-        ("the query", request.query),
-        ("the body", [(key, value) for key, value in body.items() if key not in objects]),
-        *[(key, body[key].items()) for key in objects],
-    ]
+def _statements(
+    request: RequestContext, body: Mapping[str, Any], objects: Set[str]
+) -> Iterator[tuple[str, str, Any]]:
+    """Yield the place, the key and the value of each argument of a request."""
+    inner = {key: body[key] for key in sorted(body.keys() & objects) if isinstance(body[key], dict)}
+    yield from (("the path", key, value) for key, value in request.path_arguments.items())
+    yield from (("the query", key, value) for key, value in request.query)
+    yield from (("the body", key, value) for key, value in body.items() if key not in inner)
+    yield from ((place, key, value) for place in inner for key, value in inner[place].items())
 
 
 def _normal_form(name: str, value: Any, known: KnownKeys, request: RequestContext) -> Any:

@@ -194,9 +194,10 @@ class Operations:
     def _parameter(self, name: str, place: str, field: Any, required: bool) -> dict[str, Any]:
         shape = {"type": "string"} if field is None else self._converter.field2property(field)
         about = shape.pop("description", "")
-        parameter = {"name": name, "in": place, "schema": shape}
         return {
-            **parameter,
+            "name": name,
+            "in": place,
+            "schema": shape,
             **({"description": about} if about else {}),
             **({"required": True} if required else {}),
         }
