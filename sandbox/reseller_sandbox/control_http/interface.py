@@ -15,7 +15,7 @@ from reseller_sandbox.control_http import documents, rows
 from reseller_sandbox.refusals import PLAIN, UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.web import errors
-from reseller_sandbox.web.access_control import Gate
+from reseller_sandbox.web.access_control import HEADER, Gate
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.errors import ErrorEntry
 from reseller_sandbox.web.headers import WORLD
@@ -173,8 +173,8 @@ class Control(Interface):
         return Answer(errors.status_of(refused.rule), body)
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
-        """Return the gate's credential headers with their descriptions."""
-        return dict.fromkeys(self.gate.credentials, "The control token that the server was started with.")
+        """Return the header of the control token, if a token is required."""
+        return {HEADER: "The control token of the server."} if self.gate.token is not None else {}
 
     def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002
         """Return the only error of a rule."""

@@ -52,7 +52,7 @@ class ContactChange(Shape):
         return tuple(name for name in self.fields if name in CARD_FIELDS and name not in spared)
 
     @post_load
-    def sorted_out(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+    def split_extra(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
         """Return contact details, extra parameters and customer."""
         card = {name: values[name] for name in CARD_FIELDS if name in values}
         extra = {name: value for name, value in values.items() if name not in self.fields}

@@ -60,7 +60,7 @@ class CustomerWanted(Shape):
                 return tuple(wire_fields(self))
 
     @post_load
-    def plain(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def write_zip_as_string(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the fields with the postal code as a string."""
         return {**values, "zip": str(values["zip"])} if "zip" in values else values
 

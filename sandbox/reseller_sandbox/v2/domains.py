@@ -104,7 +104,7 @@ class NameWanted(Shape):
         return (world.assumptions.license,)
 
     @post_load
-    def sorted_out(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+    def split_requirements(self, values: Mapping[str, Any], **_: Any) -> dict[str, Any]:
         """Return the known fields, with all other keys as registry requirements."""
         arguments = {name: value for name, value in values.items() if name in self.fields}
         requirements = {name: text(value) for name, value in values.items() if name not in self.fields}

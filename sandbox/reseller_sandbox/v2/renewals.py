@@ -29,7 +29,7 @@ class RenewalWanted(Shape):
     period = Number(required=True, metadata=Years.shape)
 
     @post_load
-    def dated(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def parse_expiry(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the fields with the expiry as a calendar date."""
         try:
             return {**values, "current_expiry_date": _calendar_date(values["current_expiry_date"])}

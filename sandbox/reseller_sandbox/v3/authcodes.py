@@ -9,12 +9,12 @@ from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import SpeltTwice, render_name
+from reseller_sandbox.v3.shapes import AlternativeKeys, render_name
 from reseller_sandbox.web.fields import Shape, String, StringOrNumber
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
-class CodeWanted(SpeltTwice):
+class CodeWanted(AlternativeKeys):
     """An authorization code. The key may also be spelt ``authcode``."""
 
     alternatives = ("authCode", "authcode")

@@ -19,8 +19,8 @@ from reseller_sandbox.v3.shapes import (
     Message,
     V3Contacts,
     envelope,
-    named_below,
     requested_contacts,
+    wire_names_below,
 )
 from reseller_sandbox.web.fields import InnerObject, Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
@@ -69,7 +69,7 @@ class ContactsSet(Envelope):
 def set_contacts(call: Call) -> dict[str, Any]:
     """Change a domain's contacts. A new registrant costs the zone's fee, if any."""
     spelling = call.arguments["domainName"]
-    names = named_below("contacts")
+    names = wire_names_below("contacts")
     contacts = requested_contacts(call, call.arguments["contacts"], names)
     order = orders.set_contacts(call.draft, own_order(call), contacts, names)
     envelope_of_order = envelope(call, order, spelling)

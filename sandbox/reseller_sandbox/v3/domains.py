@@ -24,9 +24,9 @@ from reseller_sandbox.v3.shapes import (
     EnvelopeInFull,
     envelope,
     identifier,
-    named_below,
     requested_contacts,
     summaries,
+    wire_names_below,
 )
 from reseller_sandbox.web.fields import (
     Amount,
@@ -59,7 +59,7 @@ def own_order(call: Call) -> Order:
     return orders.own(call.draft.state, call.account, parse_name(call.arguments["domainName"]))
 
 
-def answered(call: Call, order: Order) -> dict[str, Any]:
+def path_envelope(call: Call, order: Order) -> dict[str, Any]:
     """Return the envelope of an order found by the name in the path."""
     return envelope(call, order, call.arguments["domainName"])
 
@@ -121,7 +121,7 @@ class Registered(Envelope):
 def create_domain(call: Call) -> dict[str, Any]:
     """Register a domain for a number of years. The price is charged to the balance."""
     domain = call.arguments["domain"]
-    names = named_below("domain.contacts")
+    names = wire_names_below("domain.contacts")
     contacts = requested_contacts(call, domain.get("contacts"), names)
     placed = registration.register(
         call.draft,
@@ -133,24 +133,24 @@ def create_domain(call: Call) -> dict[str, Any]:
             wire_names=names,
             nameservers=domain.get("nameservers") or None,
             privacy=domain.get("privacyEnabled", False),
-            autorenew=_switched(call.assumed.create_autorenew, domain.get("autorenewEnabled", False)),
-            transfer_lock=_switched(call.assumed.create_locked, domain.get("lockedEnabled", False)),
+            autorenew=_switch_value(call.assumed.create_autorenew, domain.get("autorenewEnabled", False)),
+            transfer_lock=_switch_value(call.assumed.create_locked, domain.get("lockedEnabled", False)),
             requirements=call.arguments.get("tldRequirements", {}),
             requirements_path="tldRequirements.",
             cost=call.arguments.get("purchaseCost"),
         ),
     )
-    note_privacy(call, domain, placed.order)
+    note_ignored_privacy(call, domain, placed.order)
     return {**envelope(call, placed.order, domain["domainName"]), "totalPaid": placed.paid}
 
 
-def note_privacy(call: Call, domain: Mapping[str, Any], order: Order) -> None:
+def note_ignored_privacy(call: Call, domain: Mapping[str, Any], order: Order) -> None:
     """Report ``privacyEnabled`` as ignored if the request asked for it and the name did not get it."""
     if domain.get("privacyEnabled") and not order.privacy:
         call.ignored.append("domain.privacyEnabled")
 
 
-def _switched(assumed: str, is_requested: bool) -> bool:
+def _switch_value(assumed: str, is_requested: bool) -> bool:
     return is_requested if assumed == "as_sent" else assumed == "always"
 
 
@@ -251,7 +251,7 @@ class RenewalWanted(Renewal):
     domain = InnerObject(Renewal)
 
     @post_load
-    def lifted(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def merge_domain(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the values of ``domain`` merged with those beside it."""
         return {**values.pop("domain", {}), **values}
 
@@ -288,7 +288,7 @@ def renew_domain(call: Call) -> dict[str, Any]:
     placed = renewals.renew(
         call.draft, own_order(call), call.arguments.get("years", 1), call.arguments.get("purchaseCost")
     )
-    return {**answered(call, placed.order), "totalPaid": placed.paid}
+    return {**path_envelope(call, placed.order), "totalPaid": placed.paid}
 
 
 # Delegation
@@ -311,4 +311,4 @@ class NameserversWanted(Shape):
 def set_nameservers(call: Call) -> dict[str, Any]:
     """Delegate a domain to other name servers."""
     order = orders.set_nameservers(call.draft, own_order(call), call.arguments["nameservers"])
-    return answered(call, order)
+    return path_envelope(call, order)

@@ -10,7 +10,7 @@ from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import SpeltTwice, render_name
+from reseller_sandbox.v3.shapes import AlternativeKeys, render_name
 from reseller_sandbox.web.fields import Array, InnerObject, Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
@@ -20,7 +20,7 @@ _READ = (*FOUND, r.WRONG_STATE)
 _CHANGE = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE, r.LOCKED)
 
 
-class AddressesWanted(SpeltTwice):
+class AddressesWanted(AlternativeKeys):
     """The addresses of a host. The list may also be called ``ip``."""
 
     alternatives = ("ips", "ip")

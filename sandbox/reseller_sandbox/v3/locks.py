@@ -13,7 +13,7 @@ from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.lifecycle import Action
 from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.v3 import errors
-from reseller_sandbox.v3.domains import FOUND, answered, own_order
+from reseller_sandbox.v3.domains import FOUND, own_order, path_envelope
 from reseller_sandbox.v3.shapes import Envelope, EnvelopeWithPremium, EnvelopeWithUpdateLock
 from reseller_sandbox.web.interface import Call, Endpoint, route
 
@@ -29,7 +29,7 @@ def _row(name: str, answer: Schema, *more: Rule) -> Callable[..., Endpoint]:
 
 
 def _set(call: Call, action: Action, flag: Flag, on: bool) -> dict[str, Any]:
-    return answered(call, orders.set_flag(call.draft, own_order(call), action, flag, on))
+    return path_envelope(call, orders.set_flag(call.draft, own_order(call), action, flag, on))
 
 
 @_row("lockTransfer", EnvelopeWithPremium(), r.TRANSFER_PENDING)
@@ -73,10 +73,10 @@ def unlock_update(call: Call) -> dict[str, Any]:
 @_row("enableAutorenew", Envelope())
 def enable_autorenew(call: Call) -> dict[str, Any]:
     """Renew the domain automatically at expiry."""
-    return answered(call, orders.set_autorenew(call.draft, own_order(call), True))
+    return path_envelope(call, orders.set_autorenew(call.draft, own_order(call), True))
 
 
 @_row("disableAutorenew", Envelope())
 def disable_autorenew(call: Call) -> dict[str, Any]:
     """Let the domain expire without automatic renewal."""
-    return answered(call, orders.set_autorenew(call.draft, own_order(call), False))
+    return path_envelope(call, orders.set_autorenew(call.draft, own_order(call), False))

@@ -60,7 +60,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 
 
 @cache
-def named_below(path: str) -> Mapping[str, str]:
+def wire_names_below(path: str) -> Mapping[str, str]:
     """Return the wire names, the roles' with the path that leads to them."""
     return {**WIRE_NAMES, **{role: f"{path}.{WIRE_NAMES[role]}" for role in ROLES}}
 
@@ -212,11 +212,11 @@ class DomainWanted(Shape):
     autorenewEnabled = Boolean()
 
 
-class SpeltTwice(Shape):
+class AlternativeKeys(Shape):
     """A request with a key that has two names."""
 
     @post_load
-    def under_one_name(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def merge_alternatives(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the request with that key under its first name. The key is required."""
         name, alias = self.alternatives
         value = values.pop(alias, None)

@@ -15,17 +15,17 @@ from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.authcodes import CodeWanted
-from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED, note_privacy
+from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED, note_ignored_privacy
 from reseller_sandbox.v3.shapes import (
     STATUSES,
     DomainWanted,
     Message,
     identifier,
-    named_below,
     number,
     render_name,
     requested_contacts,
     status,
+    wire_names_below,
 )
 from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, String, Years
 from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
@@ -83,7 +83,7 @@ class TransferOrder(Shape):
 def request_transfer(call: Call) -> dict[str, Any]:
     """Request a domain from another registrar. The price is charged immediately."""
     domain = call.arguments["domain"]
-    names = named_below("domain.contacts")
+    names = wire_names_below("domain.contacts")
     contacts = requested_contacts(call, domain.get("contacts"), names)
     placed = transfers.request(
         call.draft,
@@ -101,7 +101,7 @@ def request_transfer(call: Call) -> dict[str, Any]:
             transfer_lock=domain.get("lockedEnabled", False),
         ),
     )
-    note_privacy(call, domain, placed.order)
+    note_ignored_privacy(call, domain, placed.order)
     return {
         "domainName": render_name(call, placed.order.name, domain["domainName"]),
         "order_id": number(call, placed.order.id),

@@ -87,11 +87,6 @@ class Gate(Quiet, frozen=True, kw_only=True):
     names: Sequence[str] = ()
 
     @property
-    def credentials(self) -> tuple[str, ...]:
-        """The header that carries the token, if a token is required."""
-        return () if self.token is None else (HEADER,)
-
-    @property
     def page_word(self) -> str:
         """The word that each changing request of the page carries. It is empty without a token."""
         return self._digest("change") if self.token is not None else ""

@@ -177,7 +177,7 @@ class Boolean(fields.Boolean):
         raise ValidationError("must be true or false")
 
 
-class String(FunctionField, fields.String):  # type: ignore[misc]  # writes alone, reads as the latter
+class String(FunctionField, fields.String):
     """A string."""
 
     writes = staticmethod(str)

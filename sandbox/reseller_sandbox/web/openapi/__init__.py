@@ -12,6 +12,7 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from apispec import APISpec
@@ -50,6 +51,8 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
     for name, description in security.items():
         scheme = {"type": "apiKey", "in": "header", "name": name, "description": description}
         spec.components.security_scheme(name, scheme)
+    for name in interface.headers:
+        spec.components.header(name, {"description": HEADERS[name], "schema": {"type": "string"}})
     converter: Any = plugin.converter
     converter.assume(assumed, request_schemas(interface.endpoints))
     operations = Operations(interface, assumed, spec, converter)
@@ -97,18 +100,14 @@ def _titled(place: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in place.split("_"))
 
 
+@dataclass
 class Operations:
     """Builds the operations of a document and adds their error schemas to ``spec``."""
 
-    def __init__(
-        self, interface: Interface, assumed: Assumptions, spec: APISpec, converter: Converter
-    ) -> None:
-        self._interface = interface
-        self._assumed = assumed
-        self._spec = spec
-        self._converter = converter
-        for name in interface.headers:
-            spec.components.header(name, {"description": HEADERS[name], "schema": {"type": "string"}})
+    interface: Interface
+    assumed: Assumptions
+    spec: APISpec
+    converter: Converter
 
     def described(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
         """Return the OpenAPI operation of ``endpoint`` under ``path``."""
@@ -128,20 +127,20 @@ class Operations:
 
     def _body(self, schema: Schema) -> dict[str, Any]:
         if isinstance(schema, Shape):
-            required = bool(schema.required_keys(self._assumed))
+            required = bool(schema.required_keys(self.assumed))
         else:
             required = any(field.required for field in schema.fields.values())
-        kinds = self._interface.content_types(self._assumed)
+        kinds = self.interface.content_types(self.assumed)
         return {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
 
     def _responses(self, endpoint: Endpoint, path: str, operation: str) -> dict[str, Any]:
         refuses = (*endpoint.refuses, *((UNKNOWN_PATH,) if _has_digits(endpoint, path) else ()))
         by_status: defaultdict[int, list[ErrorEntry]] = defaultdict(list)
-        for error in self._errors(endpoint, (*self._interface.common, *refuses, *ANY_OPERATION)):
+        for error in self._errors(endpoint, (*self.interface.common, *refuses, *ANY_OPERATION)):
             by_status[error.status].append(error)
         own_statuses = {error.status for error in self._errors(endpoint, refuses)}
         responses = {str(endpoint.status): self._answer(endpoint)}
-        resolve: Callable[[Any], Any] = self._converter.resolve_nested_schema
+        resolve: Callable[[Any], Any] = self.converter.resolve_nested_schema
         for status, errors in sorted(by_status.items()):
             lines = "\n".join(dict.fromkeys(f"* {error.line}" for error in errors))
             prefix = f"{operation[:1].upper()}{operation[1:]}" if status in own_statuses else ""
@@ -155,7 +154,7 @@ class Operations:
                 content["schema"] = {"anyOf": [resolve(content["schema"]), schema]}
         for response in responses.values():
             response["headers"] = {
-                name: {"$ref": f"#/components/headers/{name}"} for name in self._interface.headers
+                name: {"$ref": f"#/components/headers/{name}"} for name in self.interface.headers
             }
         return responses
 
@@ -164,26 +163,26 @@ class Operations:
             words = "Server-sent events, each with data of this schema. Heartbeats are sent between events."
             return _content(words, "text/event-stream", endpoint.answer)
         answer = endpoint.answer
-        shown = answer.response_schema(self._assumed) if isinstance(answer, Shape) else answer
+        shown = answer.response_schema(self.assumed) if isinstance(answer, Shape) else answer
         done = _content("Done.", _JSON, shown)
         done["content"] |= {form: {"schema": {"type": "string"}} for form in endpoint.forms if form != _JSON}
         return done
 
     def _errors(self, endpoint: Endpoint, rules: Iterable[Rule]) -> Iterator[ErrorEntry]:
         for rule in rules:
-            yield from self._interface.documented_errors(endpoint, rule, self._assumed)
+            yield from self.interface.documented_errors(endpoint, rule, self.assumed)
 
     def _error(self, name: str, errors: list[ErrorEntry]) -> dict[str, Any]:
         """Return a reference to the error schema, a component called ``name``."""
-        if name not in self._spec.components.schemas:
-            self._spec.components.schema(name, _limited(self._interface.error_shape, errors))
+        if name not in self.spec.components.schemas:
+            self.spec.components.schema(name, _limited(self.interface.error_shape, errors))
         return {"$ref": f"#/components/schemas/{name}"}
 
     def _parameters(self, endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
         in_path = _PLACE.findall(path)
         queried = wire_fields(endpoint.query)
-        fields = {**wire_fields(self._interface.placeholders), **queried, **wire_fields(endpoint.path)}
-        required = endpoint.query.required_keys(self._assumed) if isinstance(endpoint.query, Shape) else ()
+        fields = {**wire_fields(self.interface.placeholders), **queried, **wire_fields(endpoint.path)}
+        required = endpoint.query.required_keys(self.assumed) if isinstance(endpoint.query, Shape) else ()
         parameters = [self._parameter(name, "path", fields.get(name), True) for name in in_path]
         return parameters + [
             self._parameter(name, "query", field, name in required or field.required)
@@ -192,7 +191,7 @@ class Operations:
         ]
 
     def _parameter(self, name: str, place: str, field: Any, required: bool) -> dict[str, Any]:
-        shape = {"type": "string"} if field is None else self._converter.field2property(field)
+        shape = {"type": "string"} if field is None else self.converter.field2property(field)
         about = shape.pop("description", "")
         return {
             "name": name,
