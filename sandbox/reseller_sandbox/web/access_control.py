@@ -73,7 +73,7 @@ def _cookie_name(request: RequestContext) -> str:
 class Gate(Quiet, frozen=True, kw_only=True):
     """Admits requests to the control interface, or refuses them.
 
-    ``token`` is the token that each request must carry. None requires no token. ``open`` admits every
+    ``token`` is the token that each request must carry, if there is one. ``open`` admits every
     client that reaches the server. ``public_urls`` are the public addresses of the service, whose pages
     are admitted. ``names`` are the names in the server's certificate.
     """

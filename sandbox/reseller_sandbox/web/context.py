@@ -55,9 +55,9 @@ class RequestContext(Struct, dict=True):
 
     ``world`` and ``sender`` are set as soon as they are known. ``admitted`` is whether a route matched
     the request and its credentials are valid. ``rejected`` is the reason why the request reaches no
-    operation. ``begun`` is whether the request has its number.
-    ``relied_on`` collects the assumptions that the response depends on. ``assumed`` has them with their
-    values. ``ignored`` are keys without effect. ``headers_out`` are additional response headers.
+    operation. ``begun`` is whether the request has its number. ``relied_on`` collects the assumptions
+    that the response depends on. ``assumed`` has these assumptions with their values. ``ignored`` are
+    keys without effect. ``headers_out`` are additional response headers.
 
     ``client_outcome`` is the outcome that the client sees if a fault replaces the operation's response:
     the name of an error, or ``fault``. ``held`` is a fault that delays the request. ``held_up`` is the
@@ -137,7 +137,7 @@ class RequestContext(Struct, dict=True):
     # The request as received
 
     def read_body(self) -> None:
-        """Read the body, if the request has one and it is not read yet."""
+        """Read the body, unless the request has none or its body has already been read."""
         if not self.body and ("CONTENT_LENGTH" in self.environ or "HTTP_TRANSFER_ENCODING" in self.environ):
             self.body = get_input_stream(self.environ).read()
 

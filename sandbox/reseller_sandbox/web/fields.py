@@ -297,7 +297,7 @@ class InnerObject(fields.Nested):
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
-class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
+class CachedObject(FunctionField, InnerObject):  # type: ignore[misc]  # the first base writes, the second reads
     """A JSON object that is cached, so nothing may change it.
 
     Its value is a tuple that begins with an immutable record. Its method ``values`` returns the values to
@@ -353,8 +353,8 @@ def require_plain_text(text: str) -> None:
 def problems(errors: Any, value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield marshmallow's nested messages as pairs of path and problem.
 
-    An example is ``domain.years``, ``must be …``. If the problem states the required form, the value in
-    ``value`` is appended, unless it is a secret.
+    An example is ``domain.years``, ``must be …``. If the problem states the required form,
+    the invalid part of ``value`` is appended, unless that part is a secret.
     """
     if isinstance(errors, Mapping):
         for key in sorted(errors, key=str):

@@ -214,7 +214,7 @@ class Interface:
         raise NotImplementedError
 
     def assumed(self, request: RequestContext) -> Assumptions:
-        """Return the assumptions of the request's world, or of the default one if it has none."""
+        """Return the assumptions of the request's world, or of the default world if none is known."""
         return request.assumed_in(request.world or self.worlds.default)
 
     def require_declared(self, request: RequestContext, refused: Refused) -> None:

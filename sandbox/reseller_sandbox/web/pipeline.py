@@ -213,8 +213,7 @@ class Pipeline:
         # Hold the lock from the request's number to its journal entry, so that the journal has the same
         # order as the effects.
         with world.undoing(Postponed, Busy):
-            # A request to a past state is not client traffic: no fault applies to it, and no rule counts
-            # it.
+            # A request to a past state is not client traffic, so faults neither apply to it nor count it.
             is_client = not world.is_past and (rejected is None or rejected.rule is not UNKNOWN_WORLD)
             if (world.snapshot.faults.rules and is_client) or request.held is not None:
                 answer = self._perform_with_faults(request, world)
