@@ -10,7 +10,7 @@ from reseller_sandbox.faults import Effects, Phase, Strike
 from reseller_sandbox.faults.kind import Instead, NamedError
 from reseller_sandbox.refusals import INTERNAL_ERROR, PERIOD_TOO_LONG, PERIOD_TOO_SHORT
 from reseller_sandbox.registry.state import Change
-from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, Delivery, TcpClose
+from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, TcpClose
 from reseller_sandbox.values import money
 from reseller_sandbox.values.matching import FAULT
 from reseller_sandbox.values.names import suffixes
@@ -34,19 +34,18 @@ class Postponed(Exception):
         self.again = again
 
 
-def before(request: RequestContext, world: World) -> Effects | None:
+def before(request: RequestContext, world: World) -> Effects:
     """Apply the faults before the operation, under the world's lock.
 
-    Return their effects, or None if the world was rewound while the request waited. Raise ``Postponed``
-    if the operation takes effect only after a delay.
+    Return their effects. If the world was rewound while the request waited, the connection closes. Raise
+    ``Postponed`` if the operation takes effect only after a delay.
     """
     world.settle()
     request.before = world.snapshot
     held = request.held
     apply = _released(held, world) if held else _applied("before", request, world, Effects())
     if apply is None:
-        request.environ[ENV_DELIVERY] = Delivery(cut=TcpClose())
-        return None
+        return Effects(cut=TcpClose())
     if held is not None:  # a rewind to before the request restores the counts from before its arrival
         snapshot = world.snapshot
         request.before = replace(snapshot, faults=snapshot.faults.without(held))

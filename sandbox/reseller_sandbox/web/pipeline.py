@@ -226,8 +226,6 @@ class Pipeline:
     def _perform_with_faults(self, request: RequestContext, world: World) -> Answer:
         """Run the request with the effects that the faults of ``world`` select."""
         effects = fault_injection.before(request, world)
-        if effects is None:
-            return NO_ANSWER
         if effects.decided:
             return fault_injection.deliver(effects, NO_ANSWER, request, world)
         if effects.commits:
