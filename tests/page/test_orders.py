@@ -113,9 +113,9 @@ def test_the_journal_is_right_after_events_and_rewinds_during_its_request(
 
 #: Buttons that lead to another view: the address of the button, its label, and the path of its request.
 LEADING = (
-    ("travel?at=after:r1", "Fork from here", "worlds/fork"),
-    ("travel?at=after:r1", "Go back here", "history/rewind"),
-    ("travel?at=after:r1", "Go back", "snapshots/*/restore"),
+    ("history?at=after:r1", "Fork from here", "worlds/fork"),
+    ("history?at=after:r1", "Go back here", "history/rewind"),
+    ("history?at=after:r1", "Go back", "snapshots/*/restore"),
     ("journal/r1", "Rewind and edit", "history/rewind"),
     ("journal/r1", "Rewind to before", "history/rewind"),
     ("journal/r1", "Fork from before", "worlds/fork"),
@@ -192,7 +192,7 @@ def test_a_failed_request_of_the_page_is_repeated(browser: Browser, url: str) ->
         for pattern, address in (
             ("**/lifecycle.json", "/#/names/active.com"),
             ("**/requests.json", "/#/console/v3.balance"),
-            ("**/events?limit=500", "/#/travel"),
+            ("**/events?limit=500", "/#/history"),
         ):
             page = context.new_page()
             page.route(pattern, lambda route: route.abort(), times=1)

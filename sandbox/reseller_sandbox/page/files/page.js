@@ -32,7 +32,7 @@ async function show() {
   showLink();
   document.body.classList.toggle("past", Boolean(at));
   delete main.dataset.shown;
-  for (const one of shown()) one.letGo();
+  for (const element of shown()) element.letGo();
   document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
   await listen(world).catch(() => {}); // the view reports a missing world
   if (mine !== turn) return;
@@ -46,7 +46,7 @@ async function show() {
 
 // A narrow window shows only a part of the menu: scroll it to the entry of the view.
 function showLink() {
-  const link = links.find((one) => one.hasAttribute("aria-current"));
+  const link = links.find((entry) => entry.hasAttribute("aria-current"));
   if (link) link.parentNode.scrollLeft = link.offsetLeft - link.parentNode.offsetLeft - link.offsetWidth;
 }
 
@@ -85,8 +85,8 @@ async function begun(mine) {
   const { events: [last] } = await ask("events.find", { limit: 1 }, where);
   if (stream !== mine) return;
   mine.stop = follow("events.follow", { since: last?.number ?? 0 }, where, {
-    tell: (events) => shown().forEach((one) => one.news(events)),
-    missed: () => shown().forEach((one) => one.missed()),
+    receive: (events) => shown().forEach((element) => element.news(events)),
+    missed: () => shown().forEach((element) => element.missed()),
     state: (state) => (document.body.dataset.stream = state),
   });
 }

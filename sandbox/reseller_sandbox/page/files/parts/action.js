@@ -8,18 +8,18 @@ import { fields, plain, values } from "./form.js";
 import { notice } from "./notices.js";
 
 /**
- * Return a button for an operation with the `given` values, and a second one that shows the form and interfaces.
+ * Return a button for an operation with the arguments `args`, and a second one that shows the form and interfaces.
  * Values that depend on other views are functions, which are called when the button is pressed.
  *
  * `where` is the address of the action. With `asks`, a list of parameters or true for all, the button opens
  * the form first. `then` is called with the response. `says` returns the text of the notice. `leads` returns
  * the next address of the page, unless the user has left before the response.
  */
-export function action({ label, operation, given = {}, where, asks = false, tone = "", then, leads, says, title }) {
+export function action({ label, operation, args = {}, where, asks = false, tone = "", then, leads, says, title }) {
   const about = plain(title ?? operations[operation].about.split("\n")[0]);
-  const all = { label, operation, given, where, then, leads, says, asks };
+  const all = { label, operation, args, where, then, leads, says, asks };
   const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
-    asks ? sheet(all) : carryOut(all, asOf(given), event.currentTarget) }, label);
+    asks ? sheet(all) : carryOut(all, asOf(args), event.currentTarget) }, label);
   return h("span.action", { key: `${operation} ${label}` }, main, interfacesButton(all));
 }
 
@@ -29,11 +29,11 @@ export const interfacesButton = (all) => h("button.interfaces", {
   "aria-label": `${all.label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
 }, "›_");
 
-async function carryOut({ operation, where, then, leads, says, label }, given, button) {
+async function carryOut({ operation, where, then, leads, says, label }, args, button) {
   const lead = onward();
   if (button) button.busy = button.disabled = true;
   try {
-    const answer = await ask(operation, given, present(where));
+    const answer = await ask(operation, args, present(where));
     notice(says ? says(answer) : `${label}: done.`);
     await then?.(answer);
     if (leads) lead(leads(answer));
@@ -47,7 +47,7 @@ async function carryOut({ operation, where, then, leads, says, label }, given, b
   }
 }
 
-const asOf = (given) => (typeof given === "function" ? given() : given);
+const asOf = (args) => (typeof args === "function" ? args() : args);
 
 // Actions always apply to the present.
 const present = (where) => (where ? { ...where, at: undefined } : where);
@@ -59,12 +59,12 @@ const present = (where) => (where ? { ...where, at: undefined } : where);
  */
 export function sheet(all) {
   const { label, operation, where, asks, abouts = {} } = all;
-  const given = asOf(all.given);
+  const args = asOf(all.args);
   const { about, parameters } = operations[operation];
   if (document.querySelector("dialog[open]")) return; // another is open
-  const asked = (asks === true ? parameters : asks.map((name) => parameters.find((one) => one.name === name)))
-    .map((one) => ({ ...one, about: abouts[one.name] ?? one.about }));
-  const fixed = Object.fromEntries(Object.entries(given).filter(([key]) => !asked.some(({ name }) => name === key)));
+  const asked = (asks === true ? parameters : asks.map((name) => parameters.find((parameter) => parameter.name === name)))
+    .map((parameter) => ({ ...parameter, about: abouts[parameter.name] ?? parameter.about }));
+  const fixed = Object.fromEntries(Object.entries(args).filter(([key]) => !asked.some(({ name }) => name === key)));
   const current = () => ({ ...fixed, ...values(form) });
   const ways = h("div.ways");
   const wrong = h("div", { role: "alert" });
@@ -79,7 +79,7 @@ export function sheet(all) {
       render(wrong, h("p.refusal", problem.message, h("small", problem.remedy)));
     }
   } },
-    h("h2", label), about.split("\n\n").map((part) => h("p.about", plain(part))), fields(asked, given), wrong,
+    h("h2", label), about.split("\n\n").map((part) => h("p.about", plain(part))), fields(asked, args), wrong,
     h("p.buttons", h("button.do.first", { type: "submit" }, label),
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
     h("h3", "Do this with…"), ways);
@@ -90,8 +90,8 @@ export function sheet(all) {
 }
 
 /** Return the equivalent command and calls, each with a button to copy it. */
-const interfacesShown = (operation, given, where) =>
-  Object.entries(interfaces(operation, given, where)).map(([name, text]) => copied(name, text));
+const interfacesShown = (operation, args, where) =>
+  Object.entries(interfaces(operation, args, where)).map(([name, text]) => copied(name, text));
 
 /** Return a text with its name and a button to copy it. */
 export const copied = (name, text) => h("div.copied", { key: name },

@@ -9,10 +9,10 @@ import { json, parsed } from "./words.js";
 const TARGETS = { v3: (name) => `v3/domains/getDomain/${encodeURIComponent(name)}`, v2: (name) => `V2.0/domain/${encodeURIComponent(name)}` };
 
 /** Return both responses for the account that holds the name, otherwise for the account main. */
-export async function answers(address, subject, one) {
-  const account = one?.account ?? "main";
+export async function answers(address, subject, record) {
+  const account = record?.account ?? "main";
   if (account === "outside") return null;
-  const responses = await Promise.all(Object.entries(TARGETS).map(async ([key, path]) => [key, await fetched(key, path(one?.ascii ?? subject), account, address)]));
+  const responses = await Promise.all(Object.entries(TARGETS).map(async ([key, path]) => [key, await fetched(key, path(record?.ascii ?? subject), account, address)]));
   return h("section", h("h2.minor", `API responses for ${account}`), h("div.pair", responses.map(([key, { target, status, text }]) =>
     h("div", h("p", tag(key === "v3" ? "v3" : "v2.0"), " ", h("code", `GET /${target}`), " ", h("span", { class: status < 400 ? "ok" : "bad" }, status)),
       h("pre", { tabindex: 0 }, text)))));

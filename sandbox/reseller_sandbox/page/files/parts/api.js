@@ -36,9 +36,9 @@ export function prefix({ world, at } = {}) {
 }
 
 /** Return the method, path and body of the request that calls an operation. */
-export function request(operation, given = {}, where = {}) {
+export function request(operation, args = {}, where = {}) {
   const { method, path, parameters } = operations[operation];
-  const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const values = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
   let filled = path;
   for (const { name, place } of parameters) {
     if (place === "segment") {
@@ -56,11 +56,11 @@ export function request(operation, given = {}, where = {}) {
 }
 
 /** Return the allowed words of a parameter, if it takes only these. */
-export const choices = (operation, name) => operations[operation].parameters.find((one) => one.name === name).shape.enum;
+export const choices = (operation, name) => operations[operation].parameters.find((parameter) => parameter.name === name).shape.enum;
 
 /** Return the result of an operation. Throw a Refusal if it refuses. */
-export async function ask(operation, given, where) {
-  const { method, path, body } = request(operation, given, where);
+export async function ask(operation, args, where) {
+  const { method, path, body } = request(operation, args, where);
   return sent(method, path, body, method === "GET" ? {} : { "X-Sandbox-Change": change });
 }
 

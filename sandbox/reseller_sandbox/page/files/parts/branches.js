@@ -21,7 +21,7 @@ const request = ({ at, name, number, effect }) =>
 // The line above from which a line branches off, and the number of requests before that.
 function forked(line, above) {
   const shared = above.map(({ requests }) => {
-    const differs = line.requests.findIndex((one, at) => requests[at]?.key !== one.key);
+    const differs = line.requests.findIndex((request, at) => requests[at]?.key !== request.key);
     return differs < 0 ? Math.min(line.requests.length, requests.length) : differs;
   });
   const own = Math.max(0, ...shared);
@@ -38,8 +38,8 @@ export function graph(address, lines) {
     lines.map((line, row) => svg("g", { class: !line.point && "present" },
       svg("path", { d: way(line, row, x, y) }),
       svg("text", { x: 0, y: y(row) + 4 }, line.point.replace("branch:", "") || "present"),
-      line.requests.slice(line.own).map((one, at) => svg("a", { href: leads(line, one.id), "aria-label": one.words },
-        svg("circle", { class: one.isBad && "refused", cx: x(line.own + at + 1), cy: y(row), r: DOT }), svg("title", one.words))))));
+      line.requests.slice(line.own).map((request, at) => svg("a", { href: leads(line, request.id), "aria-label": request.words },
+        svg("circle", { class: request.isBad && "refused", cx: x(line.own + at + 1), cy: y(row), r: DOT }), svg("title", request.words))))));
 }
 
 function way({ own, requests, from, point }, row, x, y) {

@@ -7,11 +7,11 @@ import { h, render } from "./dom.js";
 
 class Copies extends HTMLElement {
   /** The request: `method`, `target`, `body`, `account`, the address of its view. */
-  set request(one) {
-    if (JSON.stringify(this.one) === JSON.stringify(one)) return;
-    this.one = one;
+  set request(value) {
+    if (JSON.stringify(this.value) === JSON.stringify(value)) return;
+    this.value = value;
     const ways = h("div");
-    this.replaceChildren(h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(one)) },
+    this.replaceChildren(h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(value)) },
       h("summary", "Copy as… command, curl, PHP, Node, Python"), ways));
   }
 }
@@ -41,6 +41,6 @@ async function lines({ method, target, body, account, where }) {
 /** Return a JSON value in PHP syntax. */
 function php(value) {
   if (Array.isArray(value)) return `[${value.map(php).join(", ")}]`;
-  if (typeof value === "object") return `[${Object.entries(value).map(([key, one]) => `${php(key)} => ${php(one)}`).join(", ")}]`;
+  if (typeof value === "object") return `[${Object.entries(value).map(([key, item]) => `${php(key)} => ${php(item)}`).join(", ")}]`;
   return typeof value === "string" ? `'${value.replace(/['\\]/g, "\\$&")}'` : String(value);
 }

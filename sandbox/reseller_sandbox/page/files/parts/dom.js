@@ -19,8 +19,8 @@ function fill(owner, tag, rest, space) {
   return made;
 }
 
-const isProps = (one) => one && typeof one === "object" && !(one instanceof Node) && !Array.isArray(one);
-const isShown = (one) => one !== null && one !== undefined && one !== false && one !== "";
+const isProps = (value) => value && typeof value === "object" && !(value instanceof Node) && !Array.isArray(value);
+const isShown = (value) => value !== null && value !== undefined && value !== false && value !== "";
 
 function set(element, key, value) {
   if (key === "class") {
@@ -34,7 +34,7 @@ function set(element, key, value) {
 /** Replace the children of `target` by `nodes`. Keep equal ones, with their focus and scroll position. */
 export function render(target, ...nodes) {
   const wanted = nodes.flat(Infinity).filter(isShown)
-    .map((one) => (one instanceof Node ? one : document.createTextNode(one)));
+    .map((node) => (node instanceof Node ? node : document.createTextNode(node)));
   const keyed = new Map();
   for (const child of target.childNodes) if (child.own?.key !== undefined) keyed.set(child.own.key, child);
   let at = target.firstChild;

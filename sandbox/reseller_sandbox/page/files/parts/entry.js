@@ -37,7 +37,7 @@ const why = ({ rule, message, allowed, allowed_at: at, met }) => h("div.why", h(
   allowed && h("p", h("b", "Remedy: "), allowed, at && h("span.quiet", ` (from ${instant(at)} on)`)),
   met.balance !== null && h("p.quiet", `${met.account} had ${met.balance} ${met.currency}`));
 
-const rewind = (where, { id }) => ({ operation: "history.rewind", given: { request: id, side: "before" }, where,
+const rewind = (where, { id }) => ({ operation: "history.rewind", args: { request: id, side: "before" }, where,
   says: ({ branch }) => `Rewound to before ${id}. The previous state is branch ${branch.name}.` });
 
 const tools = (address, record) => h("p.tools",
@@ -46,11 +46,11 @@ const tools = (address, record) => h("p.tools",
     action({ ...rewind(address, record), label: "Rewind and edit", tone: record.refusal && "first", leads: () => again(address, record) }),
     h("a.do", { href: write(again(address, record)) }, "Send again"),
     action({ label: "Add a fault for this request", operation: "faults.add", asks: ["kind", "match", "when"], where: address,
-      given: { kind: "reset", match: { operation: record.operation, domain: record.domains[0] }, when: { times: 1 } },
+      args: { kind: "reset", match: { operation: record.operation, domain: record.domains[0] }, when: { times: 1 } },
       says: ({ faults }) => `The fault ${faults[0].name} is added.` }),
   ],
   address.at ? null : action({ ...rewind(address, record), label: "Rewind to before", leads: () => ({ ...address, subject: "" }) }),
-  action({ label: "Fork from before", operation: "worlds.fork", given: { point: `before:${record.id}` }, where: address,
+  action({ label: "Fork from before", operation: "worlds.fork", args: { point: `before:${record.id}` }, where: address,
     leads: ({ name }) => ({ view: "journal", world: name }), says: ({ name }) => `World ${name} begins before ${record.id}.` }));
 
 // A link to the console with the same request.

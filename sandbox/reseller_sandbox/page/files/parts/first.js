@@ -13,7 +13,7 @@ export const first = (where, accounts) => h("section.part.first",
   accounts.length > 0 && [
     h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Accounts" }, h("table.grid",
       h("thead", h("tr", Object.values(COLUMNS).map((word) => h("th", { scope: "col" }, word)))),
-      h("tbody", accounts.map((one) => h("tr", Object.keys(COLUMNS).map((key) => h("td.code", key === "balance" ? `${one.balance} ${one.currency}` : String(one[key])))))))),
+      h("tbody", accounts.map((account) => h("tr", Object.keys(COLUMNS).map((key) => h("td.code", key === "balance" ? `${account.balance} ${account.currency}` : String(account[key])))))))),
     h("p.buttons", h("a.do.first", { href: beside(where, "console", "v3.balance") }, "Send a first request")),
     h("page-copies", { $request: { method: "GET", target: `${root.pathname}${prefix(where)}v3/balance`, body: "", account: accounts[0].name, where } }),
   ]);

@@ -3,8 +3,8 @@
 import { h } from "./dom.js";
 import { parsed } from "./words.js";
 
-/** Return the fields for parameters (`name`, `required`, `shape`, `about`), filled with the `given` values. */
-export const fields = (parameters, given = {}) => parameters.map((one) => field(one, given[one.name]));
+/** Return the fields for parameters (`name`, `required`, `shape`, `about`), filled with the `initial` values. */
+export const fields = (parameters, initial = {}) => parameters.map((parameter) => field(parameter, initial[parameter.name]));
 
 /** Return the values of the fields in `form` as JSON. Throw if a field is invalid. */
 export function values(form) {
@@ -19,38 +19,38 @@ export function values(form) {
   return result;
 }
 
-function field(one, given, above = []) {
-  const path = [...above, one.name];
-  const shape = one.shape ?? {};
+function field(parameter, initial, above = []) {
+  const path = [...above, parameter.name];
+  const shape = parameter.shape ?? {};
   if (shape.properties && Object.keys(shape.properties).length) {
     const inner = Object.entries(shape.properties).map(([name, of]) => ({
       name, shape: of, about: of.description, required: shape.required?.includes(name),
     }));
-    return h("fieldset", h("legend", one.name), about(one), inner.map((part) => field(part, given?.[part.name], path)));
+    return h("fieldset", h("legend", parameter.name), about(parameter), inner.map((part) => field(part, initial?.[part.name], path)));
   }
-  const input = control(shape, given, one);
+  const input = control(shape, initial, parameter);
   input.dataset.path = JSON.stringify(path);
-  input.required = one.required && input.type !== "checkbox";
+  input.required = parameter.required && input.type !== "checkbox";
   return h("label.field", { class: input.type === "checkbox" && "switch" },
-    h("span.name", one.name, one.required && h("i", { title: "required" }, "*")), input, about(one));
+    h("span.name", parameter.name, parameter.required && h("i", { title: "required" }, "*")), input, about(parameter));
 }
 
 /** Return a text of a declaration without markup, in one line. */
 export const plain = (words) => words.replaceAll("`", "").replace(/\s+/g, " ");
 
-const about = (one) => one.about && h("small", plain(one.about));
+const about = (parameter) => parameter.about && h("small", plain(parameter.about));
 
-function control(shape, given, { required }) {
+function control(shape, initial, { required }) {
   const sorts = alternatives(shape);
-  const choices = sorts.flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
-  if (choices.length && sorts.every((one) => one.enum || "const" in one)) {
-    const shown = choices.map((word) => h("option", { value: String(word), selected: word === given }, String(word)));
+  const choices = sorts.flatMap((schema) => schema.enum ?? ("const" in schema ? [schema.const] : []));
+  if (choices.length && sorts.every((schema) => schema.enum || "const" in schema)) {
+    const shown = choices.map((word) => h("option", { value: String(word), selected: word === initial }, String(word)));
     return h("select", required ? [] : h("option", { value: "" }, "–"), shown);
   }
-  const types = new Set(sorts.flatMap((one) => one.type ?? []));
-  if (types.size === 1 && types.has("boolean")) return h("input", { type: "checkbox", checked: Boolean(given) });
+  const types = new Set(sorts.flatMap((schema) => schema.type ?? []));
+  if (types.size === 1 && types.has("boolean")) return h("input", { type: "checkbox", checked: Boolean(initial) });
   const isText = !types.has("object") && !types.has("array");
-  const text = given === undefined ? "" : typeof given === "string" ? given : JSON.stringify(given);
+  const text = initial === undefined ? "" : typeof initial === "string" ? initial : JSON.stringify(initial);
   if (isText) {
     const isNumber = [...types].every((type) => type === "integer" || type === "number") && types.size;
     return h("input", {

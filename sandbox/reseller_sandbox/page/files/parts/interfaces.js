@@ -3,8 +3,8 @@
 import { operations, prefix, request, root } from "./api.js";
 
 /** Return the command, the Python call and the curl command that are equivalent to a button. */
-export function interfaces(operation, given = {}, where = {}) {
-  const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
+export function interfaces(operation, args = {}, where = {}) {
+  const values = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined && value !== ""));
   return {
     Shell: command(operation, values, where),
     Python: python(operation, values, where),
@@ -32,7 +32,7 @@ function python(operation, values, where) {
   const world = worldOf(where);
   const subject = world ? `connect(${literal(root.href.replace(/\/$/, ""))}, world=${literal(world)})` : "sandbox";
   const placed = parameters.filter(({ name, place }) => place !== "option" && name in values);
-  const isFirst = placed.every((one, at) => parameters.filter(({ place }) => place !== "option")[at] === one);
+  const isFirst = placed.every((parameter, at) => parameters.filter(({ place }) => place !== "option")[at] === parameter);
   const parts = parameters.filter(({ name }) => name in values).map(({ name, place }) => {
     const value = literal(values[name]);
     return place === "segment" || (place !== "option" && isFirst) ? value : `${attribute(name)}=${value}`;
@@ -52,7 +52,7 @@ const worldOf = (where) => decodeURIComponent(prefix(where)).split("/")[1] || ""
 const word = (value) => {
   if (typeof value !== "object") return String(value);
   const pairs = Array.isArray(value) ? [] : Object.entries(value);
-  const isPlain = pairs.length && pairs.every(([, one]) => typeof one === "string" && !/[,=]/.test(one));
+  const isPlain = pairs.length && pairs.every(([, value]) => typeof value === "string" && !/[,=]/.test(value));
   return isPlain ? pairs.map((pair) => pair.join("=")).join(",") : JSON.stringify(value);
 };
 
@@ -69,7 +69,7 @@ export function literal(value) {
   if (value === false) return "False";
   if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
   if (typeof value === "object") {
-    return `{${Object.entries(value).map(([key, one]) => `${literal(key)}: ${literal(one)}`).join(", ")}}`;
+    return `{${Object.entries(value).map(([key, item]) => `${literal(key)}: ${literal(item)}`).join(", ")}}`;
   }
   return JSON.stringify(value);
 }

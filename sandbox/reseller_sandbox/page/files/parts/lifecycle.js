@@ -24,18 +24,18 @@ export function picture({ stages, ways }, stage) {
   const from = stages.includes(stage) ? stage : null;
   const arcs = ways
     .map((way) => ({ ...way, ...arc(x(way.from, 0), x(way.to, last), way.timed ? 1 : -1), isLit: way.from === from }))
-    .toSorted((one, other) => one.isLit - other.isLit);
+    .toSorted((first, second) => first.isLit - second.isLit);
   const heights = arcs.map(({ y }) => y);
   const top = Math.min(...heights) - 24;
   return svg("svg.life", { viewBox: `0 ${top} ${x(null, last) + APART / 2} ${Math.max(...heights) + 24 - top}`, role: "img", "aria-label": `The name is ${stage.replaceAll("_", " ")}` },
     svg("defs", ["tip", "tip-lit"].map((id) => svg(`marker.${id}`, { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
       svg("path", { d: "M 0 0 L 8 4 L 0 8 z" })))),
-    arcs.map((one) => svg("path.arc", { class: one.isLit && "lit", d: one.path, "marker-end": `url(#${one.isLit ? "tip-lit" : "tip"})` },
-      svg("title", [...new Set([one.label, ...one.words])].join("; ")))),
+    arcs.map((arc) => svg("path.arc", { class: arc.isLit && "lit", d: arc.path, "marker-end": `url(#${arc.isLit ? "tip-lit" : "tip"})` },
+      svg("title", [...new Set([arc.label, ...arc.words])].join("; ")))),
     [x(null, 0), x(null, last)].map((cx) => svg("circle.end", { class: stage === "released" && "lit", cx, cy: 0, r: 14 })),
     stages.map((name) => svg("g.box", { class: name === stage && "lit" },
       svg("rect", { x: x(name) - WIDE, y: -HIGH, width: 2 * WIDE, height: 2 * HIGH, rx: 8 }), svg("text", { x: x(name), y: 5 }, name.replaceAll("_", " ")))),
-    arcs.filter(({ isLit }) => isLit).map((one) => svg("text.label", { x: one.x, y: one.y + 4 }, one.label)));
+    arcs.filter(({ isLit }) => isLit).map((arc) => svg("text.label", { x: arc.x, y: arc.y + 4 }, arc.label)));
 }
 
 /** Return the arc between two places, above the line (`side` -1) or below. A backward arc is higher. */

@@ -9,15 +9,15 @@ const LONGEST = 2000;
 const PER_SECOND = 100;
 
 /**
- * Follow a stream and call `tell` with the new records. Return a function that ends it.
+ * Follow a stream and call `receive` with the new records. Return a function that ends it.
  *
  * After a break it continues from the last record. While the page is hidden it does not listen, because a
  * browser has few connections to a server and other pages need them. `missed` is called with the number of
  * records that came too fast, `state` with "live" or "lost".
  */
-export function follow(operation, given, where, { tell, missed, state = () => {} }) {
+export function follow(operation, args, where, { receive, missed, state = () => {} }) {
   let source, timer, bundle;
-  let mark = given.since;
+  let mark = args.since;
   let reported = 0;
   let waiting = [];
   let isOpen = true;
@@ -25,7 +25,7 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
   const open = () => {
     close();
     if (document.hidden) return;
-    const { path } = request(operation, { ...given, since: mark, per_second: PER_SECOND }, where);
+    const { path } = request(operation, { ...args, since: mark, per_second: PER_SECOND }, where);
     source = new EventSource(new URL(path, root));
     source.onopen = () => {
       reported = 0; // it also restarts automatically
@@ -51,7 +51,7 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
     bundle = undefined;
     const batch = waiting;
     waiting = [];
-    if (isOpen) tell(batch.map((data) => JSON.parse(data)));
+    if (isOpen) receive(batch.map((data) => JSON.parse(data)));
   };
   const again = () => {
     close();

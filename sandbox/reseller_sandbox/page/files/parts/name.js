@@ -16,7 +16,7 @@ const MOST = 100;
 export async function name(view) {
   const { address } = view;
   const { subject } = address;
-  const [one, { events }, { now, due }, { entries }, way] = await Promise.all([
+  const [record, { events }, { now, due }, { entries }, way] = await Promise.all([
     view.ask("names.get", { name: subject }).catch(unlessUnknown),
     view.ask("events.find", { domain: subject, limit: MOST }),
     view.ask("clock.due", { domain: subject }),
@@ -24,13 +24,13 @@ export async function name(view) {
     life(),
   ]);
   return [
-    head(address, subject, one, now),
+    head(address, subject, record, now),
     h("div.name",
       h("div",
-        h("section", h("h2.minor", "Life"), h("div.scroll", { tabindex: 0, role: "region", "aria-label": "The stages of a name" }, picture(way, one?.stage ?? "released"))),
+        h("section", h("h2.minor", "Life"), h("div.scroll", { tabindex: 0, role: "region", "aria-label": "The stages of a name" }, picture(way, record?.stage ?? "released"))),
         timeline(address, events, due, now),
-        await answers(address, subject, one)),
-      h("aside", one && facts(address, one, now), spent(entries, address), others(address, subject, one))),
+        await answers(address, subject, record)),
+      h("aside", record && facts(address, record, now), spent(entries, address), others(address, subject, record))),
   ];
 }
 
@@ -39,47 +39,47 @@ const unlessUnknown = (problem) => {
   throw problem;
 };
 
-const head = (address, subject, one, now) => h("div.bar",
-  h("h1", one?.name ?? subject), stage(one?.stage ?? "released"),
-  one && one.ascii !== one.name && h("code", one.ascii),
-  one ? h("span.quiet", `${one.account} · order ${one.order}`) : h("span.quiet", "not registered"),
-  one?.due && h("span", "next change ", h("b", distance(now, one.due)), " ", h("span.quiet", instant(one.due))),
-  one?.due && !address.at && action({ label: "Advance to then", operation: "clock.advance", given: { to: one.due }, where: address,
+const head = (address, subject, record, now) => h("div.bar",
+  h("h1", record?.name ?? subject), stage(record?.stage ?? "released"),
+  record && record.ascii !== record.name && h("code", record.ascii),
+  record ? h("span.quiet", `${record.account} · order ${record.order}`) : h("span.quiet", "not registered"),
+  record?.due && h("span", "next change ", h("b", distance(now, record.due)), " ", h("span.quiet", instant(record.due))),
+  record?.due && !address.at && action({ label: "Advance to then", operation: "clock.advance", args: { to: record.due }, where: address,
     says: ({ now: then, total }) => `The clock is at ${instant(then)}, after ${plural(total, "event")}.` }));
 
-function facts(address, one, now) {
-  const contacts = Object.entries(one.contacts).filter(([, handle]) => handle);
+function facts(address, record, now) {
+  const contacts = Object.entries(record.contacts).filter(([, handle]) => handle);
   const pairs = {
-    "Expires": [day(one.expires), " ", h("span.quiet", distance(now, one.expires))],
-    "Created": day(one.created),
-    "In this stage since": day(one.since),
-    "Auto-renew": one.autorenew ? "yes" : "no",
-    "Renewal price": [one.renewal, one.premium && " (premium)"],
-    "Flags": one.flags.map((flag) => flag.replaceAll("_", " ")).join(", ") || "none",
-    "Privacy": one.privacy ? "yes" : "no",
-    "Auth code": h("code", one.auth_code),
-    "License": one.license,
-    "Nameservers": one.nameservers.map((host) => h("div", host)),
-    "Hosts": one.hosts.map(({ name: host, ips }) => h("div", host, " ", h("span.quiet", ips.join(", ")))),
+    "Expires": [day(record.expires), " ", h("span.quiet", distance(now, record.expires))],
+    "Created": day(record.created),
+    "In this stage since": day(record.since),
+    "Auto-renew": record.autorenew ? "yes" : "no",
+    "Renewal price": [record.renewal, record.premium && " (premium)"],
+    "Flags": record.flags.map((flag) => flag.replaceAll("_", " ")).join(", ") || "none",
+    "Privacy": record.privacy ? "yes" : "no",
+    "Auth code": h("code", record.auth_code),
+    "License": record.license,
+    "Nameservers": record.nameservers.map((host) => h("div", host)),
+    "Hosts": record.hosts.map(({ name: host, ips }) => h("div", host, " ", h("span.quiet", ips.join(", ")))),
     "Contacts": new Set(contacts.map(([, handle]) => handle)).size === 1 ? contacts[0][1]
       : contacts.map(([role, handle]) => h("div", h("span.quiet", role), " ", handle)),
-    "Customer": one.customer,
-    "Transfer": one.transfer && [`${one.transfer.status}: ${one.transfer.losing} → ${one.transfer.gaining}`, " ",
-      h("span.quiet", `completes ${instant(one.transfer.completes)}`)],
+    "Customer": record.customer,
+    "Transfer": record.transfer && [`${record.transfer.status}: ${record.transfer.losing} → ${record.transfer.gaining}`, " ",
+      h("span.quiet", `completes ${instant(record.transfer.completes)}`)],
   };
   const shown = Object.entries(pairs).filter(([, value]) => value !== null && value !== "" && value?.length !== 0);
   return h("section", h("h2.minor", "Details"), h("dl.pairs", shown.map(([key, value]) => [h("dt", key), h("dd", value)])));
 }
 
 const spent = (entries, address) => entries.length > 0 && h("section", h("h2.minor", "Money"), h("ul.plain.spent",
-  entries.toReversed().map((one) => h("li", h("time", { datetime: one.at }, day(one.at)), h("span", one.purpose),
-    one.request ? h("a", { href: beside(address, "journal", one.request) }, one.request) : h("span.quiet", "time"),
-    h("span.money", one.amount)))));
+  entries.toReversed().map((entry) => h("li", h("time", { datetime: entry.at }, day(entry.at)), h("span", entry.purpose),
+    entry.request ? h("a", { href: beside(address, "journal", entry.request) }, entry.request) : h("span.quiet", "time"),
+    h("span.money", entry.amount)))));
 
 function timeline(address, events, due, now) {
-  const past = events.map((one) => h("li", { class: one.kind, key: `e${one.number}` }, h("time", { datetime: one.at }, instant(one.at)), was(address, one)));
-  const coming = due.map((one, at) => h("li.coming", { key: `d${at}` }, h("time", { datetime: one.at }, instant(one.at)),
-    h("span", h("b", one.event), " ", h("span.quiet", distance(now, one.at)), Number(one.charged) ? ` ${money(one.charged)}` : "", one.note && h("small", ` ${one.note}`))));
+  const past = events.map((event) => h("li", { class: event.kind, key: `e${event.number}` }, h("time", { datetime: event.at }, instant(event.at)), was(address, event)));
+  const coming = due.map((event, at) => h("li.coming", { key: `d${at}` }, h("time", { datetime: event.at }, instant(event.at)),
+    h("span", h("b", event.event), " ", h("span.quiet", distance(now, event.at)), Number(event.charged) ? ` ${money(event.charged)}` : "", event.note && h("small", ` ${event.note}`))));
   const rows = [...past, h("li.here", { key: "now" }, h("time", { datetime: now }, instant(now)), h("span", address.at ? "then" : "now")), ...coming];
   return h("section", h("h2.minor", "Past and due events"), h("ol.timeline", rows));
 }

@@ -27,9 +27,9 @@ export async function stopsOf(world) {
 
 /** Return the index of a point among the stops. The point before a request is after the previous request. */
 export function placeOf(stops, point) {
-  const at = stops.findIndex((one) => one.point === point);
+  const at = stops.findIndex((stop) => stop.point === point);
   if (at >= 0 || !point?.startsWith("before:")) return at;
-  return stops.findIndex((one) => one.point === point.replace("before:", "after:")) - 1;
+  return stops.findIndex((stop) => stop.point === point.replace("before:", "after:")) - 1;
 }
 
 /** Return a stop as one line of text. */

@@ -30,8 +30,8 @@ export class View extends HTMLElement {
   }
 
   /** Call a resource in the world and at the moment of the address. */
-  ask(operation, given) {
-    return ask(operation, given, this.address);
+  ask(operation, args) {
+    return ask(operation, args, this.address);
   }
 
   /** Replace the children. */

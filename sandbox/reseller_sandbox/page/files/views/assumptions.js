@@ -18,13 +18,13 @@ export default class extends View {
     if (!isCurrent()) return;
     const requestIds = requestsByAssumption(requests);
     const wanted = (address.q ?? "").toLowerCase();
-    const shown = assumptions.filter((one) => matches(one, wanted) && passes(one, address.show, requestIds));
+    const shown = assumptions.filter((assumption) => matches(assumption, wanted) && passes(assumption, address.show, requestIds));
     const other = assumptions.filter(differs).length;
     this.render(
       h("div.bar", h("h1", "Assumptions"), search(address), h("span.quiet", `${assumptions.length} assumptions, ${other} not at their default.`),
-        action({ label: "As observed", operation: "assumptions.set", given: { profile: "observed" }, where: address }),
-        action({ label: "As documented", operation: "assumptions.set", given: { profile: "documented" }, where: address })),
-      h("ol.plain.assumptions", shown.map((one) => row(one, requestIds.get(one.name), address))),
+        action({ label: "As observed", operation: "assumptions.set", args: { profile: "observed" }, where: address }),
+        action({ label: "As documented", operation: "assumptions.set", args: { profile: "documented" }, where: address })),
+      h("ol.plain.assumptions", shown.map((assumption) => row(assumption, requestIds.get(assumption.name), address))),
       !shown.length && h("p.empty", "No assumption matches."),
     );
   }
@@ -37,9 +37,9 @@ const search = (address) => [
     Object.entries({ "": "all", other: "not at their default", used: "used by requests" })
       .map(([value, words]) => h("option", { value, selected: value === (address.show ?? "") }, words)))];
 
-const differs = (one) => JSON.stringify(one.value) !== JSON.stringify(one.default);
-const matches = (one, wanted) => !wanted || `${one.name} ${one.about} ${brief(one.value)}`.toLowerCase().includes(wanted);
-const passes = (one, show, requestIds) => (show === "other" ? differs(one) : show === "used" ? requestIds.has(one.name) : true);
+const differs = (assumption) => JSON.stringify(assumption.value) !== JSON.stringify(assumption.default);
+const matches = (assumption, wanted) => !wanted || `${assumption.name} ${assumption.about} ${brief(assumption.value)}`.toLowerCase().includes(wanted);
+const passes = (assumption, show, requestIds) => (show === "other" ? differs(assumption) : show === "used" ? requestIds.has(assumption.name) : true);
 
 function requestsByAssumption(requests) {
   const requestIds = new Map();
@@ -49,30 +49,30 @@ function requestsByAssumption(requests) {
   return requestIds;
 }
 
-const row = (one, requests = [], where) => h("li", { key: one.name, "data-row": one.name, tabindex: -1, class: differs(one) ? "other" : "" },
-  h("div", h("b.code", one.name), h("p", plain(one.about))),
-  h("div.choice", choice(one, where), " ", interfacesButton({ label: one.name, operation: "assumptions.set", given: { assume: { [one.name]: one.value } }, where }),
-    h("small", differs(one) ? `by default ${brief(one.default)}` : "the default",
-      JSON.stringify(one.observed) !== JSON.stringify(one.default) && `, observed ${brief(one.observed)}`)),
+const row = (assumption, requests = [], where) => h("li", { key: assumption.name, "data-row": assumption.name, tabindex: -1, class: differs(assumption) ? "other" : "" },
+  h("div", h("b.code", assumption.name), h("p", plain(assumption.about))),
+  h("div.choice", choice(assumption, where), " ", interfacesButton({ label: assumption.name, operation: "assumptions.set", args: { assume: { [assumption.name]: assumption.value } }, where }),
+    h("small", differs(assumption) ? `by default ${brief(assumption.default)}` : "the default",
+      JSON.stringify(assumption.observed) !== JSON.stringify(assumption.default) && `, observed ${brief(assumption.observed)}`)),
   h("p.rests", requests.length > 0 && [`used by ${requests.length}: `,
     requests.slice(-6).map((id) => [h("a", { href: beside(where, "journal", id) }, id), " "])]));
 
-function choice(one, where) {
+function choice(assumption, where) {
   const set = async (value) => {
     try {
-      await ask("assumptions.set", { assume: { [one.name]: value } }, { ...where, at: undefined });
-      notice(`${one.name} is ${brief(value)} from the next request on.`);
+      await ask("assumptions.set", { assume: { [assumption.name]: value } }, { ...where, at: undefined });
+      notice(`${assumption.name} is ${brief(value)} from the next request on.`);
     } catch (problem) {
       notice(problem.message, problem.remedy, "bad");
     }
   };
-  const words = one.takes.startsWith("one of ") && one.takes.slice(7).split(", ");
+  const words = assumption.takes.startsWith("one of ") && assumption.takes.slice(7).split(", ");
   if (!words) {
-    return h("span", h("input", { value: brief(one.value), "aria-label": one.name, onchange: (event) => set(parsed(event.target.value)) }));
+    return h("span", h("input", { value: brief(assumption.value), "aria-label": assumption.name, onchange: (event) => set(parsed(event.target.value)) }));
   }
-  const name = `choice-${one.name}`;
-  return h("span.choices", { role: "radiogroup", "aria-label": one.name }, words.map((word) => h("label",
-    h("input", { type: "radio", name, value: word, checked: word === String(one.value), onchange: () => set(typed(word, one)) }), word)));
+  const name = `choice-${assumption.name}`;
+  return h("span.choices", { role: "radiogroup", "aria-label": assumption.name }, words.map((word) => h("label",
+    h("input", { type: "radio", name, value: word, checked: word === String(assumption.value), onchange: () => set(typed(word, assumption)) }), word)));
 }
 
 const typed = (word, { default: usual }) => (typeof usual === "boolean" ? word === "true" : word);

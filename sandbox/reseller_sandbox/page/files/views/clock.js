@@ -65,7 +65,7 @@ class Clock extends View {
     this.#show();
   }
 
-  get given() {
+  get args() {
     const { way, by, to, domain, stage } = this.move;
     return { by: { by }, to: { to }, next: { until: "next" }, stage: { until: { domain, stage } } }[way];
   }
@@ -73,7 +73,7 @@ class Clock extends View {
   // Discard the preview of an earlier choice.
   async #foresee() {
     const { move, address } = this;
-    const preview = await ask("clock.advance", { ...this.given, dry_run: true, limit: SHOWN }, address).catch((problem) => problem);
+    const preview = await ask("clock.advance", { ...this.args, dry_run: true, limit: SHOWN }, address).catch((problem) => problem);
     if (move !== this.move || address !== this.address) return;
     this.foreseen = preview;
     this.#redraw();
@@ -98,13 +98,13 @@ class Clock extends View {
       next: () => null,
       stage: () => [text("domain", domain, { "aria-label": "The name", placeholder: "shop-example.com", size: 24 }),
         h("select", { "aria-label": "The stage", value: stage, onchange: ({ target }) => this.#choose({ stage: target.value }) },
-          choices("names.list", "stage").map((one) => h("option", { value: one, selected: one === stage }, one)))],
+          choices("names.list", "stage").map((word) => h("option", { value: word, selected: word === stage }, word)))],
     }[way]();
     return h("section.panel", { "aria-label": "Move time" },
       h("div.line", "Advance ", h("select", { "aria-label": "How", value: way, onchange: ({ target }) => this.#choose({ way: target.value }) },
         Object.entries(ways).map(([value, label]) => h("option", { value, selected: value === way }, label))),
       inputs,
-      action({ label: "Advance", tone: "first", operation: "clock.advance", given: this.given, where,
+      action({ label: "Advance", tone: "first", operation: "clock.advance", args: this.args, where,
         then: () => { this.open = false; return this.update(this.address); },
         says: ({ now, total }) => `The clock is at ${instant(now)}, after ${plural(total, "event")}.` })),
       this.#foreseen(where));
@@ -117,7 +117,7 @@ class Clock extends View {
     const more = preview.total - preview.events.length;
     return [
       h("p.quiet", `Preview: ${instant(preview.now)}, after ${plural(preview.total, "event")}${preview.total ? ":" : "."}`),
-      h("ol.events", preview.events.map((one) => registry_event(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
+      h("ol.events", preview.events.map((event) => registry_event(where, event)), more > 0 && h("li.quiet", `and ${more} more`)),
     ];
   }
 

@@ -22,7 +22,7 @@ export default class extends View {
     if (!isCurrent()) return;
     const account = address.account || accounts[0]?.name || "";
     const wanted = (address.q ?? "").toLowerCase();
-    const shown = all.filter((one) => `${one.id} ${one.path} ${one.summary}`.toLowerCase().includes(wanted));
+    const shown = all.filter((operation) => `${operation.id} ${operation.path} ${operation.summary}`.toLowerCase().includes(wanted));
     const chosen = called(all, address);
     const key = JSON.stringify([chosen?.id, account, address.target, address.body, address.world, address.at]);
     if (key !== this.key) {
@@ -37,7 +37,7 @@ export default class extends View {
         h("label", "as ", h("select", { value: account, onchange: ({ target }) => change({ account: target.value }) },
           accounts.map(({ name }) => h("option", { value: name, selected: name === account }, name))))),
       h("div.console", { class: chosen && "open" },
-        h("ol.rows.operations", { "aria-label": "Operations" }, shown.map((one) => row(one, chosen, address))),
+        h("ol.rows.operations", { "aria-label": "Operations" }, shown.map((operation) => row(operation, chosen, address))),
         this.shown),
       !shown.length && h("p.empty", "No operation matches."));
   }
@@ -47,50 +47,50 @@ export default class extends View {
   missed() {}
 
   // The name to fill in: the name in the example if it exists, otherwise a name of the account.
-  async #held(one, account) {
-    const { example } = one.path_fields.find(isName) ?? {};
-    if (!example || /regist|check|transfer/i.test(one.id)) return example;
+  async #held(operation, account) {
+    const { example } = operation.path_fields.find(isName) ?? {};
+    if (!example || /regist|check|transfer/i.test(operation.id)) return example;
     const [{ names: same }, { names }] = await Promise.all([this.ask("names.list", { like: example, limit: 1 }),
       this.ask("names.list", { account, stage: "active", limit: 1 })]);
     return same.length ? example : names[0]?.name ?? example;
   }
 
   // Make the form once and keep it during a search, because it is being filled in.
-  #request(one, account, held, key) {
+  #request(operation, account, held, key) {
     const { address } = this;
-    const again = placed(one.path, address.target) ?? {};
-    const given = (all) => Object.fromEntries(all.map(({ name, example }) => [name, again[name] ?? (isName({ name }) ? held : example)]));
-    const place = h("fieldset.bare", fields(one.path_fields, given(one.path_fields)), fields(one.query_fields, given(one.query_fields)));
-    const example = renamed(one.body?.example, one.path_fields.find(isName)?.example, held);
+    const again = placed(operation.path, address.target) ?? {};
+    const initial = (all) => Object.fromEntries(all.map(({ name, example }) => [name, again[name] ?? (isName({ name }) ? held : example)]));
+    const place = h("fieldset.bare", fields(operation.path_fields, initial(operation.path_fields)), fields(operation.query_fields, initial(operation.query_fields)));
+    const example = renamed(operation.body?.example, operation.path_fields.find(isName)?.example, held);
     const body = h("textarea.code", { rows: 8, spellcheck: "false", "aria-label": "Body", value: address.body ?? (example ? json(example) : "") });
-    const inner = one.body?.shape?.properties && h("fieldset.bare", { oninput: () => (body.value = json(values(inner))) },
-      fields(parts(one.body.shape), example));
+    const inner = operation.body?.shape?.properties && h("fieldset.bare", { oninput: () => (body.value = json(values(inner))) },
+      fields(parts(operation.body.shape), example));
     const answer = h("div.answer", { "aria-live": "polite" });
-    return h("section.detail.sides", { key, "aria-label": one.id }, h("div",
-      h("header", h("h2", h("span.tag", one.method), " ", h("code", one.path)), h("a.close", { href: beside(address, "console", "", { account }), "aria-label": "Close" }, "×")),
-      h("p.quiet", one.summary),
+    return h("section.detail.sides", { key, "aria-label": operation.id }, h("div",
+      h("header", h("h2", h("span.tag", operation.method), " ", h("code", operation.path)), h("a.close", { href: beside(address, "console", "", { account }), "aria-label": "Close" }, "×")),
+      h("p.quiet", operation.summary),
       h("form", { novalidate: true, onsubmit: async (event) => {
         event.preventDefault();
-        await this.#send(one, account, { ...values(place) }, one.body ? body.value.trim() : "", answer);
+        await this.#send(operation, account, { ...values(place) }, operation.body ? body.value.trim() : "", answer);
       } },
         place, inner && h("details", h("summary", "Body, field by field"), inner),
-        one.body && h("label.field", h("span.name", "Body"), body),
+        operation.body && h("label.field", h("span.name", "Body"), body),
         h("p.buttons", h("button.do.first", { type: "submit", disabled: Boolean(address.at) }, "Send"),
           address.at && h("span.quiet", "You cannot send requests to the past. Go back to the present first.")))), answer);
   }
 
-  async #send(one, account, given, body, shown) {
+  async #send(operation, account, args, body, shown) {
     const { world } = this.address;
     try {
-      const target = root.pathname + prefix({ world }) + filled(one, given);
-      const { headers, signed: string } = await signed({ account, interface: one.interfaceName, target, body }, { world });
+      const target = root.pathname + prefix({ world }) + filled(operation, args);
+      const { headers, signed: string } = await signed({ account, interface: operation.interfaceName, target, body }, { world });
       const sent = { ...headers, ...(body ? { "Content-Type": "application/json" } : {}) };
-      const asked = fetch(new URL(target, root), { method: one.method, headers: sent, body: body || undefined, credentials: "omit" });
-      render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), h("p.quiet", "Waiting for the response …"));
+      const asked = fetch(new URL(target, root), { method: operation.method, headers: sent, body: body || undefined, credentials: "omit" });
+      render(shown, request(operation.method, target, sent, body), string.length > 0 && stringShown(string), h("p.quiet", "Waiting for the response …"));
       const answer = await asked.then(async (response) => ({ response, text: await response.text() }))
         .catch((problem) => ({ problem }));
-      render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), answered(answer, this.address),
-        h("page-copies", { $request: { method: one.method, target, body, account, where: { world } } }));
+      render(shown, request(operation.method, target, sent, body), string.length > 0 && stringShown(string), answered(answer, this.address),
+        h("page-copies", { $request: { method: operation.method, target, body, account, where: { world } } }));
     } catch (problem) {
       render(shown, h("p.refusal", { role: "alert" }, problem.message, h("small", problem.remedy)));
     }
@@ -120,17 +120,17 @@ const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.string
 // A path with line break opportunities before its slashes.
 const broken = (path) => path.split(/(?=\/)/).map((part) => [h("wbr"), part]);
 
-const row = (one, chosen, { world, at, account, q }) => h("li", { key: one.id, "data-row": one.id, "aria-current": String(one === chosen) },
-  h("a", { href: beside({ world, at }, "console", one.id, { account, q }) },
-    h("span.id", one.interfaceName), h("span.status", one.method), h("span.operation", broken(one.path)), h("span.about.quiet", one.summary)));
+const row = (operation, chosen, { world, at, account, q }) => h("li", { key: operation.id, "data-row": operation.id, "aria-current": String(operation === chosen) },
+  h("a", { href: beside({ world, at }, "console", operation.id, { account, q }) },
+    h("span.id", operation.interfaceName), h("span.status", operation.method), h("span.operation", broken(operation.path)), h("span.about.quiet", operation.summary)));
 
 const parts = ({ properties, required = [] }) => Object.entries(properties)
   .map(([name, shape]) => ({ name, shape, required: false, about: shape.description, isNeeded: required.includes(name) }));
 
 /** Return the path and query of a request with its parameters filled in. */
-function filled(one, given) {
-  const path = one.path.slice(1).replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(given[name] ?? ""));
-  const query = new URLSearchParams(one.query_fields.filter(({ name }) => given[name] !== undefined).map(({ name }) => [name, given[name]]));
+function filled(operation, args) {
+  const path = operation.path.slice(1).replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(args[name] ?? ""));
+  const query = new URLSearchParams(operation.query_fields.filter(({ name }) => args[name] !== undefined).map(({ name }) => [name, args[name]]));
   return path + (query.size ? `?${query}` : "");
 }
 

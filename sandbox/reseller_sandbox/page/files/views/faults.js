@@ -13,34 +13,34 @@ export default class extends View {
     const looks = ["faults.list", "faults.presets", "faults.kinds"].map((operation) => this.ask(operation));
     const [{ faults }, { presets }, { kinds }] = await Promise.all(looks);
     if (!isCurrent()) return;
-    const applied = faults.reduce((sum, one) => sum + one.applied, 0);
+    const applied = faults.reduce((sum, fault) => sum + fault.applied, 0);
     this.render(
       h("div.bar", h("h1", "Faults"),
         h("span.quiet", faults.length ? `Rules: ${faults.length}, applied: ${applied}` : "No faults."),
         faults.length > 0 && action({ label: "Remove all", operation: "faults.clear", where: address, tone: "danger" })),
       faults.length > 0 && rules(faults, address),
       h("div.columns", { key: "more" },
-        h("section.part", h("h2", "Presets"), h("ul.plain.lines.toggles", presets.map((one) => preset(one, faults, address)))),
+        h("section.part", h("h2", "Presets"), h("ul.plain.lines.toggles", presets.map((record) => preset(record, faults, address)))),
         h("section.part", h("h2", "Kinds"), h("p.quiet", "Choose a kind to open its form. Limit it to some requests with match and when."),
-          h("ul.plain.lines.kinds", kinds.map((one) => kind(one, address))))),
+          h("ul.plain.lines.kinds", kinds.map((record) => kind(record, address))))),
     );
   }
 }
 
 const rules = (faults, where) => h("div.scroll", { key: "rules", tabindex: 0, role: "region", "aria-label": "Rules" }, h("table.grid",
   h("thead", h("tr", ["Rule", "Applied", "Requests", "When", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
-  h("tbody", faults.map((one) => h("tr", { key: one.name, "data-row": one.name, tabindex: -1, class: one.paused || one.exhausted ? "dim" : "" },
-    h("td", h("b", one.name), h("small.code", [one.name !== one.kind && one.kind, parametersOf(one)].filter(Boolean).join(" "))),
-    h("td.num", { title: "applied, of those that matched", "data-label": "applied" }, `${one.applied} of ${one.matched}`, h("small", state(one))),
-    h("td.code", words(one.match) || "any"),
-    h("td.code", words(one.when)),
+  h("tbody", faults.map((fault) => h("tr", { key: fault.name, "data-row": fault.name, tabindex: -1, class: fault.paused || fault.exhausted ? "dim" : "" },
+    h("td", h("b", fault.name), h("small.code", [fault.name !== fault.kind && fault.kind, parametersOf(fault)].filter(Boolean).join(" "))),
+    h("td.num", { title: "applied, of those that matched", "data-label": "applied" }, `${fault.applied} of ${fault.matched}`, h("small", state(fault))),
+    h("td.code", words(fault.match) || "any"),
+    h("td.code", words(fault.when)),
     h("td.acts",
-      action(one.paused
-        ? { label: "Resume", operation: "faults.resume", given: { name: one.name }, where }
-        : { label: "Pause", operation: "faults.pause", given: { name: one.name }, where }),
+      action(fault.paused
+        ? { label: "Resume", operation: "faults.resume", args: { name: fault.name }, where }
+        : { label: "Pause", operation: "faults.pause", args: { name: fault.name }, where }),
       action({ label: "Change", operation: "faults.change", asks: ["changes"], where,
-        given: { name: one.name, changes: { match: one.match, when: one.when, ...own(one) } } }),
-      action({ label: "Remove", operation: "faults.remove", given: { name: one.name }, where, tone: "danger" })))))));
+        args: { name: fault.name, changes: { match: fault.match, when: fault.when, ...own(fault) } } }),
+      action({ label: "Remove", operation: "faults.remove", args: { name: fault.name }, where, tone: "danger" })))))));
 
 const OF_ANY = new Set(["name", "kind", "match", "when", "paused", "matched", "applied", "exhausted"]);
 const own = (rule) => Object.fromEntries(Object.entries(rule).filter(([key, value]) => !OF_ANY.has(key) && value !== null));
@@ -67,14 +67,14 @@ function preset({ preset: name, about }, faults, where) {
   return h("li", { key: name },
     h("label.toggle", h("input", { type: "checkbox", role: "switch", checked: rules.length > 0, onchange: flip }), h("b", name)),
     h("small", plain(about)),
-    action({ label: "Limit to…", title: "Add the preset for some requests only", operation: "faults.add", given: { preset: name },
+    action({ label: "Limit to…", title: "Add the preset for some requests only", operation: "faults.add", args: { preset: name },
       where, asks: ["preset", "name", "match", "when"] }));
 }
 
 function kind({ kind: name, about, parameters }, where) {
-  const asks = [...parameters.map((one) => one.name), "name", "match", "when"];
-  const abouts = Object.fromEntries(parameters.map((one) => [one.name, one.about])); // the text of this kind, because two kinds may share a parameter
+  const asks = [...parameters.map((parameter) => parameter.name), "name", "match", "when"];
+  const abouts = Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.about])); // the text of this kind, because two kinds may share a parameter
   return h("li", { key: name },
-    h("button.do", { type: "button", onclick: () => sheet({ label: `Add ${name}`, operation: "faults.add", given: { kind: name }, where, asks, abouts }) }, name),
+    h("button.do", { type: "button", onclick: () => sheet({ label: `Add ${name}`, operation: "faults.add", args: { kind: name }, where, asks, abouts }) }, name),
     h("small", plain(about)));
 }

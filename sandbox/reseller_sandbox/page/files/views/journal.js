@@ -46,12 +46,12 @@ export default class extends View {
     if (!hasOthers(address)) return [];
     const { kind, domain } = address;
     const { events } = await this.ask("events.find", { kind, domain, limit: MOST });
-    return events.filter((one) => one.kind !== "request");
+    return events.filter((event) => event.kind !== "request");
   }
 
-  #listen(world, given) {
-    this.stop = follow("journal.follow", given, { world }, {
-      tell: (come) => {
+  #listen(world, args) {
+    this.stop = follow("journal.follow", args, { world }, {
+      receive: (come) => {
         this.matching += come.length;
         this.#take(come);
       },
@@ -78,7 +78,7 @@ export default class extends View {
     if (events.some(({ name }) => REWRITES.test(name))) {
       this.#age++; // discard the responses that are under way
       super.news(events);
-    } else if (hasOthers(this.address)) this.#take(events.filter((one) => isWanted(one, this.address)));
+    } else if (hasOthers(this.address)) this.#take(events.filter((event) => isWanted(event, this.address)));
   }
 
   // While a list is loading, wait for it.
@@ -134,8 +134,8 @@ const isWanted = ({ kind, registry_event }, { kind: wanted, domain }) =>
 
 /** Return the lines merged, the latest first, without duplicates. */
 function merged(...lists) {
-  const known = new Map(lists.flat().map((one) => [one.number, one]));
-  return [...known.values()].sort((one, other) => other.number - one.number).slice(0, MOST);
+  const known = new Map(lists.flat().map((record) => [record.number, record]));
+  return [...known.values()].sort((first, second) => second.number - first.number).slice(0, MOST);
 }
 
 function request(address, line) {

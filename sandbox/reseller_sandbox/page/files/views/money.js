@@ -19,10 +19,10 @@ export default class extends View {
         h("input", { type: "search", placeholder: "Search a name", "aria-label": "Search movements by name", value: domain ?? "",
           onchange: ({ target }) => change({ before: "", domain: target.value.trim() }) }),
         h("select", { "aria-label": "Account", value: account ?? "", onchange: ({ target }) => change({ before: "", account: target.value }) },
-          ["", ...balances.map((one) => one.account)].map((name) => h("option", { value: name, selected: name === (account ?? "") }, name || "all accounts"))),
+          ["", ...balances.map((balance) => balance.account)].map((name) => h("option", { value: name, selected: name === (account ?? "") }, name || "all accounts"))),
         h("span.quiet", `${matching} movements`)),
-      h("div.charts", balances.filter((one) => !account || one.account === account).map((one) => chart(one, all, now))),
-      findings.length > 0 && h("section.part", { key: "advice" }, h("h2", "Advice"), h("ul.plain.lines", findings.map((one) => finding(one, address)))),
+      h("div.charts", balances.filter((balance) => !account || balance.account === account).map((balance) => chart(balance, all, now))),
+      findings.length > 0 && h("section.part", { key: "advice" }, h("h2", "Advice"), h("ul.plain.lines", findings.map((item) => finding(item, address)))),
       !findings.length && h("p.part.quiet", `Advice: nothing found in ${requests} requests that would have cost money in production.`),
       entries.length > 0 && table(entries.reverse(), totals, address),
       !entries.length && h("p.empty", "No movements."),
@@ -35,18 +35,18 @@ const [WIDE, HIGH] = [600, 90];
 
 // The steps of one balance: from before the first known movement until now.
 function chart({ account, currency, balance }, all, now) {
-  const movements = all.filter((one) => one.account === account).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  let money = Number(balance) - movements.reduce((sum, one) => sum + Number(one.amount), 0);
+  const movements = all.filter((movement) => movement.account === account).sort((first, second) => Date.parse(first.at) - Date.parse(second.at));
+  let money = Number(balance) - movements.reduce((sum, movement) => sum + Number(movement.amount), 0);
   const end = Date.parse(now);
-  const begin = Math.min(end - 864e5, ...all.map((one) => Date.parse(one.at)));
+  const begin = Math.min(end - 864e5, ...all.map((movement) => Date.parse(movement.at)));
   const points = [[begin, money]];
-  for (const one of movements) points.push([Date.parse(one.at), money], [Date.parse(one.at), (money += Number(one.amount))]);
+  for (const movement of movements) points.push([Date.parse(movement.at), money], [Date.parse(movement.at), (money += Number(movement.amount))]);
   points.push([end, money]);
   const heights = points.map(([, height]) => height);
   const [low, high] = [Math.min(...heights), Math.max(...heights)];
   const span = high - low || 1;
   const place = ([at, height]) => [((at - begin) / (end - begin)) * WIDE, high === low ? HIGH / 2 : HIGH - ((height - low) / span) * HIGH];
-  const line = points.map((point) => place(point).map((one) => one.toFixed(1)).join(",")).join(" ");
+  const line = points.map((point) => place(point).map((number) => number.toFixed(1)).join(",")).join(" ");
   const range = low === high ? "unchanged" : `${low.toFixed(2)} – ${high.toFixed(2)}`;
   const label = `${account}: ${balance} ${currency} now, ${range} in ${movements.length} movements since ${day(written(begin))}`;
   return h("figure.chart", { key: account },
@@ -58,20 +58,20 @@ function chart({ account, currency, balance }, all, now) {
 
 const written = (time) => new Date(time).toISOString();
 
-const finding = (one, where) => h("li", { "data-row": one.rule, tabindex: -1 },
-  h("div.line", h("span.tag", { "data-sort": one.severity === "money" ? "bad" : "" }, one.rule), h("b", one.summary)),
-  h("small", one.instead),
-  h("p.line", one.entries.map((id) => h("a", { href: beside(where, "journal", id) }, id))));
+const finding = (advice, where) => h("li", { "data-row": advice.rule, tabindex: -1 },
+  h("div.line", h("span.tag", { "data-sort": advice.severity === "money" ? "bad" : "" }, advice.rule), h("b", advice.summary)),
+  h("small", advice.instead),
+  h("p.line", advice.entries.map((id) => h("a", { href: beside(where, "journal", id) }, id))));
 
 const COLUMNS = ["When", "Account", "Amount", "For", "Name", "Order", "Operation", "Cause"];
 
 const table = (entries, totals, where) => h("div.scroll", { key: "ledger", tabindex: 0, role: "region", "aria-label": "Ledger" }, h("table.grid",
-  h("caption", totals.purpose.map((one) => `${one.key} ${one.balance}`).join(" · ")),
+  h("caption", totals.purpose.map((total) => `${total.key} ${total.balance}`).join(" · ")),
   h("thead", h("tr", COLUMNS.map((word) => h("th", { scope: "col" }, word)))),
-  h("tbody", entries.map((one) => h("tr", { key: one.id, "data-row": one.id, tabindex: -1 },
-    h("td", h("time", { datetime: one.at }, instant(one.at))), h("td", one.account),
-    h("td.money", { class: one.amount.startsWith("-") ? "" : "ok" }, one.amount),
-    h("td", one.kind === "refund" ? `refund of ${one.purpose}` : one.purpose),
-    h("td", one.domain && h("a", { href: beside(where, "names", one.domain) }, one.domain)),
-    h("td.num", one.order ?? ""), h("td.code", one.operation),
-    h("td", one.request ? h("a", { href: beside(where, "journal", one.request) }, one.cause) : one.cause))))));
+  h("tbody", entries.map((movement) => h("tr", { key: movement.id, "data-row": movement.id, tabindex: -1 },
+    h("td", h("time", { datetime: movement.at }, instant(movement.at))), h("td", movement.account),
+    h("td.money", { class: movement.amount.startsWith("-") ? "" : "ok" }, movement.amount),
+    h("td", movement.kind === "refund" ? `refund of ${movement.purpose}` : movement.purpose),
+    h("td", movement.domain && h("a", { href: beside(where, "names", movement.domain) }, movement.domain)),
+    h("td.num", movement.order ?? ""), h("td.code", movement.operation),
+    h("td", movement.request ? h("a", { href: beside(where, "journal", movement.request) }, movement.cause) : movement.cause))))));

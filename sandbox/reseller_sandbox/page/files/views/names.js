@@ -32,29 +32,29 @@ export default class extends View {
     this.render(
       h("div.bar", h("h1", "Names"),
         field("search", "Search names", like, narrow("like"), { placeholder: "Search names: shop, *.com" }),
-        select("Account", "every account", accounts.map((one) => one.name), account, narrow("account")),
+        select("Account", "every account", accounts.map((record) => record.name), account, narrow("account")),
         field("text", "Zone", zone, narrow("zone"), { placeholder: "zone", size: 8 }),
         select("Stage", "every stage", choices("names.list", "stage"), at, narrow("stage")),
         select("Flag", "any flags", choices("names.list", "flag"), flag, narrow("flag")),
         select("Sorted by", "by order", choices("names.list", "sort").filter((word) => word !== "order"), sort, narrow("sort"))),
       h("div.rows.names.heads", { "aria-hidden": "true" }, h("span", ["name", "stage", "account", "flags", "", "expires", "next change"].map((word) => h("span", word)))),
-      h("ol.rows.names", { "aria-label": "Names" }, names.map((one) => this.#row(address, one, now))),
+      h("ol.rows.names", { "aria-label": "Names" }, names.map((record) => this.#row(address, record, now))),
       !names.length && h("p.empty", like || account || zone || at || flag ? "No name matches." : "There are no names."),
       (Number(start) > 0 || next !== null) && h("p.pages",
         Number(start) > 0 && h("a", { href: write({ ...address, start: Math.max(0, Number(start) - PAGE) || "" }) }, "← previous"),
         next !== null && h("a", { href: write({ ...address, start: next }) }, "next →")));
   }
 
-  #row(address, one, now) {
-    return h("li", { key: `${one.order}`, "data-row": true },
-      h("a", { href: beside(address, "names", one.name) },
-        h("span.about", one.name),
-        stage(one.stage),
-        h("span.who", one.account),
-        h("span.flags", one.flags.join(", ").replaceAll("_", " "), one.transfer?.status === "pending" && " transfer pending"),
-        h("span.quiet", one.autorenew ? "auto-renew" : ""),
-        h("span.num", day(one.expires)),
-        h("span.quiet.num", one.due ? distance(now, one.due) : "")));
+  #row(address, record, now) {
+    return h("li", { key: `${record.order}`, "data-row": true },
+      h("a", { href: beside(address, "names", record.name) },
+        h("span.about", record.name),
+        stage(record.stage),
+        h("span.who", record.account),
+        h("span.flags", record.flags.join(", ").replaceAll("_", " "), record.transfer?.status === "pending" && " transfer pending"),
+        h("span.quiet", record.autorenew ? "auto-renew" : ""),
+        h("span.num", day(record.expires)),
+        h("span.quiet.num", record.due ? distance(now, record.due) : "")));
   }
 }
 

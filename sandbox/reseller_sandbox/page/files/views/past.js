@@ -10,7 +10,7 @@ import { instant } from "../parts/words.js";
 
 class Past extends View {
   async show({ at, world = "", view }, isCurrent) {
-    this.hidden = !at && view !== "travel";
+    this.hidden = !at && view !== "history";
     if (this.hidden) return;
     if (!this.known || this.world !== world) Object.assign(this, { known: this.#stopsOf(world), world });
     const stops = await this.known;
@@ -42,10 +42,10 @@ class Past extends View {
       snapshot: ["snapshots.restore", { name }], branch: ["branches.switch", { name }], start: ["history.reset", {}],
     }[side];
     return h("span.tools",
-      back && action({ label: side === "start" ? "Reset world" : "Go back here", operation: back[0], given: back[1], where,
+      back && action({ label: side === "start" ? "Reset world" : "Go back here", operation: back[0], args: back[1], where,
         tone: side === "start" && "danger", leads: () => ({ ...read(), at: "" }),
         says: ({ branch }) => branch ? `Restored. The previous state is branch ${branch.name}.` : "The world is reset." }),
-      action({ label: "Fork from here", operation: "worlds.fork", given: { point: at }, where,
+      action({ label: "Fork from here", operation: "worlds.fork", args: { point: at }, where,
         leads: ({ name: fork }) => ({ ...read(), at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
       h("button.do.first", { type: "button", onclick: () => change({ at: "" }) }, "Back to the present"));
   }

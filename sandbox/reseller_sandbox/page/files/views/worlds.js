@@ -21,7 +21,7 @@ export default class extends View {
     this.render(
       h("div.bar", h("h1", "Worlds"), h("span.quiet", `${worlds.length} of at most ${limit}`),
         action({ label: "Fork this world", operation: "worlds.fork", where: address, asks: ["name", "point", "now", "frozen", "seed"], leads: inside }),
-        action({ label: "New from a fixture", operation: "worlds.fork", where: address, asks: ["fixture", "name", "now", "frozen", "assume"], given: { fixture: "default" }, leads: inside }),
+        action({ label: "New from a fixture", operation: "worlds.fork", where: address, asks: ["fixture", "name", "now", "frozen", "assume"], args: { fixture: "default" }, leads: inside }),
         h("label.drop", { ondragover: (event) => event.preventDefault(), ondrop: (event) => {
           event.preventDefault();
           open(event.dataTransfer.files[0]);
@@ -29,27 +29,27 @@ export default class extends View {
           h("input", { type: "file", accept: ".yaml,.yml,.json,.recording", onchange: ({ target }) => open(target.files[0]).then(() => (target.value = "")) }))),
       h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Worlds" }, h("table.grid",
         h("thead", h("tr", ["World", "Now", "Requests", "Orders", "Seed", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
-        h("tbody", worlds.map((one) => this.#row(one, address))))),
+        h("tbody", worlds.map((world) => this.#row(world, address))))),
       h("section.part", h("h2", "Compare"), h("p.line", pick("from", "One world", worlds, address), pick("to", "and another", worlds, address)),
         difference && compared(difference)),
     );
   }
 
-  #row(one, address) {
-    const here = one.name === (address.world || "default");
-    const where = { world: one.name === "default" ? "" : one.name };
-    return h("tr", { key: one.name, "data-row": one.name, tabindex: -1, "aria-current": here ? "true" : null },
-      h("td", h("a", { href: beside(where, "worlds") }, one.name), here && h("small", "shown here")),
-      h("td", h("time", { datetime: one.now }, instant(one.now)), h("small", one.frozen ? "frozen" : "running")),
-      h("td.num", { "data-label": "requests" }, one.requests), h("td.num", { "data-label": "orders" }, one.orders), h("td.code", { "data-label": "seed" }, one.seed),
+  #row(world, address) {
+    const here = world.name === (address.world || "default");
+    const where = { world: world.name === "default" ? "" : world.name };
+    return h("tr", { key: world.name, "data-row": world.name, tabindex: -1, "aria-current": here ? "true" : null },
+      h("td", h("a", { href: beside(where, "worlds") }, world.name), here && h("small", "shown here")),
+      h("td", h("time", { datetime: world.now }, instant(world.now)), h("small", world.frozen ? "frozen" : "running")),
+      h("td.num", { "data-label": "requests" }, world.requests), h("td.num", { "data-label": "orders" }, world.orders), h("td.code", { "data-label": "seed" }, world.seed),
       h("td.acts",
         h("a.do", { href: beside(where, "journal") }, "Journal"),
-        action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${one.name}.yaml`, fixture),
-          says: () => `Saved ${one.name}.yaml.` }),
-        action({ label: "Recording", title: "Save the world with its history", operation: "recording.get", where, then: ({ base64 }) => save(`${one.name}.recording`, unpacked(base64)),
-          says: ({ requests, notes }) => [`Saved ${one.name}.recording, with ${plural(requests, "request")}.`, ...notes].join(" ") }),
-        one.name !== "default" && action({ label: "Drop", operation: "worlds.remove", given: { world: one.name }, tone: "danger",
-          then: () => (read().world === one.name ? go({ view: "worlds" }) : this.update(this.address)) })));
+        action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${world.name}.yaml`, fixture),
+          says: () => `Saved ${world.name}.yaml.` }),
+        action({ label: "Recording", title: "Save the world with its history", operation: "recording.get", where, then: ({ base64 }) => save(`${world.name}.recording`, unpacked(base64)),
+          says: ({ requests, notes }) => [`Saved ${world.name}.recording, with ${plural(requests, "request")}.`, ...notes].join(" ") }),
+        world.name !== "default" && action({ label: "Drop", operation: "worlds.remove", args: { world: world.name }, tone: "danger",
+          then: () => (read().world === world.name ? go({ view: "worlds" }) : this.update(this.address)) })));
   }
 }
 
@@ -81,7 +81,7 @@ const packed = (file) => new Promise((done, failed) => {
   reader.readAsDataURL(file);
 });
 
-const unpacked = (base64) => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
+const unpacked = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 function save(name, content) {
   const link = h("a", { href: URL.createObjectURL(new Blob([content])), download: name });

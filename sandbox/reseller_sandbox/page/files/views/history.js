@@ -52,6 +52,6 @@ export default class extends View {
 const savedStates = (address, states, kind, back, label, remove) => h("ul.plain.kept", states.map(({ name, now, requests }) => h("li",
   h("a", { href: write({ ...address, at: `${kind}:${name}` }) }, name), h("time", { datetime: now }, instant(now)),
   h("span.quiet", plural(requests, "request")),
-  h("span.tools", action({ label, operation: back, given: { name }, where: address,
+  h("span.tools", action({ label, operation: back, args: { name }, where: address,
     leads: () => ({ ...read(), at: "" }), says: ({ branch }) => `Restored. The previous state is branch ${branch.name}.` }),
-  action({ label: "Delete", operation: remove, given: { name }, where: address, tone: "danger" })))));
+  action({ label: "Delete", operation: remove, args: { name }, where: address, tone: "danger" })))));

@@ -25,7 +25,7 @@ def _past(wire: Api) -> None:
 
 def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> None:
     before = whole(served)
-    page = open_page("/#/travel")
+    page = open_page("/#/history")
     slider = page.get_by_role("slider", name="Position in the history")
     expect(slider).to_have_value("4")
     for _ in range(2):
@@ -50,10 +50,10 @@ def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> No
 
 
 def test_a_world_is_rewound_and_switched_to_a_branch(served: Sandbox, open_page: Open) -> None:
-    page = open_page("/#/travel?at=after:r1")
+    page = open_page("/#/history?at=after:r1")
     press(page, "Fork from here")
     expect(page.get_by_label("World", exact=True)).not_to_have_value("default")
-    page.goto("/#/travel?at=after:r1")
+    page.goto("/#/history?at=after:r1")
     press(page, "Go back here")
     expect(page.locator(".kept").first).to_contain_text("b1")
     assert "new.com" not in served.names
@@ -65,19 +65,19 @@ def test_a_world_is_rewound_and_switched_to_a_branch(served: Sandbox, open_page:
 def test_branches_are_drawn_from_their_difference(served: Sandbox, wire: Api, open_page: Open) -> None:
     served.rewind("r2", side="after")
     wire.get("/v3/domains/getDomain/none.com")
-    page = open_page("/#/travel")
+    page = open_page("/#/history")
     lines = page.locator(".branches g")
     expect(lines).to_have_count(2)
     expect(lines.first.get_by_role("link")).to_have_count(3)
     expect(lines.last.get_by_role("link")).to_have_count(1)
     lines.first.get_by_role("link").first.click()
     expect(page).to_have_url(re.compile("at=after:r1"))
-    page.goto("/#/travel?at=branch:b1")
+    page.goto("/#/history?at=branch:b1")
     expect(page.locator("page-past")).to_contain_text("branch b1")
 
 
 def test_two_points_are_compared(open_page: Open) -> None:
-    page = open_page("/#/travel?from=before:r2&to=after:r2")
+    page = open_page("/#/history?from=before:r2&to=after:r2")
     changes = page.locator(".changes").last
     expect(changes).to_contain_text("new.com")
     expect(changes).to_contain_text("balance")
