@@ -68,8 +68,8 @@ class HttpTransport:
             self.url = read_url(url).rstrip("/")
         except ValueError as problem:
             raise BadSetting(f"the server's address {problem}, not {text_masked(str(url))!r:.80}") from None
-        self.url, _, named = self.url.partition("/_worlds/")
-        self.world = world or unquote(named)
+        self.url, _, world_name = self.url.partition("/_worlds/")
+        self.world = world or unquote(world_name)
         try:
             require_whole_letters(self.world)
         except ValueError as problem:
@@ -77,9 +77,9 @@ class HttpTransport:
         self.token = token
         self._timeout = timeout
         self._parts = urlsplit(self.url)
-        if beyond := self.url.partition(self._parts.netloc)[2]:
+        if path := self.url.partition(self._parts.netloc)[2]:
             raise BadSetting(
-                f"the server's address must end with host and port, or with /_worlds/NAME, not {beyond!r:.80}"
+                f"the server's address must end with host and port, or with /_worlds/NAME, not {path!r:.80}"
             )
         self.authority = authority
         self._trust = trust(authority) if self._parts.scheme == "https" else None
@@ -104,31 +104,31 @@ class HttpTransport:
         """Return the transport to another world of the same server."""
         return HttpTransport(self.url, world, self.token, self._timeout, self.authority)
 
-    def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
+    def carry_out(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         """Return the result of ``operation`` on the server."""
         if operation.sort == "stream":
-            return HttpSubscription(self, operation, given)
-        return read_record(operation.result, self.answer(operation, given))
+            return HttpSubscription(self, operation, arguments)
+        return read_record(operation.result, self.answer(operation, arguments))
 
-    def answer(self, operation: Operation, given: Mapping[str, Any]) -> Any:
+    def answer(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         """Return the result of ``operation`` as JSON. Raise ``Refused``."""
-        return self.ask(*self.request_of(operation, given))
+        return self.ask(*self.request_of(operation, arguments))
 
     def headers(self) -> dict[str, str]:
         """Return the headers of each request to the control interface."""
         return {} if self.token is None else {"X-Sandbox-Token": self.token}
 
-    def request_of(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
+    def request_of(self, operation: Operation, arguments: Mapping[str, Any]) -> tuple[str, str, bytes]:
         """Return method, path and body of the request for an operation."""
-        values = operation.read(given)
+        values = operation.read(arguments)
         written = operation.dump(values)
         in_path = {name: written.pop(name) for name in operation.segments}
         path = operation.path
         for name, value in in_path.items():
             path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
         if operation.method == "GET":
-            known = {parameter.name: parameter for parameter in operation.parameters}
-            query = urlencode({name: _word(known[name], value) for name, value in written.items()})
+            parameters = {parameter.name: parameter for parameter in operation.parameters}
+            query = urlencode({name: _word(parameters[name], value) for name, value in written.items()})
             return operation.method, f"{path}?{query}" if query else path, b""
         return operation.method, path, _json(written).encode()
 
@@ -200,10 +200,10 @@ class HttpSubscription(Subscription[Any]):
     the last record as ``since``.
     """
 
-    def __init__(self, transport: HttpTransport, operation: Operation, given: Mapping[str, Any]) -> None:
+    def __init__(self, transport: HttpTransport, operation: Operation, arguments: Mapping[str, Any]) -> None:
         self._url = transport.url
         self._result = operation.result
-        request = transport.request_of(operation, given)
+        request = transport.request_of(operation, arguments)
         self._connection = transport.connection()
         self._response, content = transport.send(self._connection, *request, streams=True)
         self._socket = self._connection.sock

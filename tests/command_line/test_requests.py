@@ -152,7 +152,7 @@ def test_waiting_ends_after_the_timeout(ask: Ask, tmp_path: Path) -> None:
             (tmp_path / "ready.json").write_text(content)
         done = ask("wait", "--ready-file", "ready.json", "--timeout", "0.01")
         assert (done.status, done.out, done.err.count("\n")) == (3, "", 1)
-        assert "(waited for 0.01 s)" in done.err
+        assert "waited for 0.01 s." in done.err
 
 
 def test_words_that_no_request_can_have_are_refused(ask: Ask) -> None:

@@ -94,7 +94,7 @@ def _case(
     name, unit = to_unicode(order.name), account.currency
     stage = state.orders[order.id].stage if order.id in state.orders else Stage.RELEASED
     yield Case(
-        [_shown_by(record, account, expired)],
+        [_evidence(record, account, expired)],
         f"The automatic renewal of {name} on {wire(expired)} for {money.write(price)} {unit} failed, because "
         f"the balance was {money.write(balance)} {unit}. The name expired and is now "
         f"{stage.value.replace('_', ' ')}.",
@@ -102,7 +102,7 @@ def _case(
     )
 
 
-def _shown_by(record: Record, account: Account, expired: datetime) -> Entry:
+def _evidence(record: Record, account: Account, expired: datetime) -> Entry:
     """Return the account's last payment before the expiry.
 
     Without a payment, return its last request before the expiry, or else its first request.

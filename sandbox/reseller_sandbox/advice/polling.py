@@ -60,13 +60,13 @@ def _bursts(run: list[Entry]) -> Iterator[tuple[int, int]]:
     """
     latest: dict[tuple[str, str, bytes], deque[int]] = {}
     for at, entry in enumerate(run):
-        places = latest.setdefault(_question(entry), deque(maxlen=READS))
+        places = latest.setdefault(_request_key(entry), deque(maxlen=READS))
         places.append(at)
         if len(places) == READS and entry.at - run[places[0]].at <= WITHIN:
-            between = Counter(map(_question, run[places[0] : at + 1]))
+            between = Counter(map(_request_key, run[places[0] : at + 1]))
             if min(between.values()) >= READS - 1:
                 yield places[0], at
 
 
-def _question(entry: Entry) -> tuple[str, str, bytes]:
+def _request_key(entry: Entry) -> tuple[str, str, bytes]:
     return entry.operation, entry.target, entry.body

@@ -29,7 +29,7 @@ def premium_without_price(record: Record) -> Iterator[Case]:
         If checkAvailability returns premium, send purchaseCost: the yearly price in the response, times the
         years.
     """
-    for entries in _never_right(record, refusals.PREMIUM_COST_REQUIRED):
+    for entries in _never_correct(record, refusals.PREMIUM_COST_REQUIRED):
         operations = list(dict.fromkeys(entry.operation for entry in entries))
         yield Case(
             entries,
@@ -49,7 +49,7 @@ def wrong_price_repeated(record: Record) -> Iterator[Case]:
         purchaseCost is the price of all years together. If it is refused, read the price again
         (checkAvailability), because prices change. Do not send the same price again.
     """
-    for entries in _never_right(record, refusals.PRICE_MISMATCH):
+    for entries in _never_correct(record, refusals.PRICE_MISMATCH):
         yield Case(
             entries,
             f"{listed(names(*entries))}: ordered {times(len(entries))} with purchaseCost "
@@ -73,16 +73,16 @@ def price_not_enforced(record: Record) -> Iterator[Case]:
             cases.setdefault(entry.account, []).append((entry, *prices))
     for orders in cases.values():
         entries = [entry for entry, _, _ in orders]
-        each = [
+        lines = [
             f"{listed(names(entry))} sent {money.write(sent)} and paid {money.write(paid)}"
             for entry, sent, paid in orders
         ]
-        more = sum((paid - sent for _, sent, paid in orders), Decimal(0))
+        overpaid = sum((paid - sent for _, sent, paid in orders), Decimal(0))
         yield Case(
             entries,
-            f"{plural(len(orders), 'order')} paid a price that differs from purchaseCost: {listed(each)}.",
+            f"{plural(len(orders), 'order')} paid a price that differs from purchaseCost: {listed(lines)}.",
             names(*entries),
-            more if more > 0 else None,
+            overpaid if overpaid > 0 else None,
         )
 
 
@@ -111,7 +111,7 @@ def _price_sent(entry: Entry) -> Decimal | None:
     return None if price is None else money.read_price(price, most=None)
 
 
-def _never_right(record: Record, refused_by: refusals.Rule) -> Iterator[list[Entry]]:
+def _never_correct(record: Record, refused_by: refusals.Rule) -> Iterator[list[Entry]]:
     """Yield, per account, the orders refused by a rule and never placed correctly.
 
     A single refusal for a domain counts only if the account never placed a correct order. Otherwise the

@@ -46,7 +46,7 @@ def advise(world: World) -> list[Finding]:
         world.settle()
         record = Record(entries=tuple(world.journal), beginning=world.origin, present=world.snapshot)
     cases = [(rule, case) for rule in RULES for case in rule.find_cases(record)]
-    cases.sort(key=lambda found: found[1].entries[0].number)  # stable: ties keep the catalogue's order
+    cases.sort(key=lambda pair: pair[1].entries[0].number)  # stable: ties keep the catalogue's order
     return [
         Finding(
             rule=rule.name,

@@ -46,7 +46,7 @@ def say(text: str | bytes, nl: bool = True) -> None:
     try:
         click.echo(text, nl=nl)
     except OSError as problem:
-        unwritten(problem)
+        exit_on_io_error(problem)
 
 
 def say_json(value: Any) -> None:
@@ -62,7 +62,7 @@ def write(file: Path, text: str) -> None:
         give_up(f"{file}: {problem.strerror}")
 
 
-def unwritten(problem: OSError) -> NoReturn:
+def exit_on_io_error(problem: OSError) -> NoReturn:
     """End the program because of an I/O error, without a message if the reader has left."""
     if isinstance(problem, BrokenPipeError):
         give_up("", UNREAD)

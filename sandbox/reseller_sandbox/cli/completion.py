@@ -12,7 +12,7 @@ from click.shell_completion import get_completion_class
 from reseller_sandbox.cli.base import PROGRAM, Command, give_up
 
 #: Start-up files of shells that do not load completions automatically.
-_READ = {"bash": ".bashrc", "zsh": ".zshrc"}
+_START_FILES = {"bash": ".bashrc", "zsh": ".zshrc"}
 
 #: Initialisation that zsh requires before any completion.
 _ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n"
@@ -47,7 +47,7 @@ def _install(shell: str) -> list[Path]:
         place, start = _folder("XDG_CONFIG_HOME", ".config") / "fish/completions" / f"{PROGRAM}.fish", None
     else:
         place = _folder("XDG_DATA_HOME", ".local/share") / PROGRAM / f"completion.{shell}"
-        start = (_folder("ZDOTDIR", "") if shell == "zsh" else _home()) / _READ[shell]
+        start = (_folder("ZDOTDIR", "") if shell == "zsh" else _home()) / _START_FILES[shell]
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(_script(shell), "utf-8")

@@ -48,7 +48,7 @@ class Watch:
         self._settings = settings
         self._files: set[Path] = {fixture.find(str(settings.fixture))}
         try:
-            self._beginning()
+            self._initial_snapshot()
         except BadSetting:  # The worlds, or the first look, report it.
             self._seen: Mapping[Path, tuple[int, ...]] = {}
         else:
@@ -60,9 +60,9 @@ class Watch:
         if versions == self._seen:
             return
         try:
-            begin = self._beginning()
+            snapshot = self._initial_snapshot()
             with worlds.default.acting("history.load"):
-                worlds.begin_again(worlds.default, begin)
+                worlds.begin_again(worlds.default, snapshot)
         except (BadSetting, Refused) as problem:
             mistakes = "; ".join(str(problem).splitlines())
             log.error("The edited fixture is invalid. The world is unchanged: %s", mistakes)
@@ -70,7 +70,7 @@ class Watch:
             log.warning("The fixture was edited. The world restarts from the new version.")
         self._seen = {**self._versions(), **versions}
 
-    def _beginning(self) -> Snapshot:
+    def _initial_snapshot(self) -> Snapshot:
         read: set[Path] = set()
         try:
             return beginning(self._settings, frozen=False, reads=read.add)

@@ -61,38 +61,38 @@ def _brief(summary: str, width: int) -> str:
 
 
 class ResourceCommands(Listing):
-    """Group of a resource's commands. Without a subcommand, ``alone`` runs, or the only command.
+    """Group of a resource's commands. Without a subcommand, ``default`` runs, or the only command.
 
     ``more`` are commands beside the operations of the resource.
     """
 
     def __init__(
-        self, name: str, alone: click.Command | None = None, more: Mapping[str, click.Command] | None = None
+        self, name: str, default: click.Command | None = None, more: Mapping[str, click.Command] | None = None
     ) -> None:
         # Load lazily, because resources take longer to load than all other commands together.
         from reseller_sandbox.cli.operations import commands_of
         from reseller_sandbox.control.catalogue import RESOURCES
 
         commands = {**dict(commands_of(RESOURCES[name])), **(more or {})}
-        if alone is None and len(commands) == 1:
-            (alone,) = commands.values()
-        default = f"\n\nWithout a command: {alone.help}" if alone else ""
+        if default is None and len(commands) == 1:
+            (default,) = commands.values()
+        default_help = f"\n\nWithout a command: {default.help}" if default else ""
         # Omit the Python example, because the help is for the command line.
         about = unmarked(docstring(RESOURCES[name]).partition("\n\n>>>")[0])
         super().__init__(
             name,
             commands=commands,
-            callback=self._run_alone,
-            params=alone.params if alone else None,
-            invoke_without_command=alone is not None,
-            help=f"{about}{default}",
+            callback=self._run_default,
+            params=default.params if default else None,
+            invoke_without_command=default is not None,
+            help=f"{about}{default_help}",
         )
-        self._alone = alone
+        self._default = default
 
-    def _run_alone(self, **_: Any) -> None:
+    def _run_default(self, **_: Any) -> None:
         context = click.get_current_context()
-        if self._alone and context.invoked_subcommand is None:
-            self._alone.invoke(context)
+        if self._default and context.invoked_subcommand is None:
+            self._default.invoke(context)
             return
         command = context.invoked_subcommand
         for param in self.params:

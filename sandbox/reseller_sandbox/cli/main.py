@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.cli.base import PROGRAM, UNUSABLE, Command, give_up, say, unwritten
+from reseller_sandbox.cli.base import PROGRAM, UNUSABLE, Command, exit_on_io_error, give_up, say
 from reseller_sandbox.cli.lazy_groups import Listing, ResourceCommands
 from reseller_sandbox.control import SUMMARIES
 
-_FIRST = """\
+_INTRODUCTION = """\
 A stateful sandbox for a domain-registration reseller API.
 
   reseller-sandbox serve                          start a server, and leave it running
@@ -66,7 +66,7 @@ _COMMANDS = {
 }
 
 #: The commands that run if a resource is named without a subcommand, and their modules.
-_OF_RESOURCES = {"assumptions": "documents", "coverage": "coverage"}
+_RESOURCE_DEFAULTS = {"assumptions": "documents", "coverage": "coverage"}
 
 #: The commands of resources beside their operations, and their modules.
 _SUBCOMMANDS = {"recording": {"export": "recording", "open": "serve"}}
@@ -97,7 +97,7 @@ class Commands(Command, Listing):
         except click.Abort:
             give_up("interrupted", 130)
         except OSError as problem:
-            unwritten(problem)
+            exit_on_io_error(problem)
         sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -105,7 +105,7 @@ class Commands(Command, Listing):
         try:
             return super().invoke(ctx)
         except BrokenPipeError as problem:  # because click handles this error differently
-            unwritten(problem)
+            exit_on_io_error(problem)
 
     def summaries(self) -> Mapping[str, str]:
         """Return the summaries of the resources and of the other commands."""
@@ -113,7 +113,7 @@ class Commands(Command, Listing):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return a command by name. The command of a resource has its operations as subcommands."""
-        module = _OF_RESOURCES.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
+        module = _RESOURCE_DEFAULTS.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
         command: click.Command | None = (
             getattr(import_module(f"reseller_sandbox.cli.{module}"), cmd_name) if module else None
         )
@@ -132,7 +132,7 @@ class Commands(Command, Listing):
 def main(context: click.Context) -> None:
     """Serve a stateful sandbox for a domain-registration reseller API, and act on its worlds."""
     if context.invoked_subcommand is None:
-        say(_FIRST)
+        say(_INTRODUCTION)
 
 
 def _usage_error(problem: click.ClickException) -> str:

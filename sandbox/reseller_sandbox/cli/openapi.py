@@ -12,18 +12,28 @@ import yaml
 from reseller_sandbox.app_factory import mounts, open_worlds
 from reseller_sandbox.cli.base import give_up, say, write
 from reseller_sandbox.cli.options import Configured
-from reseller_sandbox.settings import DEFAULT_URL, BadSetting, Settings
+from reseller_sandbox.server.secrecy import text_masked
+from reseller_sandbox.settings import DEFAULT_URL, BadSetting, Settings, read_url
 from reseller_sandbox.web.openapi import describe
 
 #: The settings that a document depends on.
-_OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
+_DOCUMENT_SETTINGS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
 
 
-@click.command(cls=Configured, named=_OF_DOCUMENTS)
+def _url(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    try:
+        return read_url(value)
+    except ValueError as problem:
+        raise click.BadParameter(f"{text_masked(value)!r:.80} {problem}") from None
+
+
+@click.command(cls=Configured, named=_DOCUMENT_SETTINGS)
 @click.argument("interface", type=click.Choice(["v3", "v2", "control"]))
 @click.option("--output", metavar="FILE", help="File to write. A name that ends with .yaml implies YAML.")
 @click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="Format of the document.")
-@click.option("--url", default=DEFAULT_URL, show_default=True, help="URL of the service in the document.")
+@click.option(
+    "--url", default=DEFAULT_URL, show_default=True, callback=_url, help="URL of the service in the document."
+)
 def openapi(interface: str, output: str | None, form: str | None, url: str, given: dict[str, Any]) -> None:
     """Print the OpenAPI document of an interface, to generate clients from it."""
     try:

@@ -15,7 +15,7 @@ import click
 
 from reseller_sandbox.cli.base import JSON, say, say_json
 from reseller_sandbox.cli.options import PAIRS, completing, parameter_option
-from reseller_sandbox.cli.server_options import Reaching, calling
+from reseller_sandbox.cli.server_options import ServerCommand, calling
 from reseller_sandbox.control.parameter_text import alternatives, parse_text, types_of
 from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.remote import HttpSubscription, HttpTransport
@@ -25,7 +25,7 @@ from reseller_sandbox.values.text_checks import printable
 
 def commands_of(resource: type[Resource]) -> Mapping[str, click.Command]:
     """Return the commands of a resource, by their names."""
-    return {_spelt(operation.name): _command(operation) for operation in resource.operations()}
+    return {_dashed(operation.name): _command(operation) for operation in resource.operations()}
 
 
 def _command(operation: Operation) -> click.Command:
@@ -38,7 +38,7 @@ def _command(operation: Operation) -> click.Command:
                 _print(server.answer(operation, values), as_json)
 
     return ResourceCommand(
-        _spelt(operation.name),
+        _dashed(operation.name),
         callback=run,
         params=[_parameter(parameter, operation) for parameter in operation.parameters],
         help=unmarked(operation.description),
@@ -49,10 +49,10 @@ class ResourceArgument(click.Argument):
     """Argument with a description in the help, and with completion of its values."""
 
     def __init__(self, parameter: Parameter, about: str) -> None:
-        self.called = _spelt(parameter.name)
+        self.called = _dashed(parameter.name)
         word = parameter.name.upper()
         types = types_of(parameter.kind.shape)
-        pairs = "object" in types and not _is_document(parameter)
+        pairs = "object" in types and not _takes_document(parameter)
         self.shown = f"{word}|{PAIRS}…" if pairs and "string" in types else f"{PAIRS}…" if pairs else word
         choices = [choice for shape in alternatives(parameter.kind.shape) for choice in shape.get("enum", ())]
         self.about = f"{about} One of: {', '.join(choices)}." if choices else about
@@ -65,7 +65,7 @@ class ResourceArgument(click.Argument):
         )
 
 
-class ResourceCommand(Reaching):
+class ResourceCommand(ServerCommand):
     """Command for a world of a server, with help for its arguments and an option for JSON."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -83,11 +83,11 @@ class ResourceCommand(Reaching):
 
 def _parameter(parameter: Parameter, operation: Operation) -> click.Parameter:
     about = unmarked(operation.descriptions.get(parameter.name, ""))
-    if _is_document(parameter):
+    if _takes_document(parameter):
         about = f"{about} @FILE reads it from a file."
     if parameter.place != "option":
         return ResourceArgument(parameter, about)
-    return parameter_option(parameter, f"--{_spelt(parameter.name)}", _key(parameter), about)
+    return parameter_option(parameter, f"--{_dashed(parameter.name)}", _key(parameter), about)
 
 
 def _key(parameter: Parameter) -> str:
@@ -95,7 +95,7 @@ def _key(parameter: Parameter) -> str:
     return f"value_{parameter.name}"
 
 
-def _spelt(name: str) -> str:
+def _dashed(name: str) -> str:
     return name.replace("_", "-")
 
 
@@ -107,7 +107,7 @@ def _values(operation: Operation, words: dict[str, Any]) -> dict[str, Any]:
 def _value(parameter: Parameter, word: Any) -> Any:
     """Return the value of a parameter's words: JSON, a list of values, or an object of NAME=VALUE pairs."""
     if isinstance(word, str):
-        is_file = word.startswith("@") and _is_document(parameter)
+        is_file = word.startswith("@") and _takes_document(parameter)
         return _file(parameter, word[1:]) if is_file else parse_text(parameter.kind.shape, word)
     if not isinstance(word, tuple):
         return word
@@ -119,8 +119,8 @@ def _value(parameter: Parameter, word: Any) -> Any:
         raise click.UsageError(
             f"{parameter.name} must be one word, or only {PAIRS} pairs, not: {' '.join(word)}"
         )
-    whole = parameter.kind.shape
-    values = [_pairs(alternatives(listed or {}), part) or parse_text(whole, part) for part in word]
+    shape = parameter.kind.shape
+    values = [_pairs(alternatives(listed or {}), part) or parse_text(shape, part) for part in word]
     return values[0] if len(values) == 1 else values
 
 
@@ -141,7 +141,7 @@ def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
     return {}
 
 
-def _is_document(parameter: Parameter) -> bool:
+def _takes_document(parameter: Parameter) -> bool:
     """Whether a parameter takes a document, which can also be given as ``@FILE``."""
     return any("contentMediaType" in shape for shape in alternatives(parameter.kind.shape))
 

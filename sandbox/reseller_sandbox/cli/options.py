@@ -123,9 +123,11 @@ def completing(
 ) -> Callable[[Context, ClickParameter, str], list[CompletionItem]]:
     """Return a function that completes ``words``, and with ``files`` also lets the shell complete files."""
 
-    def complete(_context: Context, _parameter: ClickParameter, begun: str) -> list[CompletionItem]:
-        items = [CompletionItem(word) for word in map(str, words) if word.startswith(begun)]
-        return [*items, CompletionItem(begun, type="file")] if files and not (begun and items) else items
+    def complete(_context: Context, _parameter: ClickParameter, incomplete: str) -> list[CompletionItem]:
+        items = [CompletionItem(word) for word in map(str, words) if word.startswith(incomplete)]
+        if files and not (incomplete and items):
+            items.append(CompletionItem(incomplete, type="file"))
+        return items
 
     return complete
 

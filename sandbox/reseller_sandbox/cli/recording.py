@@ -81,12 +81,12 @@ def replay(file: Path, as_json: bool) -> None:
 
 def _print_difference(difference: FirstDifference) -> None:
     sides = [side if isinstance(side, str) else json.dumps(side) for side in difference.sides]
-    apart = next((at for at, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]), 0)
-    begin = apart - _BEFORE if max(map(len, sides)) > _SHOWN and apart > _BEFORE else 0
+    position = next((at for at, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]), 0)
+    begin = position - _BEFORE if max(map(len, sides)) > _SHOWN and position > _BEFORE else 0
     say(str(difference))
     for side, text in zip(("recorded", "replayed"), sides, strict=True):
-        more = "…" if len(text) > begin + _SHOWN else ""
-        say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{more}")
+        ellipsis = "…" if len(text) > begin + _SHOWN else ""
+        say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{ellipsis}")
 
 
 def load_replay(file: Path) -> Replay[Sandbox]:

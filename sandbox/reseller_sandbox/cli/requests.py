@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from msgspec import Struct
 
 from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up, say
-from reseller_sandbox.cli.server_options import Reaching, ReachingConfigured, calling
+from reseller_sandbox.cli.server_options import ConfiguredServerCommand, ServerCommand, calling
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.remote import HttpTransport, Unreachable, reason_of
@@ -48,17 +48,17 @@ def _require(pattern: str, takes: str) -> Callable[[click.Context, click.Paramet
 
 #: Callbacks that check the method of a request, and its other words.
 _METHOD = _require(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}", "a method such as GET")
-_WHOLE = _require(r"[^\ud800-\udfff]*", "UTF-8")
+_UTF8 = _require(r"[^\ud800-\udfff]*", "UTF-8")
 
 
-@click.command(cls=ReachingConfigured, named=("fixture", "header_prefix"))
+@click.command(cls=ConfiguredServerCommand, named=("fixture", "header_prefix"))
 @click.argument("method", callback=_METHOD)
-@click.argument("path", callback=_WHOLE)
-@click.option("--data", callback=_WHOLE, default="", help="Body of the request, or @FILE.")
+@click.argument("path", callback=_UTF8)
+@click.option("--data", callback=_UTF8, default="", help="Body of the request, or @FILE.")
 @click.option("--account", default="main", show_default=True, help="Account that sends the request.")
-@click.option("--curl", "whole", is_flag=True, help="Print the whole curl command, not only its options.")
+@click.option("--curl", "full", is_flag=True, help="Print the full curl command, not only its options.")
 def sign(
-    method: str, path: str, data: str, account: str, whole: bool, server: HttpTransport, given: dict[str, Any]
+    method: str, path: str, data: str, account: str, full: bool, server: HttpTransport, given: dict[str, Any]
 ) -> None:
     """Print the signature of a v3 request as curl options, or the command with --curl.
 
@@ -72,16 +72,16 @@ def sign(
     body = _body(data)
     credentials = _credentials(server, account, str(given.get("fixture", Settings.fixture)))
     authority = server.authority if target.startswith("https:") else None
-    if whole:
+    if full:
         say(curl(credentials, method.upper(), target, body, prefix, authority))
     else:
         say(shlex.join(curl_options(credentials, target, body, prefix, authority)))
 
 
-@click.command(cls=ReachingConfigured, named=("header_prefix",))
+@click.command(cls=ConfiguredServerCommand, named=("header_prefix",))
 @click.argument("method", callback=_METHOD)
-@click.argument("path", callback=_WHOLE)
-@click.argument("body", callback=_WHOLE, default="")
+@click.argument("path", callback=_UTF8)
+@click.argument("body", callback=_UTF8, default="")
 @click.option("--account", default="main", show_default=True, help="Account that sends the request.")
 @click.option("-i", "--include", "with_head", is_flag=True, help="Also print the status and the headers.")
 @click.option("--json", "as_received", is_flag=True, help="Print the body as received, for programs.")
@@ -102,7 +102,7 @@ def request(
     """
     prefix = given.get("header_prefix", Settings.header_prefix)
     with calling(server):
-        answer = _sent(server, method, path, _body(body), account, prefix)
+        answer = _send(server, method, path, _body(body), account, prefix)
     if with_head:
         say(f"{answer.head}\n")
     if as_received:
@@ -114,7 +114,7 @@ def request(
     sys.exit(REFUSED if answer.response.status >= 400 else 0)
 
 
-@click.command(cls=Reaching)
+@click.command(cls=ServerCommand)
 @click.option("--ready-file", type=click.Path(path_type=Path), help="File that serve --ready-file writes.")
 @click.option(
     "--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="Maximum wait in seconds."
@@ -128,7 +128,8 @@ def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None
             return
         except Unreachable as problem:
             if stopwatch() >= until:
-                give_up(f"{problem} (waited for {timeout:g} s)", UNREACHABLE)
+                reason = str(problem)
+                give_up(f"waited for {timeout:g} s. {reason[:1].upper()}{reason[1:]}", UNREACHABLE)
         time.sleep(PAUSE)
 
 
@@ -158,7 +159,7 @@ def _fixture_account(fixture: str, name: str) -> Any:
         give_up(str(problem))
     by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
     if name not in by_name:
-        give_up(f"there is no account {name!r} in {fixture}. The accounts are: {', '.join(by_name)}")
+        give_up(f"account {name!r} does not exist in {fixture}. The accounts are: {', '.join(by_name)}")
     return by_name[name]
 
 
@@ -237,7 +238,7 @@ class Received(Struct, frozen=True):
             return self.body.decode("utf-8", "replace")
 
 
-def _sent(server: HttpTransport, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
+def _send(server: HttpTransport, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
     """Send a request as ``account`` and return the response. Raise ``Refused`` and ``Unreachable``.
 
     ``path`` may also be a URL of the server. Characters that a request line cannot hold are percent-encoded.
@@ -287,4 +288,4 @@ def _ready_server(file: Path) -> HttpTransport:
         return HttpTransport(content["url"], authority=content.get("authority"), timeout=5.0)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         reason = getattr(problem, "strerror", None) or "it is not a ready file"
-        raise Unreachable(f"there is no server address in {file}: {reason}") from None
+        raise Unreachable(f"the server's address cannot be read from {file}: {reason}") from None

@@ -39,10 +39,10 @@ OPTIONS = (
     ),
 )
 
-_ABOUT_THE_TOKEN = (CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
+_TOKEN_RULES = (CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
 
 
-class Reaching(Command):
+class ServerCommand(Command):
     """Command that calls a server. Its function gets the transport as ``server``."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -55,21 +55,21 @@ class Reaching(Command):
         return super().invoke(ctx)
 
 
-class ReachingConfigured(Reaching, Configured):
+class ConfiguredServerCommand(ServerCommand, Configured):
     """Command that calls a server and takes settings."""
 
 
-def _transport(words: dict[str, Any]) -> HttpTransport:
-    """Return the transport to the server that the options in ``words`` select. Remove these options.
+def _transport(options: dict[str, Any]) -> HttpTransport:
+    """Return the transport to the server that the options in ``options`` select. Remove these options.
 
     End the program if an option is invalid.
     """
-    url, world, ca = (words.pop(name) for name in ("url", "world", "ca"))
-    if url is not None and words["port"] is not None:
+    url, world, ca = (options.pop(name) for name in ("url", "world", "ca"))
+    if url is not None and options["port"] is not None:
         if click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE:
             raise click.UsageError("--url and --port cannot be combined. Give one of them")
         url = None  # because the command line takes precedence over the environment
-    server = _SERVER.read(words)
+    server = _SERVER.read(options)
     url = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
     try:
         return HttpTransport(url, world or "", server.get("control_token"), authority=ca)
@@ -83,7 +83,7 @@ def calling(server: HttpTransport) -> Iterator[HttpTransport]:
     try:
         yield server
     except Refused as refused:
-        remedy = " Use --control-token TOKEN." if refused.rule in _ABOUT_THE_TOKEN else ""
+        remedy = " Use --control-token TOKEN." if refused.rule in _TOKEN_RULES else ""
         give_up(f"{refused.message}{remedy}", UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED)
     except Unreachable as problem:
         give_up(str(problem), UNREACHABLE)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict, cast
 from msgspec.structs import replace
 
 from reseller_sandbox import refusals
-from reseller_sandbox.control.events import followed
+from reseller_sandbox.control.events import event_stream
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import client_id_of
 from reseller_sandbox.control.resource import Resource, Subscription, read, stream, write
@@ -25,7 +25,7 @@ from reseller_sandbox.refusals import INVALID_NAME, INVALID_PARAMETER, SET_BACK,
 from reseller_sandbox.registry import timers
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.model import OUTSIDE, Order, Stage
-from reseller_sandbox.registry.state import Draft, State
+from reseller_sandbox.registry.state import Draft, State, own_order
 from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.values.clock import later, real_now, wire
@@ -136,19 +136,19 @@ class Clock(Resource):
     @read()
     def show(self) -> ClockState:
         """Return the time on the clock, and whether the clock is frozen."""
-        return _shows(local_transport(self).world)
+        return _clock_state(local_transport(self).world)
 
     @write()
     def freeze(self) -> ClockState:
         """Stop the clock. Afterwards it moves only when you move it."""
         local_transport(self).world.freeze()
-        return _shows(local_transport(self).world)
+        return _clock_state(local_transport(self).world)
 
     @write()
     def run(self) -> ClockState:
         """Let the clock run at the speed of the machine's clock."""
         local_transport(self).world.run()
-        return _shows(local_transport(self).world)
+        return _clock_state(local_transport(self).world)
 
     @write(SET_BACK, long=True)
     def set(self, to: Instant, *, limit: Listed = 1000) -> ClockMove:
@@ -159,7 +159,7 @@ class Clock(Resource):
         Args:
             to: The instant in ISO 8601, in UTC if it has no zone.
         """
-        return _moved(local_transport(self).world, travel_to(lambda _: cast(datetime, to)), limit)
+        return _clock_move(local_transport(self).world, travel_to(lambda _: cast(datetime, to)), limit)
 
     def follow(self) -> ClockMove:
         """Set the clock to the time of this process and let it run.
@@ -167,8 +167,8 @@ class Clock(Resource):
         If your test freezes or shifts the time of its process, the world follows that time. A server in
         another process also goes there, and then runs by its own clock. Refuse as ``set`` does.
         """
-        moved = self.set(real_now())
-        return replace(moved, frozen=self.run().frozen)
+        move = self.set(real_now())
+        return replace(move, frozen=self.run().frozen)
 
     @write(
         SET_BACK,
@@ -199,7 +199,7 @@ class Clock(Resource):
             dry_run: Return the events that would happen, and change nothing.
         """
         world = local_transport(self).world
-        return _moved(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
+        return _clock_move(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
 
     @read(INVALID_NAME, long=True)
     def due(
@@ -214,25 +214,28 @@ class Clock(Resource):
             domain: Name whose events to list.
         """
         snapshot = local_transport(self).world.present()
-        known = (
+        calendar = (
             snapshot.state.calendar if domain is None else timers.about(snapshot.state, parse_name(domain))
         )
 
-        def foreseen(due: timers.Due) -> list[RegistryEvent]:  # on a draft that is never committed
+        def predicted(due: timers.Due) -> list[RegistryEvent]:  # on a draft that is never committed
             return timers.fire(Draft(snapshot.state, due[0], snapshot.assumptions, "", BY_ITSELF), due)
 
-        coming = [event for due in islice(known, limit) for event in foreseen(due)]
-        shown = tuple(event_record(snapshot.state, event) for event in coming)
-        return DueEvents(now=snapshot.clock.now(), total=len(snapshot.state.calendar), due=shown)
+        events = [event for due in islice(calendar, limit) for event in predicted(due)]
+        return DueEvents(
+            now=snapshot.clock.now(),
+            total=len(snapshot.state.calendar),
+            due=tuple(event_record(snapshot.state, event) for event in events),
+        )
 
     @stream()
     def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Subscription[Tick]:
         """Yield the clock when it moves, stops or starts, and when an event comes due."""
         world = local_transport(self).world
-        return followed("clock", world, _ticks, lambda event: _tick(world, event), since, per_second)
+        return event_stream("clock", world, _is_tick, lambda event: _tick(world, event), since, per_second)
 
 
-def _ticks(event: Event) -> bool:
+def _is_tick(event: Event) -> bool:
     """Whether an event moves the clock or comes from the calendar."""
     return event.registry_event is not None or any(name.startswith("clock.") for name, _, _ in event.changed)
 
@@ -248,18 +251,18 @@ def _tick(world: World, event: Event) -> Tick:
     )
 
 
-def _shows(world: World) -> ClockState:
+def _clock_state(world: World) -> ClockState:
     return ClockState(now=world.now(), frozen=world.clock.frozen)
 
 
-def _moved(world: World, journey: Journey, limit: int, *, dry_run: bool = False) -> ClockMove:
-    reached, happened = world.travel(journey, dry=dry_run)
+def _clock_move(world: World, journey: Journey, limit: int, *, dry_run: bool = False) -> ClockMove:
+    snapshot, events = world.travel(journey, dry=dry_run)
     return ClockMove(
-        now=reached.clock.now(),
-        frozen=reached.clock.frozen,
+        now=snapshot.clock.now(),
+        frozen=snapshot.clock.frozen,
         dry_run=dry_run,
-        total=len(happened),
-        events=tuple(event_record(reached.state, one) for one in happened[:limit]),
+        total=len(events),
+        events=tuple(event_record(snapshot.state, event) for event in events[:limit]),
     )
 
 
@@ -283,8 +286,8 @@ def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:
 def _later(now: datetime, by: Any) -> datetime:
     try:
         return later(now, by)
-    except ValueError as problem:
-        raise Refused(INVALID_PARAMETER, problems=f"by is too long: {problem}") from None
+    except ValueError as error:
+        raise Refused(INVALID_PARAMETER, problems=f"by is too long: {error}") from None
 
 
 def _order(state: State, name: str, account: str | None) -> Order:
@@ -293,13 +296,13 @@ def _order(state: State, name: str, account: str | None) -> Order:
     Without ``account``, return the order of the only account of this service that has one, or else another
     registrar's.
     """
-    numbers = sorted(state.accounts) if account is None else [find_account(state, account).client_id]
-    found = {owner: state.own_order[owner, name] for owner in numbers if (owner, name) in state.own_order}
-    own = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
-    if not own:
+    client_ids = sorted(state.accounts) if account is None else [find_account(state, account).client_id]
+    orders = [order for number in client_ids if (order := own_order(state, number, name)) is not None]
+    candidates = [order for order in orders if order.account != OUTSIDE] or orders
+    if not candidates:
         raise Refused(refusals.NOT_HELD, name=to_unicode(name))
-    if len(own) > 1:
-        owners = ", ".join(state.accounts[owner].name for owner in own)
+    if len(candidates) > 1:
+        owners = ", ".join(state.accounts[order.account].name for order in candidates)
         problem = f"until.account is missing: {to_unicode(name)} has orders of {owners}"
         raise Refused(INVALID_PARAMETER, problems=problem)
-    return state.orders[next(iter(own.values()))]
+    return candidates[0]

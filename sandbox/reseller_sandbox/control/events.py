@@ -104,8 +104,8 @@ class EventList(Result, frozen=True, kw_only=True):
 class LocalSubscription(Subscription[T]):
     """A stream of the events in a world of this process.
 
-    It yields ``show(event)`` for each event that is ``wanted``. Streams with the same ``key`` must have the
-    same ``wanted`` and ``show``, because they share results. With ``per_second``, it yields only the latest
+    It yields ``show(event)`` for each event that ``matches``. Streams with the same ``key`` must have the
+    same ``matches`` and ``show``, because they share results. With ``per_second``, it yields only the latest
     so many records each second, so that a spectator costs little however many events there are.
     """
 
@@ -113,13 +113,13 @@ class LocalSubscription(Subscription[T]):
         self,
         key: str,
         follower: Follower,
-        wanted: Callable[[Any], bool],
+        matches: Callable[[Any], bool],
         show: Callable[[Any], T],
         per_second: int | None = None,
     ) -> None:
         self.follower = follower
         self._key = key
-        self._wanted = wanted
+        self._matches = matches
         self._show = show
         self._per_second = per_second
         self._left_out = 0
@@ -137,7 +137,7 @@ class LocalSubscription(Subscription[T]):
         for number, event in enumerate(events, 1):
             key = self._key, write
             if key not in event.shown:
-                event.shown[key] = write(self._show(event.thing)) if self._wanted(event.thing) else b""
+                event.shown[key] = write(self._show(event.thing)) if self._matches(event.thing) else b""
             pieces.append(event.shown[key])
             size += len(event.shown[key])
             if size >= most and number < len(events) and self._per_second is None:
@@ -150,7 +150,7 @@ class LocalSubscription(Subscription[T]):
         events = self.follower.take()
         if self._per_second is None:
             return events
-        events = [event for event in events if self._wanted(event.thing)]
+        events = [event for event in events if self._matches(event.thing)]
         latest_events = events[-max(self._per_second // PIECES, 1) :]
         self._left_out += len(events) - len(latest_events)
         self.pause = len(latest_events) / self._per_second
@@ -165,7 +165,7 @@ class LocalSubscription(Subscription[T]):
         while not self._ready:
             self.follower.rest(self.pause)
             things = (event.thing for event in self._take())
-            self._ready.extend(self._show(thing) for thing in things if self._wanted(thing))
+            self._ready.extend(self._show(thing) for thing in things if self._matches(thing))
             if not self._ready:
                 if self.follower.ended:
                     raise StopIteration
@@ -188,7 +188,7 @@ class Events(Resource):
         before: Number | None = None,
         cause: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
-        **sought: Unpack[EventFilter],
+        **filters: Unpack[EventFilter],
     ) -> EventList:
         """Return the latest matching events, each with its cause and its effect.
 
@@ -200,20 +200,20 @@ class Events(Resource):
         """
         world = local_transport(self).world
         world.settle()
-        wanted = _wanted(**sought)
+        matches = _matcher(**filters)
         with world.lock:
             log, entries = world.snapshot.log, world.journal.entries
-        events = _in_line(entries, log.events)
+        events = _by_number(entries, log.events)
         matching = [
             event
             for event in events
             if event.number > since
             and (before is None or event.number < before)
             and cause in (None, event.cause)
-            and wanted(event)
+            and matches(event)
         ]
         state = world.state
-        listed = tuple(_shown(event, state) for event in latest(matching, limit))
+        listed = tuple(_log_record(event, state) for event in latest(matching, limit))
         dropped = log.dropped + world.journal.dropped
         return EventList(events=listed, matching=len(matching), kept=len(events), dropped=dropped)
 
@@ -223,64 +223,64 @@ class Events(Resource):
         *,
         since: Since | None = None,
         per_second: PerSecond | None = None,
-        **sought: Unpack[EventFilter],
+        **filters: Unpack[EventFilter],
     ) -> Subscription[LogRecord]:
         """Yield each matching event as it happens."""
-        world, key = local_transport(self).world, f"events {sorted(sought.items())}"
-        return followed(
-            key, world, _wanted(**sought), lambda event: _shown(event, world.state), since, per_second
+        world, key = local_transport(self).world, f"events {sorted(filters.items())}"
+        return event_stream(
+            key, world, _matcher(**filters), lambda event: _log_record(event, world.state), since, per_second
         )
 
 
-def followed(
+def event_stream(
     key: str,
     world: World,
-    wanted: Callable[[Event], bool],
+    matches: Callable[[Event], bool],
     show: Callable[[Event], T],
     since: int | None,
     per_second: int | None,
 ) -> LocalSubscription[T]:
-    """Return a stream of ``show(event)`` for each ``wanted`` event as it happens.
+    """Return a stream of ``show(event)`` for each event that ``matches``, as it happens.
 
     If ``since`` is given, the stream first yields the events after that number.
     """
     with world.lock:
         world.settle()
         follower, entries = world.journal.follow()
-        known = _in_line(entries, world.snapshot.log.events)
-    follower.begin(event for event in known if since is not None and event.number > since)
+        events = _by_number(entries, world.snapshot.log.events)
+    follower.begin(event for event in events if since is not None and event.number > since)
     return LocalSubscription(
         key,
         follower,
-        lambda thing: wanted(_request(thing) if isinstance(thing, Entry) else thing),
-        lambda thing: show(_request(thing) if isinstance(thing, Entry) else thing),
+        lambda thing: matches(_request_event(thing) if isinstance(thing, Entry) else thing),
+        lambda thing: show(_request_event(thing) if isinstance(thing, Entry) else thing),
         per_second,
     )
 
 
-def _wanted(
+def _matcher(
     kind: str | None = None, name: str | None = None, domain: str | None = None
 ) -> Callable[[Event], bool]:
     """Return a predicate of matching events. Refuse with ``invalid_name``."""
-    named = Glob(name) if name is not None else None
-    about = parse_name(domain) if domain is not None else None
+    pattern = Glob(name) if name is not None else None
+    ascii_name = parse_name(domain) if domain is not None else None
 
-    def wanted(event: Event) -> bool:
+    def matches(event: Event) -> bool:
         return (
             kind in (None, event.kind)
-            and (named is None or named.matches(event.name))
-            and (about is None or about in _domains(event))
+            and (pattern is None or pattern.matches(event.name))
+            and (ascii_name is None or ascii_name in _domains(event))
         )
 
-    return wanted
+    return matches
 
 
-def _in_line(entries: Iterable[Entry], events: Iterable[Event]) -> list[Event]:
+def _by_number(entries: Iterable[Entry], events: Iterable[Event]) -> list[Event]:
     """Return requests and other events, ordered by number."""
-    return sorted([*map(_request, entries), *events], key=lambda event: event.number)
+    return sorted([*map(_request_event, entries), *events], key=lambda event: event.number)
 
 
-def _request(entry: Entry) -> Event:
+def _request_event(entry: Entry) -> Event:
     effect = {
         "request": entry.id,
         "account": entry.account,
@@ -299,7 +299,7 @@ def _domains(event: Event) -> Iterator[str]:
     yield from event.effect.get("domains", ())
 
 
-def _shown(event: Event, state: State) -> LogRecord:
+def _log_record(event: Event, state: State) -> LogRecord:
     return record_of(
         LogRecord,
         event,

@@ -53,10 +53,10 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
     ):
         for number, line in enumerate(lines):
             yield f"{title if not number else '':10}{line}"
-    found = sandbox.journal.find(limit=LAST)
-    count = f"the last {LAST} of {found.matching}" if found.matching > LAST else f"{found.matching}"
-    yield f"requests  {count if found.matching else 'none'}"
-    for request in found.requests:
+    latest = sandbox.journal.find(limit=LAST)
+    count = f"the last {LAST} of {latest.matching}" if latest.matching > LAST else f"{latest.matching}"
+    yield f"requests  {count if latest.matching else 'none'}"
+    for request in latest.requests:
         yield from _request(request)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterato
 
 
 def _request(record: RequestRecord) -> Iterator[str]:
-    paid = f", {record.account} {_moved(record.charged)}" if record.charged else ""
+    paid = f", {record.account} {_payment(record.charged)}" if record.charged else ""
     applied = f", fault {record.fault} ({record.fault_kind})" if record.fault else ""
     done = ", though it was carried out" if record.carried_out and record.outcome != "ok" else ""
     outcome = f"{int(record.status)} {record.outcome}" if record.status else "no response"
@@ -80,7 +80,7 @@ def _request(record: RequestRecord) -> Iterator[str]:
             yield f"       possible: {record.refusal.allowed[:_LONGEST]}{when}"
 
 
-def _moved(charged: Decimal) -> str:
+def _payment(charged: Decimal) -> str:
     return f"paid {money.write(charged)}" if charged > 0 else f"got {money.write(-charged)} back"
 
 
@@ -91,12 +91,12 @@ def fault_line(fault: FaultRecord) -> str:
 
 
 def scheduled_line(scheduled: ScheduledRecord) -> str:
-    given = " ".join(str(value) for value in scheduled.given.values() if isinstance(value, str | int))
+    parameters = " ".join(str(value) for value in scheduled.given.values() if isinstance(value, str | int))
     if scheduled.at is not None:
         when = f"at {wire(scheduled.at)}"
     else:
         when = f"after {_matching(scheduled.after)}" if scheduled.after is not None else "at once"
-    return f"{scheduled.id} ({scheduled.action} {given}, {when})"
+    return f"{scheduled.id} ({scheduled.action} {parameters}, {when})"
 
 
 def _matching(match: Mapping[str, Any]) -> str:

@@ -18,10 +18,10 @@ from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Subscription, read, stream, write
 from reseller_sandbox.control.results import (
     Keyed,
+    MatchParameter,
     PerSecond,
     RecordChange,
     Result,
-    Wanted,
     latest,
     parse_match,
     record_change,
@@ -93,8 +93,8 @@ class RequestLine(Result, frozen=True, kw_only=True):
     def line(self) -> str:
         """Return the request in one line for a terminal, with path, refusal and charge."""
         paid = f", {money.write(-self.charged)}" if self.charged else ""
-        asked = f"{wire(self.at)}  {self.status}  {self.method} {self.path}"
-        return f"{asked}  {self}{paid}" + (f": {self.refused}" if self.refused else "")
+        request = f"{wire(self.at)}  {self.status}  {self.method} {self.path}"
+        return f"{request}  {self}{paid}" + (f": {self.refused}" if self.refused else "")
 
 
 class SentRequest(Result, frozen=True, kw_only=True):
@@ -263,14 +263,14 @@ class Journal(Keyed[RequestRecord]):
 
         If you give ``since``, the stream first yields the later requests that the journal still has.
         """
-        wanted = parse_match(self, match)
-        live = replace(wanted, since=None)
+        matches = parse_match(self, match)
+        matches_later = replace(matches, since=None)
         follower, entries = local_transport(self).world.journal.follow()
-        follower.begin(filter(wanted, entries) if "since" in match else ())
+        follower.begin(filter(matches, entries) if "since" in match else ())
         return LocalSubscription(
-            f"journal {live}",
+            f"journal {matches_later}",
             follower,
-            lambda entry: isinstance(entry, Entry) and live(entry),
+            lambda entry: isinstance(entry, Entry) and matches_later(entry),
             request_line,
             per_second,
         )
@@ -286,7 +286,7 @@ class Journal(Keyed[RequestRecord]):
     @read(long=True)
     def verify(
         self,
-        match: Wanted | None = None,
+        match: MatchParameter | None = None,
         *,
         times: _Times | None = None,
         at_least: _Times | None = None,
@@ -308,14 +308,14 @@ class Journal(Keyed[RequestRecord]):
         if (match is None) is (in_order is None):
             raise Refused(INVALID_PARAMETER, problems="requires either match or in_order")
         if match is not None:
-            wanted = parse_match(self, match, "match")
-            return _verification(verify.count(world, wanted, exactly=times, least=at_least, most=at_most))
+            matches = parse_match(self, match, "match")
+            return _verification(verify.count(world, matches, exactly=times, least=at_least, most=at_most))
         if (times, at_least, at_most) != (None, None, None):
             raise Refused(
-                INVALID_PARAMETER, problems="in_order goes neither with times nor with at_least or at_most"
+                INVALID_PARAMETER, problems="in_order cannot be combined with times, at_least or at_most"
             )
-        matches = [parse_match(self, item, f"in_order[{at}]") for at, item in enumerate(in_order or ())]
-        return _verification(verify.in_order(world, matches))
+        sequence = [parse_match(self, item, f"in_order[{at}]") for at, item in enumerate(in_order or ())]
+        return _verification(verify.in_order(world, sequence))
 
     def expect(
         self,
@@ -391,7 +391,7 @@ def request_record(entry: Entry) -> RequestRecord:
         ),
         answer=record_of(SentResponse, entry, body=redact.masked(answer, secrets), cut=entry.answer_size),
         changes=tuple(map(record_change, entry.changes)),
-        refusal=_why(explained, secrets) if explained is not None else None,
+        refusal=_refusal_reason(explained, secrets) if explained is not None else None,
         assumptions={name: redact.plain(value) for name, value in entry.assumed},
         ledger=tuple(movement(charge, entry.after.state) for charge in entry.charges),
     )
@@ -408,7 +408,7 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _why(explanation: Explanation, secrets: list[str]) -> RefusalReason:
+def _refusal_reason(explanation: Explanation, secrets: list[str]) -> RefusalReason:
     """Return an explanation as a record, without the value of a secret field."""
     refused, allowed = explanation.refused, explanation.allowed
     account: Any = explanation.account
@@ -423,14 +423,14 @@ def _why(explanation: Explanation, secrets: list[str]) -> RefusalReason:
             account=account and account.name,
             balance=account and account.balance,
             currency=account and account.currency,
-            domains=tuple(map(_met, explanation.names)),
+            domains=tuple(map(_name_state, explanation.names)),
         ),
         allowed=redact.masked(allowed.words, secrets),
         allowed_at=allowed.at,
     )
 
 
-def _met(met: NameMet) -> NameState:
+def _name_state(met: NameMet) -> NameState:
     order: Any = met.order
     return NameState(
         domain=met.name,

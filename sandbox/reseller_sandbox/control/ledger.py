@@ -115,7 +115,7 @@ class Ledger(Resource):
         *,
         before: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
-        **sought: Unpack[MovementFilter],
+        **filters: Unpack[MovementFilter],
     ) -> MovementList:
         """Return the matching movements, with totals.
 
@@ -127,7 +127,7 @@ class Ledger(Resource):
             limit: Number of movements to list, the latest ones.
         """
         state = local_transport(self).world.present().state
-        matching = _found(state, sought)
+        matching = _matching_entries(state, filters)
         listed = latest([entry for entry in matching if before is None or entry.id < before], limit)
         orders = {entry.order for entry in listed}
         return MovementList(
@@ -141,27 +141,29 @@ class Ledger(Resource):
                 purpose=_totals(matching, lambda entry: str(entry.purpose)),
                 account=_totals(matching, lambda entry: state.accounts[entry.account].name),
             ),
-            balances=tuple(record_of(AccountBalance, one, account=one.name) for one in own_accounts(state)),
+            balances=tuple(
+                record_of(AccountBalance, account, account=account.name) for account in own_accounts(state)
+            ),
         )
 
 
-def _found(state: State, sought: MovementFilter) -> list[LedgerEntry]:
+def _matching_entries(state: State, filters: MovementFilter) -> list[LedgerEntry]:
     """Return the matching movements, oldest first. Refuse with ``unknown_account``."""
     numbers: Iterable[int] = keys_in_order(state.ledger)
-    if "account" in sought:
-        owner = find_account(state, sought["account"]).client_id
+    if "account" in filters:
+        owner = find_account(state, filters["account"]).client_id
         numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
-    name = registry_spelling(sought["domain"]) if "domain" in sought else None
-    pattern = Glob(sought.get("operation", "*"))
-    since: Any = sought.get("since")
+    name = registry_spelling(filters["domain"]) if "domain" in filters else None
+    pattern = Glob(filters.get("operation", "*"))
+    since: Any = filters.get("since")
     return [
         entry
         for entry in map(state.ledger.__getitem__, numbers)
-        if sought.get("order") in (None, entry.order)
+        if filters.get("order") in (None, entry.order)
         and name in (None, entry.name)
         and pattern.matches(_operation(entry))
-        and sought.get("purpose") in (None, entry.purpose)
-        and sought.get("request") in (None, entry.cause, request_of(entry.cause))
+        and filters.get("purpose") in (None, entry.purpose)
+        and filters.get("request") in (None, entry.cause, request_of(entry.cause))
         and (since is None or entry.at >= since)
     ]
 

@@ -58,13 +58,13 @@ class LocalTransport:
     def close(self) -> None:
         """Do nothing, because there is no connection to close."""
 
-    def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
+    def carry_out(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         """Return the result of ``operation``. Raise ``Refused``.
 
         Raise ``UndeclaredRefusal`` if the operation does not declare the rule.
         """
         self.require_world()
-        values = operation.read(given)
+        values = operation.read(arguments)
         resource = operation.resource(self)
         try:
             if operation.sort != "write" or values.get("dry_run"):

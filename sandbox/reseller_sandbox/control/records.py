@@ -195,9 +195,9 @@ class RegistryResource(Keyed[R]):
     section: ClassVar[str]
     shows: ClassVar[Any]  # a function of a snapshot and a record
 
-    def _page(self, snapshot: Snapshot, found: Iterable[Any], limit: int, start: int) -> dict[str, Any]:
+    def _page(self, snapshot: Snapshot, records: Iterable[Any], limit: int, start: int) -> dict[str, Any]:
         """Return the fields of a page."""
-        rows, following = page(found, limit, start)
+        rows, following = page(records, limit, start)
         return {self.name: tuple(self.shows(snapshot, row) for row in rows), "next": following}
 
     def _stored(self, kind: str, key: object, stored_key: object) -> R:
@@ -214,7 +214,7 @@ class RegistryResource(Keyed[R]):
     def _add(self, key: object, entry: Mapping[str, Any]) -> None:
         """Add a fixture entry to the world. Refuse with ``invalid_entry``."""
         transport = local_transport(self)
-        fields = {name.removesuffix("_"): value for name, value in entry.items()}
+        fields = {field.removesuffix("_"): value for field, value in entry.items()}
         transport.worlds.add(transport.world, self.section, key, fields)
 
 
@@ -239,7 +239,7 @@ def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
     """Return an order for a name as a result."""
     state = snapshot.state
     zone = state.zones[order.zone]
-    special = zones.premium_prices(zone, order.name)
+    premium = zones.premium_prices(zone, order.name)
     transfer = state.transfers.get(order.name)
     return record_of(
         NameRecord,
@@ -249,8 +249,8 @@ def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
         account=state.accounts[order.account].name,
         order=order.id,
         zone=to_unicode(order.zone),
-        premium=special is not None,
-        renewal=zones.renewal_price(zone, special, 1, snapshot.clock.now()),
+        premium=premium is not None,
+        renewal=zones.renewal_price(zone, premium, 1, snapshot.clock.now()),
         flags=tuple(sorted(order.flags)),
         nameservers=tuple(map(to_unicode, order.nameservers)),
         contacts=dict(zip(model.ROLES, order.contacts.handles(), strict=True)),
@@ -262,8 +262,8 @@ def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
 
 def account_record(snapshot: Snapshot, account: model.Account) -> AccountRecord:
     """Return an account as a result."""
-    own, state = (account.client_id,), snapshot.state
-    orders, customers = state.orders_of_account.count(own), state.customers_of_account.count(own)
+    key, state = (account.client_id,), snapshot.state
+    orders, customers = state.orders_of_account.count(key), state.customers_of_account.count(key)
     return record_of(AccountRecord, account, orders=orders, customers=customers)
 
 
@@ -318,7 +318,7 @@ class Names(RegistryResource[NameRecord]):
         owner = client_id_of(state, account)
         pattern = Glob(like.lower()) if like is not None else None
 
-        def wanted(order: Order) -> bool:
+        def matches(order: Order) -> bool:
             return (
                 (zone is None or zone in (order.zone, to_unicode(order.zone)))
                 and (stage is None or order.stage == stage)
@@ -326,11 +326,11 @@ class Names(RegistryResource[NameRecord]):
                 and (pattern is None or any(map(pattern.matches, (order.name, to_unicode(order.name)))))
             )
 
-        numbers = _numbers(state.orders_of_account, owner)
-        found: Iterable[Order] = filter(wanted, map(state.orders.__getitem__, numbers))
+        order_ids = _numbers(state.orders_of_account, owner)
+        orders: Iterable[Order] = filter(matches, map(state.orders.__getitem__, order_ids))
         if sort != "order":  # a heap avoids sorting all names for one page
-            found = nsmallest(start + limit + 1, found, key=_SORTED[sort])
-        return NamePage(**self._page(snapshot, found, limit, start))
+            orders = nsmallest(start + limit + 1, orders, key=_SORTED[sort])
+        return NamePage(**self._page(snapshot, orders, limit, start))
 
     @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
@@ -342,8 +342,9 @@ class Names(RegistryResource[NameRecord]):
             account: The account whose order you want, by default the holder.
         """
         snapshot = local_transport(self).world.present()
-        state, spelt, owner = snapshot.state, registry_spelling(name), client_id_of(snapshot.state, account)
-        order = held_order(state, spelt) if owner is None else own_order(state, owner, spelt)
+        state, ascii_name = snapshot.state, registry_spelling(name)
+        owner = client_id_of(state, account)
+        order = held_order(state, ascii_name) if owner is None else own_order(state, owner, ascii_name)
         return self._shown(snapshot, order, "name", name)
 
     @write(INVALID_ENTRY)
@@ -367,8 +368,8 @@ class Hosts(RegistryResource[HostRecord]):
         """
         snapshot = local_transport(self).world.present()
         below = (registry_spelling(domain),) if domain is not None else ()
-        found = (snapshot.state.hosts[name] for _, name in snapshot.state.hosts_of_domain.beginning(below))
-        return HostPage(**self._page(snapshot, found, limit, start))
+        records = (snapshot.state.hosts[name] for _, name in snapshot.state.hosts_of_domain.beginning(below))
+        return HostPage(**self._page(snapshot, records, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, name: HostKey, /) -> HostRecord:
@@ -395,12 +396,12 @@ class Transfers(RegistryResource[TransferRecord]):
             status: Only transfers with this status.
         """
         snapshot = local_transport(self).world.present()
-        found = (
+        transfers = (
             transfer
             for _, transfer in in_order(snapshot.state.transfers)
             if status in (None, transfer.status)
         )
-        return TransferPage(**self._page(snapshot, found, limit, start))
+        return TransferPage(**self._page(snapshot, transfers, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, domain: Text, /) -> TransferRecord:
@@ -452,8 +453,8 @@ class Accounts(RegistryResource[AccountRecord]):
         world = local_transport(self).world
         earlier = world.state.accounts
         self._add(account, entry)
-        opened = next(record for number, record in world.state.accounts.items() if number not in earlier)
-        return account_record(world.snapshot, opened)
+        added = next(record for number, record in world.state.accounts.items() if number not in earlier)
+        return account_record(world.snapshot, added)
 
 
 class Customers(RegistryResource[CustomerRecord]):
@@ -473,9 +474,11 @@ class Customers(RegistryResource[CustomerRecord]):
         """
         snapshot = local_transport(self).world.present()
         state = snapshot.state
-        numbers = _numbers(state.customers_of_account, client_id_of(state, account))
-        customers = map(state.customers.__getitem__, numbers)
-        matching = (one for one in customers if mail is None or one.card.mail.lower() == mail.lower())
+        ids = _numbers(state.customers_of_account, client_id_of(state, account))
+        customers = map(state.customers.__getitem__, ids)
+        matching = (
+            customer for customer in customers if mail is None or customer.card.mail.lower() == mail.lower()
+        )
         return CustomerPage(**self._page(snapshot, matching, limit, start))
 
     @read(UNKNOWN_RECORD)
@@ -504,10 +507,10 @@ class Contacts(RegistryResource[ContactRecord]):
         """
         snapshot = local_transport(self).world.present()
         owner = client_id_of(snapshot.state, account)
-        found = (
+        contacts = (
             contact for _, contact in in_order(snapshot.state.contacts) if owner in (None, contact.account)
         )
-        return ContactPage(**self._page(snapshot, found, limit, start))
+        return ContactPage(**self._page(snapshot, contacts, limit, start))
 
     @read(UNKNOWN_RECORD)
     def get(self, handle: ContactKey, /) -> ContactRecord:

@@ -54,8 +54,8 @@ class Transport(Protocol):
     def entering(self, world: str) -> Self:
         """Return the transport to another world of the same server."""
 
-    def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return the result of ``operation`` with parameters ``given``. Raise ``Refused``."""
+    def carry_out(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        """Return the result of ``operation`` with ``arguments``. Raise ``Refused``."""
 
     def close(self) -> None:
         """Close the connection, if any. The next call opens another."""
@@ -202,12 +202,12 @@ class Operation:
             raise Refused(INVALID_PARAMETER, problems=f"{duplicates[0]} is given twice")
         return by_position | by_name
 
-    def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``given`` as the values that the body takes.
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return ``arguments`` as the values that the body takes.
 
         Refuse with ``invalid_parameter``, naming every mistake.
         """
-        values = read_by(self.parameters, given)
+        values = read_by(self.parameters, arguments)
         if self.one_of and len(values.keys() & self.one_of) != 1:
             raise Refused(INVALID_PARAMETER, problems=f"requires {self._choice}")
         return values

@@ -43,14 +43,14 @@ class Result(Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         shown = {name: getattr(self, name) for name in self.__struct_fields__ if name not in self.hidden}
         inner = ", ".join(
-            f"{name.removesuffix('_')}={_shown(value)}"
+            f"{name.removesuffix('_')}={_brief(value)}"
             for name, value in shown.items()
             if value is not False and value not in (None, "", (), [], {})
         )
         return f"{type(self).__name__}({inner})"
 
 
-def _shown(value: Any) -> str:
+def _brief(value: Any) -> str:
     if isinstance(value, datetime):
         return wire(value)
     if isinstance(value, Enum):
@@ -60,10 +60,10 @@ def _shown(value: Any) -> str:
     if isinstance(value, str) and len(value) > _LONGEST:
         return repr(f"{value[:_LONGEST]}…")
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_shown(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_brief(item)}' for key, item in value.items())}}}"
     if isinstance(value, list | tuple):
         rest = [f"and {len(value) - _ITEMS} more"] if len(value) > _ITEMS else []
-        return f"[{', '.join([*map(_shown, value[:_ITEMS]), *rest])}]"
+        return f"[{', '.join([*map(_brief, value[:_ITEMS]), *rest])}]"
     return repr(value)
 
 
@@ -160,7 +160,7 @@ Since = Annotated[
 ]
 
 #: One object of the match language.
-Wanted = Annotated[Matching, MATCH]
+MatchParameter = Annotated[Matching, MATCH]
 
 
 class MissingRecord(ReceivedRefusal, KeyError):

@@ -67,8 +67,8 @@ class Scheduled(Resource):
     @read()
     def list(self) -> ScheduledList:
         """Return every scheduled action, and the result of those that are done."""
-        known = local_transport(self).world.state.scheduled
-        return ScheduledList(scheduled=tuple(scheduled_record(scheduled) for _, scheduled in in_order(known)))
+        actions = local_transport(self).world.state.scheduled
+        return ScheduledList(scheduled=tuple(scheduled_record(action) for _, action in in_order(actions)))
 
     @write(UNKNOWN_SCHEDULED_ACTION)
     def remove(self, scheduled: Number, /) -> ScheduledRecord:
@@ -79,9 +79,9 @@ class Scheduled(Resource):
         """
 
         def work(draft: Draft) -> ScheduledAction:
-            found = scheduled_actions.find(draft.state, scheduled)
-            draft.remove(found)
-            return found
+            action = scheduled_actions.find(draft.state, scheduled)
+            draft.remove(action)
+            return action
 
         outcome = local_transport(self).world.transact("scheduled.remove", work, operation="scheduled.remove")
         if outcome.refused is not None:
@@ -133,31 +133,31 @@ class SimulatedAction(Operation):
 
     def call(self, resource: Resource, values: Mapping[str, Any]) -> SimulationResult:
         """Carry out the action now, or schedule it."""
-        given = dict(values)
-        at, after = given.pop("at", None), given.pop("after", None)
+        parameters = dict(values)
+        at, after = parameters.pop("at", None), parameters.pop("after", None)
         if at is not None and after is not None:
             raise Refused(INVALID_PARAMETER, problems="at and after cannot be combined")
         world = local_transport(resource).world
 
         def work(draft: Draft) -> RegistryEvent | ScheduledAction:
             if at is None and after is None:
-                return third_parties.ACTIONS[self.name](draft, **given)
+                return third_parties.ACTIONS[self.name](draft, **parameters)
             match: Any = {"operation": after} if isinstance(after, str) else after
-            wait = parse_match(resource, match, "after") if after is not None else None
-            return scheduled_actions.make(draft, self.name, given, at=at, after=wait)
+            match_after = parse_match(resource, match, "after") if after is not None else None
+            return scheduled_actions.make(draft, self.name, parameters, at=at, after=match_after)
 
-        with world.lock, world.acting(self.id) as action:
+        with world.lock, world.acting(self.id) as log:
             outcome = world.transact(self.id, work, operation=self.id)
             if outcome.refused is not None:
                 raise outcome.refused
-            done = outcome.result
-            if isinstance(done, ScheduledAction):
-                action.effect["scheduled"] = done.id
-                return SimulationResult(now=world.now(), events=(), scheduled=scheduled_record(done))
-            assert done is not None
-            action.registry_event = done
+            result = outcome.result
+            if isinstance(result, ScheduledAction):
+                log.effect["scheduled"] = result.id
+                return SimulationResult(now=world.now(), events=(), scheduled=scheduled_record(result))
+            assert result is not None
+            log.registry_event = result
             return SimulationResult(
-                now=world.now(), events=(event_record(world.state, done),), scheduled=None
+                now=world.now(), events=(event_record(world.state, result),), scheduled=None
             )
 
 

@@ -352,9 +352,9 @@ class History(Resource):
             fixture: The fixture, in YAML or as an object.
         """
         transport = local_transport(self)
-        left = checkpoint_record(transport.worlds.load(transport.world, FIXTURE(fixture)))
+        branch = checkpoint_record(transport.worlds.load(transport.world, FIXTURE(fixture)))
         accounts = account_records(transport.world.snapshot)
-        return _world_time(LoadResult, transport.world, branch=left, accounts=accounts)
+        return _world_time(LoadResult, transport.world, branch=branch, accounts=accounts)
 
 
 class Recording(Resource):
@@ -388,7 +388,7 @@ class Worlds(Keyed[WorldSummary]):
     @read(long=True)
     def list(self) -> WorldList:
         """Return every world, oldest first."""
-        return _list(local_transport(self).worlds)
+        return _world_list(local_transport(self).worlds)
 
     @read(UNKNOWN_WORLD)
     def get(self, world: WorldName, /) -> WorldRecord:
@@ -406,7 +406,7 @@ class Worlds(Keyed[WorldSummary]):
         long=True,
         apart=True,
     )
-    def fork(self, **wanted: Unpack[ForkOptions]) -> WorldRecord:
+    def fork(self, **options: Unpack[ForkOptions]) -> WorldRecord:
         """Make a new world with its own credentials, from this world or a fixture.
 
         To choose a world, a request carries its credentials or its path prefix. A copy shares unchanged data
@@ -424,7 +424,7 @@ class Worlds(Keyed[WorldSummary]):
             seed: The seed of codes and identifiers. Two worlds with the same seed draw the same ones.
         """
         transport = _unlogged(self)
-        return _world(WorldRecord, transport.worlds, _forked(transport, wanted))
+        return _world(WorldRecord, transport.worlds, _fork(transport, options))
 
     @write(
         refusals.INVALID_RECORDING,
@@ -459,28 +459,28 @@ class Worlds(Keyed[WorldSummary]):
         engine = _unlogged(self).worlds
         engine.find(world).require_present()
         engine.drop(world)
-        return _list(engine)
+        return _world_list(engine)
 
 
-def fork_world(transport: LocalTransport, wanted: Mapping[str, object]) -> LocalTransport:
+def fork_world(transport: LocalTransport, parameters: Mapping[str, object]) -> LocalTransport:
     """Return the transport to a new world. Refuse as ``Worlds.fork`` does."""
     __tracebackhide__ = True
     try:
         transport.require_world()
-        options = read_by(declared(ForkOptions), wanted)
+        options = read_by(declared(ForkOptions), parameters)
         transport.world.require_present()
-        return LocalTransport(transport.worlds, _forked(transport, options))
+        return LocalTransport(transport.worlds, _fork(transport, options))
     except Refused as refused:
         raise refused.with_traceback(None) from None
 
 
-def _forked(transport: LocalTransport, wanted: Mapping[str, Any]) -> World:
-    sources = [name for name in ("point", "fixture", "state") if name in wanted]
+def _fork(transport: LocalTransport, options: Mapping[str, Any]) -> World:
+    sources = [name for name in ("point", "fixture", "state") if name in options]
     if len(sources) > 1:
         raise Refused(
             refusals.INVALID_PARAMETER, problems=f"accepts only one source, not {' and '.join(sources)}"
         )
-    return transport.worlds.fork(Fork(world=transport.world, **wanted))
+    return transport.worlds.fork(Fork(world=transport.world, **options))
 
 
 def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
@@ -501,7 +501,7 @@ def _world(kind: type[W], engine: Engine, world: World, **more: Any) -> W:
     )
 
 
-def _list(engine: Engine) -> WorldList:
+def _world_list(engine: Engine) -> WorldList:
     listed = tuple(_world(WorldSummary, engine, world) for world in engine)
     return WorldList(worlds=listed, limit=engine.limits.max_worlds)
 
@@ -534,16 +534,16 @@ def _world_time(kind: type[S], world: World, **more: Any) -> S:
     return kind(world=world.name, now=clock.now(), frozen=clock.frozen, requests=requests, **more)
 
 
-def rewind_result(world: World, left: Checkpoint) -> RewindResult:
-    """Return the time of ``world`` and the branch that it ``left``."""
-    return _world_time(RewindResult, world, branch=checkpoint_record(left))
+def rewind_result(world: World, branch: Checkpoint) -> RewindResult:
+    """Return the time of ``world`` and the ``branch`` that keeps its old future."""
+    return _world_time(RewindResult, world, branch=checkpoint_record(branch))
 
 
-def _snapshot_at(transport: LocalTransport, named: str) -> Snapshot:
+def _snapshot_at(transport: LocalTransport, point: str) -> Snapshot:
     """Return the snapshot of a point of this world, or of another world now."""
-    kind, _, world = named.partition(":")
+    kind, _, world = point.partition(":")
     return (
-        transport.worlds.find(world).present() if kind == "world" else timeline.point(transport.world, named)
+        transport.worlds.find(world).present() if kind == "world" else timeline.point(transport.world, point)
     )
 
 

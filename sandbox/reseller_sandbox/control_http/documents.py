@@ -28,6 +28,6 @@ class Document(Schema):
 def show(call: ControlCall) -> Any:
     """Return the OpenAPI document of one interface under the world's assumptions."""
     document = call.control.document(call.arguments["document"], call.transport.world.assumptions)
-    incoming = call.incoming
-    server = f"{incoming.scheme}://{incoming.headers.get('Host', '')}{incoming.prefix}"
+    request = call.request
+    server = f"{request.scheme}://{request.headers.get('Host', '')}{request.prefix}"
     return {**document, "servers": [{"url": server}]}

@@ -48,16 +48,16 @@ class EventStream:
 
     content_type = "text/event-stream"
 
-    def __init__(self, followed: LocalSubscription[Any]) -> None:
-        self._followed = followed
+    def __init__(self, subscription: LocalSubscription[Any]) -> None:
+        self._subscription = subscription
         self._missed = 0
 
     def piece(self) -> bytes:
         """Return the events that are ready now."""
         ended = self.ended
-        events = self._followed.written(_event, inf if ended else _PIECE)
-        if self._followed.missed > self._missed:
-            self._missed = self._followed.missed
+        events = self._subscription.written(_event, inf if ended else _PIECE)
+        if self._subscription.missed > self._missed:
+            self._missed = self._subscription.missed
             events.insert(0, b"event: missed\ndata: " + write({"missed": self._missed}) + b"\n\n")
         return b"".join([*events, self.end()] if ended else events)
 
@@ -69,20 +69,20 @@ class EventStream:
     @property
     def ended(self) -> bool:
         """Whether the stream has ended."""
-        return self._followed.follower.ended
+        return self._subscription.follower.ended
 
     @property
     def pause(self) -> float:
         """Return the seconds to wait between two pieces."""
-        return max(_PACE * self._followed.follower.company, self._followed.pause)
+        return max(_PACE * self._subscription.follower.company, self._subscription.pause)
 
     def when_news(self, call: Callable[[], None]) -> None:
         """Set the function to call when there are new events to send."""
-        self._followed.follower.when_news = call
+        self._subscription.follower.when_news = call
 
     def close(self) -> None:
         """End the stream."""
-        self._followed.close()
+        self._subscription.close()
 
 
 class Control(Interface):
@@ -129,14 +129,14 @@ class Control(Interface):
             *more,
         )
 
-    def _document(self, asked: str, assumed: Assumptions) -> dict[str, Any]:
-        """Return the OpenAPI document ``asked``. Refuse with ``unknown_document``."""
+    def _document(self, name: str, assumed: Assumptions) -> dict[str, Any]:
+        """Return the OpenAPI document ``name``. Refuse with ``unknown_document``."""
         from reseller_sandbox.web import openapi  # apispec is slow to import
 
         by_name = {f"{interface.name}.json": interface for interface in (*self._clients(), self)}
-        if asked not in by_name:
-            raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
-        return openapi.describe(by_name[asked], assumed)
+        if name not in by_name:
+            raise Refused(UNKNOWN_DOCUMENT, document=name[:80], known=", ".join(by_name))
+        return openapi.describe(by_name[name], assumed)
 
     def authenticate(self, request: RequestContext) -> None:
         """Refuse a request that the gate does not admit."""

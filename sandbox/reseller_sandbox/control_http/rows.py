@@ -27,7 +27,7 @@ class ControlCall(NamedTuple):
 
     transport: LocalTransport
     arguments: dict[str, Any]
-    incoming: RequestContext
+    request: RequestContext
     control: Control
 
 
@@ -110,29 +110,29 @@ class OperationRow(Endpoint):
     @cached_property
     def path(self) -> Schema:
         """The schema of the path parameters."""
-        return self._asked(in_path=True)
+        return self._schema(in_path=True)
 
     @cached_property
     def query(self) -> Schema:
         """The schema of the query."""
-        return self._asked(in_path=False) if self.method == "GET" else _NOTHING
+        return self._schema(in_path=False) if self.method == "GET" else _NOTHING
 
     @cached_property
     def body(self) -> Schema | None:
         """The schema of the body, or None for a GET."""
-        return None if self.method == "GET" else self._asked(in_path=False)
+        return None if self.method == "GET" else self._schema(in_path=False)
 
-    def _asked(self, *, in_path: bool) -> Schema:
+    def _schema(self, *, in_path: bool) -> Schema:
         operation: Operation = self.operation
         fields_by_name: Any = {
-            one.name: DocumentedParameter(operation, one)
-            for one in operation.parameters
-            if (one.place == "segment") is in_path
+            parameter.name: DocumentedParameter(operation, parameter)
+            for parameter in operation.parameters
+            if (parameter.place == "segment") is in_path
         }
         name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-        asked = OperationParameters.from_dict(fields_by_name, name=f"{name}Asked")()
-        vars(asked)["one_of"] = operation.one_of
-        return asked
+        schema = OperationParameters.from_dict(fields_by_name, name=f"{name}Asked")()
+        vars(schema)["one_of"] = operation.one_of
+        return schema
 
     def routes(self) -> dict[str, str]:
         """Return the converters of path parameters that can contain slashes."""
@@ -165,11 +165,11 @@ def endpoints(resources: Iterable[type[Resource]]) -> tuple[Endpoint, ...]:
 
 
 def extra_row(
-    name: str, path: str, /, *refuses: Rule, method: str = "GET", **told: Any
+    name: str, path: str, /, *refuses: Rule, method: str = "GET", **options: Any
 ) -> Callable[[Callable[[ControlCall], Any]], Endpoint]:
     """Declare a function as a row that is not an operation of a resource.
 
-    It has no query and an empty body unless ``told`` sets them.
+    It has no query and an empty body unless ``options`` sets them.
     """
     has_body = method != "GET"
     default = {
@@ -178,7 +178,7 @@ def extra_row(
         "body": _NOTHING if has_body else None,
         "refuses": (*((MALFORMED_BODY,) if has_body else ()), INVALID_PARAMETER, *refuses),
     }
-    return route(f"control.{name}", method, f"{ROOT}/{path}", **{**default, **told})
+    return route(f"control.{name}", method, f"{ROOT}/{path}", **{**default, **options})
 
 
 def about(words: str) -> dict[str, str]:

@@ -97,21 +97,21 @@ def _gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
     """Return the gap for an item, with a way to exercise it."""
     gap = Gap(area=item.area, item=item.item, operation=item.operation, how="")
     if item.operation is not None:
-        return _of_operation(gap, operations[item.operation], _detail(item))
+        return _operation_gap(gap, operations[item.operation], _detail(item))
     match item.area:
         case "events":
-            return _of_event(gap)
+            return _event_gap(gap)
         case "faults":
-            return _of_fault(gap, operations)
+            return _fault_gap(gap, operations)
         case "transitions":
-            return _of_transition(gap, operations)
+            return _transition_gap(gap, operations)
     about = {
         str(row["name"]): f"{row['about']} The value is {row['takes']}." for row in catalogue(Assumptions())
     }
     return replace(gap, how=about[item.item])
 
 
-def _of_operation(gap: Gap, operation: ApiOperation, detail: str) -> Gap:
+def _operation_gap(gap: Gap, operation: ApiOperation, detail: str) -> Gap:
     sample = _sample(operation.id)
     gap = _with_request(gap, operation, sample)
     if gap.area == "errors":
@@ -119,8 +119,8 @@ def _of_operation(gap: Gap, operation: ApiOperation, detail: str) -> Gap:
         return replace(gap, how=_how_to_be_refused(operation, operation.errors[detail]), inject=inject)
     if gap.area == "stages" and detail != sample.stage:
         how = f"Send the request while the name is at the stage {detail}."
-        people = (step for step in sample.needs if step.call in ("customers.add", "contacts.add"))
-        return replace(gap, how=how, needs=(*name_at(detail, sample.holder), *people))
+        contact_steps = (step for step in sample.needs if step.call in ("customers.add", "contacts.add"))
+        return replace(gap, how=how, needs=(*name_at(detail, sample.holder), *contact_steps))
     return replace(gap, how="Send the request, and let the sandbox carry it out.")
 
 
@@ -157,7 +157,7 @@ _PLACE = re.compile(r"\{(\w+)[^}]*\}")
 _APPENDED = re.compile(r"(?<=[\w})])\{\w+\}")
 
 
-def _of_event(gap: Gap) -> Gap:
+def _event_gap(gap: Gap) -> Gap:
     row = next(row for row in TIMED if event_name(row) == gap.item)
     until = {"domain": NAME, "event": row.event}
     retries = (DAILY,) if row.tried_again else ()
@@ -166,10 +166,10 @@ def _of_event(gap: Gap) -> Gap:
     return replace(gap, how=how, needs=(*retries, *name_at(row.stage, autorenew=row.years > 0), advance))
 
 
-def _of_fault(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
+def _fault_gap(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
     name, _, phase = gap.item.partition(" ")
     gap = replace(gap, how=" ".join(docstring(KINDS[name]).split("\n\n")[0].split()))
-    operation = next((each for each in operations.values() if each.shows_status), None)
+    operation = next((candidate for candidate in operations.values() if candidate.shows_status), None)
     if operation is None:
         return gap
     gap = _with_request(gap, operation, _sample(operation.id))
@@ -181,7 +181,7 @@ def _fault(kind: str, operation: ApiOperation, parameters: Mapping[str, Any]) ->
     return Step(call="faults.add", given={"kind": kind, "match": {"operation": operation.id}, **parameters})
 
 
-def _of_transition(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
+def _transition_gap(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
     ways = [edge.words for edge in edges(State()) if transition_name(edge) == gap.item]
     gap = replace(gap, how=f"Causes of this transition: {'; '.join(ways)}.")
     name, stage = samples().transitions.get(gap.item, ("", Stage.ACTIVE))

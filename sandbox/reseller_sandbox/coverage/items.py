@@ -63,16 +63,17 @@ def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
     With ``like``, yield only items of matching operations. Assumptions are left out if they are about an
     interface of which no operation matches.
     """
-    operations = [each for each in contract if like is None or like.matches(each.id)]
-    yield from (Item("operations", each.id, each.id) for each in operations)
-    yield from (Item("errors", f"{each.id} {error}", each.id) for each in operations for error in each.errors)
-    yield from (
-        Item("stages", f"{each.id} {stage}", each.id) for each in operations for stage in stages(each)
-    )
+    operations = [operation for operation in contract if like is None or like.matches(operation.id)]
+    yield from (Item("operations", operation.id, operation.id) for operation in operations)
+    for operation in operations:
+        yield from (Item("errors", f"{operation.id} {error}", operation.id) for error in operation.errors)
+    for operation in operations:
+        yield from (Item("stages", f"{operation.id} {stage}", operation.id) for stage in stages(operation))
     yield from (Item("transitions", name) for name in transitions().values())
     yield from (Item("events", event_name(row)) for row in TIMED)
     yield from (Item("faults", f"{kind.name} {phase}") for kind in KINDS.values() for phase in kind.phases)
-    unmatched = {each.interface for each in contract} - {each.interface for each in operations}
+    matched = {operation.interface for operation in operations}
+    unmatched = {operation.interface for operation in contract} - matched
     names = [name for name in Assumptions().values() if name not in OF_TIME_ALONE]
     yield from (Item("assumptions", name) for name in names if name.partition(".")[0] not in unmatched)
 

@@ -15,20 +15,20 @@ def mermaid(state: State | None = None) -> str:
     """
     state = state or State()
     lines = ["stateDiagram-v2", "    direction TB"]
-    lines += [f"    {_name(one.before)} --> {_name(one.after)}: {one.words}" for one in edges(state)]
+    lines += [f"    {_name(edge.before)} --> {_name(edge.after)}: {edge.words}" for edge in edges(state)]
     lines += [
         f"    {row.stage} --> {_name(row.target)}: ⏱ {row.event} ({when(row)})" for row in lifecycle.TIMED
     ]
     for stage in Stage:
-        staying = [
+        actions = [
             str(move.action)
             for move in MOVES
             if permits(state, stage, move.action) and (move.target is None or move.target is stage)
         ]
-        if staying:
+        if actions:
             lines += [
                 f"    note right of {stage}",
-                *(f"        {action}" for action in staying),
+                *(f"        {action}" for action in actions),
                 "    end note",
             ]
     return "\n".join(lines)

@@ -57,9 +57,9 @@ class Manual:
 
     def page(self, name: str) -> Page:
         """Return the page of a name, or the first whose name ends so. Raise ``UnknownPage``."""
-        wanted = name.strip("/").removesuffix(".md") or INDEX
+        page_name = name.strip("/").removesuffix(".md") or INDEX
         by_last = {name.rpartition("/")[2]: page for name, page in reversed(self.pages.items())}
-        known = {**by_last, **self.pages}
-        if wanted not in known:
-            raise UnknownPage(f"the manual has no page {name[:80]!r}{nearest(wanted, sorted(known))}")
-        return known[wanted]
+        pages = {**by_last, **self.pages}
+        if page_name not in pages:
+            raise UnknownPage(f"the manual has no page {name[:80]!r}{nearest(page_name, sorted(pages))}")
+        return pages[page_name]

@@ -51,9 +51,9 @@ class Renderer:
     def render(self, page: Page, root: str) -> str:
         """Return the HTML document. ``root`` is the relative path to the folder of the pages."""
         tokens = self._markdown.parse(page.text)
-        headings = [*_anchored(tokens)]
-        _linked(tokens, page, root)
-        body = self._markdown.renderer.render(_framed(tokens), self._markdown.options, {})
+        headings = [*_add_anchors(tokens)]
+        _rewrite_links(tokens, page, root)
+        body = self._markdown.renderer.render(_frame_tables(tokens), self._markdown.options, {})
         pages = [None, *self.manual.pages.values(), None]
         at = pages.index(page)
         return self._template.render(
@@ -73,7 +73,7 @@ def slug(words: str) -> str:
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", words.lower()).strip())
 
 
-def _anchored(tokens: Sequence[Token]) -> Iterator[Heading]:
+def _add_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:
     """Give each heading a unique anchor, and yield the headings below the title."""
     taken: dict[str, int] = {}
     for at, token in enumerate(tokens):
@@ -93,7 +93,7 @@ def _anchored(tokens: Sequence[Token]) -> Iterator[Heading]:
             yield Heading(level, anchor, words)
 
 
-def _linked(tokens: Sequence[Token], page: Page, root: str) -> None:
+def _rewrite_links(tokens: Sequence[Token], page: Page, root: str) -> None:
     """Rewrite links and pictures in a page to the addresses where they are served."""
     for token in tokens:
         for child in token.children or ():
@@ -111,7 +111,7 @@ def _target(href: str, page: Page, root: str) -> str:
     return f"{root}{name}" + (f"#{anchor}" if anchor else "")
 
 
-def _framed(tokens: Sequence[Token]) -> list[Token]:
+def _frame_tables(tokens: Sequence[Token]) -> list[Token]:
     """Make tables scrollable, and mark the output of shell examples."""
     framed: list[Token] = []
     for at, token in enumerate(tokens):

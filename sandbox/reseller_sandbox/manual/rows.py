@@ -46,11 +46,11 @@ def _show(call: ControlCall) -> Answer:
         page = _renderer().manual.page(name)
     except UnknownPage as problem:
         raise Refused(UNKNOWN_PAGE, problem=str(problem)) from None
-    accepted = call.incoming.headers.get("Accept", "")
-    call.incoming.headers_out |= {"Vary": "Accept", "X-Content-Type-Options": "nosniff"}
+    accepted = call.request.headers.get("Accept", "")
+    call.request.headers_out |= {"Vary": "Accept", "X-Content-Type-Options": "nosniff"}
     if name.endswith(".md") or (_MARKDOWN in accepted and _HTML not in accepted):
         return Answer(200, page.text.encode(), f"{_MARKDOWN}; charset=utf-8")
-    call.incoming.headers_out |= {
+    call.request.headers_out |= {
         "Content-Security-Policy": _renderer().policy,
         "Referrer-Policy": "no-referrer",
     }

@@ -47,4 +47,4 @@ def end(call: ControlCall) -> dict[str, Any]:
 
 def _set_cookie(call: ControlCall, *, ended: bool = False) -> None:
     if call.control.gate.token is not None:
-        call.incoming.headers_out["Set-Cookie"] = call.control.gate.page_cookie(call.incoming, ended=ended)
+        call.request.headers_out["Set-Cookie"] = call.control.gate.page_cookie(call.request, ended=ended)

@@ -37,7 +37,7 @@ class ReaderChoice(Nothing):
 @extra_row("reader", "reader", query=ReaderChoice(), forms=("text/html",))
 def show(call: ControlCall) -> Answer:
     """Return a page to read the OpenAPI documents in a browser."""
-    call.incoming.headers_out |= {"Content-Security-Policy": POLICY}
+    call.request.headers_out |= {"Content-Security-Policy": POLICY}
     return sent(call, Answer(200, (_FOLDER / "page.html").read_bytes(), HTML))
 
 

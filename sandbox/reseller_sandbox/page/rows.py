@@ -56,9 +56,9 @@ def page(call: ControlCall) -> Answer:
 
     The page is also at ``/`` for clients that prefer HTML to JSON.
     """
-    root = "../" if call.incoming.target.partition("?")[0].endswith(PAGE) else ""
+    root = "../" if call.request.target.partition("?")[0].endswith(PAGE) else ""
     text = (FOLDER.parent / "page.html").read_text("utf-8").replace("{{ root }}", root)
-    call.incoming.headers_out |= {"Content-Security-Policy": POLICY, "Vary": "Accept"}
+    call.request.headers_out |= {"Content-Security-Policy": POLICY, "Vary": "Accept"}
     return sent(call, Answer(200, text.encode(), HTML))
 
 
@@ -78,7 +78,7 @@ def file(call: ControlCall) -> Answer:
 
 def sent(call: ControlCall, answer: Answer) -> Answer:
     """Return an answer for a browser, with the headers that it needs."""
-    call.incoming.headers_out |= {
+    call.request.headers_out |= {
         "Cache-Control": "no-cache",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",

@@ -52,12 +52,12 @@ def sign(call: ControlCall) -> dict[str, Any]:
 
     The sandbox sends nothing, and the answer does not contain the secret.
     """
-    given, world = call.arguments, call.transport.world
-    assumed, account = world.assumptions, find_account(world.present().state, given["account"])
-    if given["interface"] == "v2":
-        return {"headers": {assumed.token_headers[0]: account.token}, "signed": []}
-    base = f"{call.incoming.scheme}://{call.incoming.headers.get('Host', '')}"
-    where = signed_url(assumed, base, given["target"])
-    body = given["body"] or ("{}" if assumed.signature_payload == "empty_object" else "")
-    headers = signed_headers(account.key, account.secret, call.control.header_prefix, where, body.encode())
-    return {"headers": headers, "signed": [account.key, where, body]}
+    arguments, world = call.arguments, call.transport.world
+    assumptions, account = world.assumptions, find_account(world.present().state, arguments["account"])
+    if arguments["interface"] == "v2":
+        return {"headers": {assumptions.token_headers[0]: account.token}, "signed": []}
+    base = f"{call.request.scheme}://{call.request.headers.get('Host', '')}"
+    url = signed_url(assumptions, base, arguments["target"])
+    body = arguments["body"] or ("{}" if assumptions.signature_payload == "empty_object" else "")
+    headers = signed_headers(account.key, account.secret, call.control.header_prefix, url, body.encode())
+    return {"headers": headers, "signed": [account.key, url, body]}
