@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 #: The environment variables with the server's address and the world, for commands and child programs.
 URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
 
-#: The environment variable with the file of a trusted authority, and those that other programs read.
+#: The environment variable with the file of a trusted authority, and the equivalent variables of other
+#: programs.
 AUTHORITY = "RESELLER_SANDBOX_CA"
 _ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
@@ -286,7 +287,7 @@ def _fields(kind: Any) -> Mapping[str, Any]:
 def trust(authority: str | None = None) -> SSLContext:
     """Return a TLS context that trusts this machine's authorities and more files.
 
-    The files are ``authority`` and those that environment variables name. Raise ``BadSetting`` for a file
+    The files are ``authority`` and the files that environment variables name. Raise ``BadSetting`` for a file
     that cannot be used.
     """
     import ssl

@@ -121,11 +121,11 @@ def read(query: dict[str, Any]) -> dict[str, Any]:
 
 def test_invalid_arguments_are_rejected_with_one_line(url: str, subtests: pytest.Subtests) -> None:
     for words, message in (
-        ("xyzzy", "there is no command 'xyzzy'; see reseller-sandbox --help"),
-        ("clock advnce", "no command 'advnce'; did you mean advance? See reseller-sandbox clock --help"),
-        ("faults add --kind reset", "there is no option --kind; kind is an argument, not an option; see"),
-        ("sweep --command x", "there is no option --command; command is an argument, not an option; see"),
-        ("faults add --value=x --nam x", "there is no option --nam; did you mean --name? See"),
+        ("xyzzy", "unknown command 'xyzzy'; see reseller-sandbox --help"),
+        ("clock advnce", "unknown command 'advnce'; did you mean advance? See reseller-sandbox clock --help"),
+        ("faults add --kind reset", "unknown option --kind; kind is an argument, not an option; see"),
+        ("sweep --command x", "unknown option --command; command is an argument, not an option; see"),
+        ("faults add --value=x --nam x", "unknown option --nam; did you mean --name? See"),
         (
             "faults add reset times=1",
             "kind must be one word, or only NAME=VALUE pairs, not: reset times=1; see",

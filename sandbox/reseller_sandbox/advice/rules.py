@@ -40,7 +40,7 @@ RULES: tuple[AdviceRule, ...] = (
 def advise(world: World) -> list[Finding]:
     """Return the findings for a world, in the order of their first requests.
 
-    Only requests in the journal count, not those that it dropped or that a rewind abandoned.
+    Only requests in the journal count, not requests that it dropped or that a rewind abandoned.
     """
     with world.lock:
         world.settle()

@@ -23,7 +23,7 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
     urls = dict.fromkeys((url, server.url))
     state = world.state
     accounts = own_accounts(state)
-    clock = "stands still at" if world.clock.frozen else "runs from"
+    clock = "is frozen at" if world.clock.frozen else "runs from"
     contents = f"{len(state.zones)} zones, {len(state.holding_order)} names"
     lines = [
         f"reseller-sandbox on {' and '.join(urls)}",

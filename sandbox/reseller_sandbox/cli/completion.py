@@ -77,5 +77,5 @@ def _home() -> Path:
     """Return the user's home folder. End the program if there is none."""
     home = os.environ.get("HOME", os.path.expanduser("~"))
     if not (os.path.isabs(home) and os.path.isdir(home)):
-        give_up(f"there is no home folder {home!r}. Set HOME, or print the script without --install")
+        give_up(f"the home folder {home!r} does not exist. Set HOME, or print the script without --install")
     return Path(home)

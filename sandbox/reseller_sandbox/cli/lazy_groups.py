@@ -49,8 +49,8 @@ class Listing(click.Group):
         """Return the command of the arguments. Refuse an unknown command with the nearest name."""
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             names = self.list_commands(ctx)
-            all_names = f"; there are: {', '.join(names)}" if len(names) <= _FEW else ""
-            ctx.fail(f"there is no command {args[0]!r}{nearest(args[0], names) or all_names}")
+            all_names = f"; the commands are: {', '.join(names)}" if len(names) <= _FEW else ""
+            ctx.fail(f"unknown command {args[0]!r}{nearest(args[0], names) or all_names}")
         return super().resolve_command(ctx, args)
 
 

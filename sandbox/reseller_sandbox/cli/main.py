@@ -142,7 +142,7 @@ def _usage_error(problem: click.ClickException) -> str:
         near = f"; did you mean {problem.possibilities[0]}?" if problem.possibilities else ""
         if problem.ctx and problem.option_name[2:] in _arguments(problem.ctx):
             near = f"; {problem.option_name[2:]} is an argument, not an option"
-        message = f"there is no option {problem.option_name}{near}"
+        message = f"unknown option {problem.option_name}{near}"
     context = getattr(problem, "ctx", None)
     if context is None:
         return message

@@ -165,7 +165,7 @@ def _follow(stream: HttpSubscription, as_json: bool) -> None:
             say(json.dumps(stream.data(), ensure_ascii=False) if as_json else printable(next(stream).line))
             if stream.missed > missed:
                 missed = stream.missed
-                click.echo(f"{missed} records were missed so far, because they arrived too fast", err=True)
+                click.echo(f"Records missed because they arrived too fast: {missed}", err=True)
 
 
 def _print(answer: Any, as_json: bool) -> None:

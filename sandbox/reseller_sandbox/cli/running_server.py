@@ -59,7 +59,7 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
         if log is not None and not settings.quiet:
             server.log = partial(_log_line, log, in_json)
         if state_file:
-            say(f"  Worlds are saved in {state_file.path}: {len(worlds)} so far.")
+            say(f"  Worlds are saved in {state_file.path}. Number of worlds: {len(worlds)}.")
             stack.enter_context(state_file.keeping(worlds, is_saved=saved is not None))
         if watch is not None:
             stack.enter_context(watching(watch, worlds))

@@ -101,7 +101,7 @@ class DueEvents(Result, frozen=True, kw_only=True):
 class Tick(ClockState, frozen=True, kw_only=True):
     """The clock after an event or after a control call that changed the clock.
 
-    ``number`` and ``name`` are those of the log event, ``registry_event`` is the event that came due.
+    ``number`` and ``name`` come from the log event, ``registry_event`` is the event that came due.
     """
 
     number: int
@@ -165,7 +165,7 @@ class Clock(Resource):
         """Set the clock to the time of this process and let it run.
 
         If your test freezes or shifts the time of its process, the world follows that time. A server in
-        another process also goes there, and then runs by its own clock. Refuse as ``set`` does.
+        another process also moves to that time, and then runs by its own clock. Refuse as ``set`` does.
         """
         move = self.set(real_now())
         return replace(move, frozen=self.run().frozen)

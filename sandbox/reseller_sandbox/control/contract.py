@@ -195,7 +195,8 @@ class Coverage(Resource):
         """Return the items of the contract with their counts.
 
         Args:
-            seen: List only the items that have been seen (true), or only the others (false).
+            seen: Whether to list only items that a request has reached (true) or has not reached (false).
+                Default: all items.
         """
         items = _covered_items(local_transport(self), operation, everywhere, seen)
         return CoverageItems(items=tuple(item for item in items if area in (None, item.area)))

@@ -32,7 +32,7 @@ from reseller_sandbox.worlds import World
 class FaultRecord(Result, frozen=True, kw_only=True):
     """A rule with its counts. ``replace`` accepts it as it is.
 
-    The parameters of its kind stand beside the other keys. ``exhausted`` is true if the rule will never apply
+    The parameters of its kind are keys of the record, too. ``exhausted`` is true if the rule will never apply
     again.
     """
 
@@ -94,7 +94,7 @@ class AddedFaults(FaultList, frozen=True, kw_only=True):
 
     @property
     def rules(self) -> tuple[FaultRecord, ...]:
-        """Return the current state of those rules that still exist."""
+        """Return the current state of the rules that still exist."""
         return tuple(rule for rule in self._resource.list() if rule.name in self.names)
 
     @property
@@ -108,7 +108,7 @@ class AddedFaults(FaultList, frozen=True, kw_only=True):
         return sum(rule.applied for rule in self.rules)
 
     def remove(self) -> None:
-        """Remove those rules that still exist."""
+        """Remove the rules that still exist."""
         for rule in self.rules:
             self._resource.remove(rule.name)
 
@@ -132,7 +132,7 @@ class PartRecord(Result, frozen=True, kw_only=True):
 class KindRecord(Result, frozen=True, kw_only=True):
     """A kind of fault with its parameters.
 
-    ``phases`` lists when it can strike. The first phase is the default.
+    ``phases`` lists the phases in which it can be applied. The first phase is the default.
     """
 
     kind: str
@@ -144,7 +144,8 @@ class KindRecord(Result, frozen=True, kw_only=True):
 class FaultKindList(Result, frozen=True, kw_only=True):
     """Every kind of fault, and the parts that any rule can have.
 
-    ``match`` selects requests, ``when`` selects among the matching ones, and ``kept`` lists the other parts.
+    ``match`` selects requests, ``when`` selects among the matching requests, and ``kept`` lists the remaining
+    parts.
     """
 
     kinds: tuple[KindRecord, ...]
@@ -222,7 +223,7 @@ class Faults(Keyed[FaultRecord]):
 
     @write(FAULT_EXISTS, TOO_MANY_FAULTS)
     def add(self, kind: KindOrFault | None = None, **rule: RuleParts) -> AddedFaults:
-        """Add a rule, or the rules of a preset, after the others. Return the new rules.
+        """Add a rule, or the rules of a preset, after the existing rules. Return the new rules.
 
         Args:
             kind: The kind of fault: its name, or the kind with its parameters.
@@ -238,8 +239,8 @@ class Faults(Keyed[FaultRecord]):
     def preset(self, preset: str, **changes: Any) -> AddedFaults:
         """Add the rules of a preset.
 
-        ``name`` names the rules. ``match`` and ``when`` are added to those of each rule. Any other parameter
-        goes to the rules whose kind has it.
+        ``name`` names the rules. ``match`` and ``when`` are added to those of each rule. Any other
+        parameter is set in the rules whose kind has this parameter.
         """
         return self.add(preset=preset, **changes)
 
@@ -272,12 +273,12 @@ class Faults(Keyed[FaultRecord]):
 
     @write(UNKNOWN_FAULT)
     def resume(self, name: RuleName, /) -> FaultRecord:
-        """Let a paused rule strike again."""
+        """Resume a paused rule."""
         return _changed(local_transport(self), name, {"paused": False})
 
     @write(UNKNOWN_FAULT)
     def remove(self, name: RuleName, /) -> FaultList:
-        """Remove one rule. Return the other rules."""
+        """Remove one rule. Return the remaining rules."""
         world = local_transport(self).world
         with world.lock:
             removed = _rule(world, name)

@@ -49,10 +49,10 @@ class RequestLine(Result, frozen=True, kw_only=True):
 
     ``number`` is its place among all events of the world. ``path`` is the path as sent, without the query.
     ``carried_out`` is true if the operation took effect. ``outcome`` is the result for the client: ``ok``,
-    the name of an error, or ``fault`` if no response of the interface arrived. ``fault`` is the rule that
-    struck, ``refused`` the reason for a refusal. ``charged`` is the amount that the account paid, negative
-    for a refund. ``held_up_seconds`` is the delay that faults added to the response, even if the client did
-    not wait for it. A response that never comes adds no delay.
+    the name of an error, or ``fault`` if no response of the interface arrived. ``fault`` is the fault rule
+    that was applied, ``refused`` the reason for a refusal. ``charged`` is the amount that the account paid,
+    negative for a refund. ``held_up_seconds`` is the delay that faults added to the response, even if the
+    client did not wait for the response. A response that never comes adds no delay.
     """
 
     # A table shows as many columns as fit, in this order.
@@ -80,9 +80,8 @@ class RequestLine(Result, frozen=True, kw_only=True):
         done = ", though carried out" if self.carried_out and self.outcome != OK else ""
         late = f", held up {self.held_up_seconds:g} s" if self.held_up_seconds else ""
         applied = f" (fault {self.fault}{late})" if self.fault else ""
-        return (
-            f"{self.id} {self.operation}{about} by {self.account or 'nobody'}: {self.outcome}{done}{applied}"
-        )
+        by = f"by {self.account}" if self.account else "without an account"
+        return f"{self.id} {self.operation}{about} {by}: {self.outcome}{done}{applied}"
 
     @property
     def mark(self) -> str:

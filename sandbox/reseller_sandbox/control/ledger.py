@@ -122,8 +122,8 @@ class Ledger(Resource):
         The totals are by order, operation, purpose and account.
 
         Args:
-            before: List only movements before the movement of this id. Use it to page back. Of the totals, it
-                changes only those by order.
+            before: List only movements before the movement of this id. Use it to page back. It changes
+                only the totals by order.
             limit: Number of movements to list, the latest ones.
         """
         state = local_transport(self).world.present().state

@@ -537,7 +537,7 @@ def registry_spelling(name: str) -> str:
 def _numbers(index: Any, owner: int | None) -> Iterator[int]:
     """Return the numbers in an index by account.
 
-    Without ``owner``, return those of every account of this service.
+    Without ``owner``, return the numbers of every account of this service.
     """
     keys = index.walk() if owner is None else index.beginning((owner,))
     return (number for client, number in keys if client != OUTSIDE or owner == OUTSIDE)

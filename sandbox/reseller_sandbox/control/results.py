@@ -138,7 +138,7 @@ def _key(value: Any) -> str:
     if isinstance(value, str) and _KEY.fullmatch(value):
         return text_checks.plain(value)
     raise ValueError(
-        "must be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first"
+        "must be 1 to 80 letters, digits, dots, hyphens and underscores, and begin with a letter or a digit"
     )
 
 
@@ -156,7 +156,9 @@ PerSecond = Annotated[
     "Largest number of records per second. Older records are left out and counted in ``missed``.",
 ]
 Since = Annotated[
-    int, whole(0, 10**15), "Number of an event. The stream begins with the later events, as far as kept."
+    int,
+    whole(0, 10**15),
+    "Number of an event. The stream begins with the later events that the world still has.",
 ]
 
 #: One object of the match language.

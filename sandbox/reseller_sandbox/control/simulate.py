@@ -66,7 +66,7 @@ class Scheduled(Resource):
 
     @read()
     def list(self) -> ScheduledList:
-        """Return every scheduled action, and the result of those that are done."""
+        """Return every scheduled action, with the result of each action that is done."""
         actions = local_transport(self).world.state.scheduled
         return ScheduledList(scheduled=tuple(scheduled_record(action) for _, action in in_order(actions)))
 
@@ -122,7 +122,7 @@ class SimulatedAction(Operation):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Return the parameters of the action and those of ``Simulate.when``."""
+        """Return the parameters of the action, then the parameters of ``Simulate.when``."""
         planned = (replace(parameter, place="option") for parameter in declared(Simulate.when))
         return *declared(self.body), *planned
 

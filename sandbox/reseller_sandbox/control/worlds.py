@@ -234,14 +234,14 @@ class Snapshots(Keyed[CheckpointRecord]):
     def restore(self, name: SnapshotName, /) -> RewindResult:
         """Go back to a snapshot.
 
-        The clock and the random numbers are those of the snapshot, too.
+        The clock and the random numbers go back, too.
         """
         world = local_transport(self).world
         return rewind_result(world, timeline.restore(world, name))
 
     @write(refusals.UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotList:
-        """Delete a snapshot. Return the other snapshots."""
+        """Delete a snapshot. Return the remaining snapshots."""
         timeline.forget_snapshot(local_transport(self).world, name)
         return self.list()
 
@@ -263,7 +263,7 @@ class Branches(Keyed[CheckpointRecord]):
 
     @write(UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchList:
-        """Delete a branch. Return the other branches."""
+        """Delete a branch. Return the remaining branches."""
         timeline.forget_branch(local_transport(self).world, name)
         return self.list()
 
@@ -419,7 +419,7 @@ class Worlds(Keyed[WorldSummary]):
             state: A fixture to load instead, in YAML or as an object.
             name: The name of the new world.
             now: The initial time of its clock.
-            frozen: Whether its clock stands still.
+            frozen: Whether its clock is frozen.
             assume: Assumptions to change, by name.
             seed: The seed of codes and identifiers. Two worlds with the same seed draw the same ones.
         """
@@ -438,7 +438,7 @@ class Worlds(Keyed[WorldSummary]):
         """Replay a recording into a new world, with its journal to rewind.
 
         The replay runs apart from all worlds. The accounts get new credentials. Below the new world's path
-        prefix, the credentials of the recording work, too. The clock of the new world stands still.
+        prefix, the credentials of the recording work, too. The clock of the new world is frozen.
 
         Args:
             recording: The file, in Base64.
@@ -455,7 +455,7 @@ class Worlds(Keyed[WorldSummary]):
 
     @write(UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
     def remove(self, world: WorldName, /) -> WorldList:
-        """Delete a world with all its data. Return the other worlds."""
+        """Delete a world with all its data. Return the remaining worlds."""
         engine = _unlogged(self).worlds
         engine.find(world).require_present()
         engine.drop(world)
@@ -509,7 +509,7 @@ def _world_list(engine: Engine) -> WorldList:
 def _unlogged(resource: Resource) -> LocalTransport:
     """Return the transport of a resource whose operation changes other worlds.
 
-    The operation is left out of its own world's event log.
+    The event log of the resource's own world does not list the operation.
     """
     transport = local_transport(resource)
     transport.world.leave_unlogged()

@@ -18,7 +18,7 @@ POLICY = f"{SAME_ORIGIN} data:; {NO_FRAMES}"
 
 _FOLDER = Path(__file__).parent / "reader_files"
 
-#: The reader's own files, and those of Swagger UI.
+#: The reader's own files, and the files of Swagger UI.
 _OWN, _OTHERS = ("begin.js", "around.css"), ("swagger-ui-bundle.js", "swagger-ui.css")
 
 

@@ -55,7 +55,7 @@ const present = (where) => (where ? { ...where, at: undefined } : where);
 /**
  * Show an operation's form, with its interfaces below, which follow the values of the form.
  *
- * `abouts` are descriptions by parameter name, which replace those of the declaration.
+ * `abouts` are descriptions by parameter name, which replace the descriptions of the declaration.
  */
 export function sheet(all) {
   const { label, operation, where, asks, abouts = {} } = all;

@@ -44,7 +44,7 @@ class Clock extends View {
         : h("span.quiet", "nothing is due")),
       where.at ? null : h("span.tools",
         action({ label: frozen ? "Run" : "Freeze", operation: frozen ? "clock.run" : "clock.freeze", where,
-          then: () => this.update(this.address), says: (clock) => `The clock ${clock.frozen ? "stands still" : "runs"}.` }),
+          then: () => this.update(this.address), says: (clock) => `The clock ${clock.frozen ? "is frozen" : "runs"}.` }),
         h("button.do", { type: "button", "aria-expanded": String(Boolean(this.open)), onclick: () => this.toggle() }, "Move time")),
       this.open && !where.at ? this.#panel(where) : null,
     );

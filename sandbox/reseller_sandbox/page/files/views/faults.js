@@ -31,7 +31,7 @@ const rules = (faults, where) => h("div.scroll", { key: "rules", tabindex: 0, ro
   h("thead", h("tr", ["Rule", "Applied", "Requests", "When", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
   h("tbody", faults.map((fault) => h("tr", { key: fault.name, "data-row": fault.name, tabindex: -1, class: fault.paused || fault.exhausted ? "dim" : "" },
     h("td", h("b", fault.name), h("small.code", [fault.name !== fault.kind && fault.kind, parametersOf(fault)].filter(Boolean).join(" "))),
-    h("td.num", { title: "applied, of those that matched", "data-label": "applied" }, `${fault.applied} of ${fault.matched}`, h("small", state(fault))),
+    h("td.num", { title: "applied to, of the matching requests", "data-label": "applied" }, `${fault.applied} of ${fault.matched}`, h("small", state(fault))),
     h("td.code", words(fault.match) || "any"),
     h("td.code", words(fault.when)),
     h("td.acts",
