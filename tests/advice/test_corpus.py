@@ -41,7 +41,7 @@ def test_each_rule_has_a_pair_and_a_description() -> None:
 
 @settings(max_examples=tries(20))
 @given(st.integers(1, 30), st.randoms(use_true_random=False), st.data())
-def test_a_list_can_be_read_in_any_order(length: int, chance: Random, data: st.DataObject) -> None:
+def test_pages_of_a_list_can_be_read_in_any_order(length: int, chance: Random, data: st.DataObject) -> None:
     with WORLDS.fork() as world:
         count = -(-len(world.names.list(account="main", limit=1000).names) // length)
         pages = [*range(1, count + 1)] * 2

@@ -88,7 +88,7 @@ def programs() -> Iterator[LogRecord]:
     yield from _served("json")
 
 
-def test_a_line_has_the_request_its_account_its_names_and_its_outcome(text: LogRecord) -> None:
+def test_a_log_line_has_request_account_domains_and_outcome(text: LogRecord) -> None:
     line = text.ask(f"/v3/balance?x={'y' * 500}")
     assert re.fullmatch(
         r"\d\d:\d\d:\d\d  200  GET /v3/balance\?x=y+…  v3\.balance ok \(main\)  \d+\.\d ms", line
@@ -104,7 +104,7 @@ def test_a_line_has_the_request_its_account_its_names_and_its_outcome(text: LogR
         assert f"  {status}  GET /v3/balance  v3.balance fault (main; fault reset)" in line
 
 
-def test_a_line_has_the_message_of_a_refusal_and_no_secret(text: LogRecord, programs: LogRecord) -> None:
+def test_a_log_line_has_the_message_of_a_refusal_and_no_secret(text: LogRecord, programs: LogRecord) -> None:
     message, body = "active.com is already registered.", {"domain": {"domainName": "active.com"}}
     assert f"v3.createDomain name_taken (main; active.com): {message}" in text.ask(CREATE, body)
     assert json.loads(programs.ask(CREATE, body))["message"] == message
@@ -125,7 +125,7 @@ def test_a_line_has_the_message_of_a_refusal_and_no_secret(text: LogRecord, prog
         assert "word-2" not in line
 
 
-def test_a_line_has_the_fault_and_not_the_hidden_refusal(text: LogRecord, programs: LogRecord) -> None:
+def test_a_log_line_has_the_fault_and_not_the_hidden_refusal(text: LogRecord, programs: LogRecord) -> None:
     """The client never learns why its request would have been refused."""
     for logged in (text, programs):
         with logged.fault("error", error="internal_error", when={"phase": "after"}, name="broken"):
@@ -137,7 +137,7 @@ def test_a_line_has_the_fault_and_not_the_hidden_refusal(text: LogRecord, progra
         assert logged is programs or "v3.getDomain internal_error (main; nobodys.com; fault broken)" in line
 
 
-def test_a_line_for_programs_has_the_same_facts_by_name(programs: LogRecord) -> None:
+def test_a_json_log_line_has_the_fields_of_a_text_line(programs: LogRecord) -> None:
     line = json.loads(programs.ask(ACTIVE))
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("at"))
     assert line.pop("duration_ms") > 0
@@ -149,7 +149,7 @@ def test_a_line_for_programs_has_the_same_facts_by_name(programs: LogRecord) -> 
     }
 
 
-def test_reads_of_the_page_have_no_line_for_people(text: LogRecord, programs: LogRecord) -> None:
+def test_reads_of_the_page_are_not_in_the_text_log(text: LogRecord, programs: LogRecord) -> None:
     """They would drown the requests of clients."""
     for method, path, site, shown in (
         ("GET", "/_sandbox/clock", "same-origin", False),

@@ -60,7 +60,7 @@ def test_a_request_is_authenticated_as_main_or_another_account(ask: Ask, sandbox
     assert "main" in done.err
 
 
-def test_a_path_may_have_any_letters(ask: Ask, sandbox: Sandbox) -> None:
+def test_a_path_can_have_any_characters(ask: Ask, sandbox: Sandbox) -> None:
     for name in ("бібліотека.укр", "%D0%B1%D1%96%D0%B1.укр", "a b.com", "a\r\nX-Y: z.com"):
         done = ask("request", "GET", f"/v3/domains/getDomain/{name}")
         assert (done.status, done.err) == (1, "")
@@ -69,7 +69,7 @@ def test_a_path_may_have_any_letters(ask: Ask, sandbox: Sandbox) -> None:
         assert (latest.operation, latest.account) == ("v3.getDomain", "main")
 
 
-def test_a_body_is_a_word_or_a_file_and_an_answer_keeps_its_bytes(ask: Ask, tmp_path: Path) -> None:
+def test_a_body_is_an_argument_or_a_file_and_a_response_keeps_its_bytes(ask: Ask, tmp_path: Path) -> None:
     body = '{"domainNames": ["a.com"]}'
     (tmp_path / "body.json").write_text(body)
     for word in (body, "@body.json"):
@@ -84,9 +84,7 @@ def test_a_body_is_a_word_or_a_file_and_an_answer_keeps_its_bytes(ask: Ask, tmp_
     assert text == plain
 
 
-def test_a_broken_connection_is_reported_in_a_line_after_the_answer_so_far(
-    ask: Ask, sandbox: Sandbox
-) -> None:
+def test_a_broken_connection_is_reported_after_the_partial_response(ask: Ask, sandbox: Sandbox) -> None:
     for kind in ("reset", "close", "truncate", "garbage"):
         with sandbox.faults.add(kind, match={"operation": "v3.balance"}):
             done = ask("request", "GET", "/v3/balance", "--json")

@@ -79,7 +79,7 @@ def test_tables_fit_the_terminal(server: Any) -> None:
 
 
 @pytest.mark.slow
-def test_only_a_terminal_gets_style(server: Any) -> None:
+def test_output_is_styled_only_on_a_terminal(server: Any) -> None:
     assert "\x1b[" in "".join(on_a_terminal(server, "journal", "find"))
     assert "\x1b" not in "".join(on_a_terminal(server, "journal", "find", TERM="dumb"))
     assert "\x1b" not in "".join(on_a_terminal(server, "journal", "get", "r3", NO_COLOR="1"))

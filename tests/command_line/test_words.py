@@ -136,6 +136,10 @@ def test_invalid_arguments_are_rejected_with_one_line(url: str, subtests: pytest
         ("journal find --limit x", "limit must be an integer"),
         ("clock advance -- -P1D", "not '-P1D'"),
         ("ledger --account main find", "--account is an option of find. Write it after find"),
+        (
+            "openapi v3 --url=",
+            "invalid value for '--url': '' must be a URL that begins with http:// or https://",
+        ),
         ("wait --timeout soon", "invalid value for '--timeout'"),
         ("sign GET https://a.test/_worlds/w1/v2.0/domain/zones", "v2.0 requests carry a token"),
         ("history load @/no/such", "/no/such cannot be read: No such file or directory; see"),
@@ -168,7 +172,7 @@ def test_the_help_of_a_command_has_each_parameter_with_its_description(subtests:
         assert option in help_of(*words.split())
 
 
-def test_a_help_lists_each_command_once_with_a_whole_clause(subtests: pytest.Subtests) -> None:
+def test_the_help_lists_each_command_once_with_a_complete_summary(subtests: pytest.Subtests) -> None:
     for words in ([], ["fixture"], ["deploy"], *([name] for name in RESOURCES)):
         with subtests.test(" ".join(words)):
             for columns in (50, 200):

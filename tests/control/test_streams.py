@@ -200,7 +200,7 @@ def test_a_server_sends_a_heartbeat_when_nothing_happens(served: Sandbox, url: s
         assert next(following).id == "r1"
 
 
-def test_a_command_prints_a_line_for_each_record_until_its_interruption(served: Sandbox, url: str) -> None:
+def test_follow_prints_a_line_for_each_record_until_interrupted(served: Sandbox, url: str) -> None:
     served.client().get(BALANCE)
     command = [sys.executable, "-c", MAIN, "journal", "follow", "--since", "r0", "--url", url]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

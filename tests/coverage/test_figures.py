@@ -101,7 +101,7 @@ def test_transitions_events_and_values_of_assumptions_count(sandbox: Sandbox) ->
     assert exercised(sandbox, "assumptions")["v3.ids"].values == ("string", "integer")
 
 
-def test_a_rewind_a_reset_and_a_full_journal_remove_nothing() -> None:
+def test_coverage_survives_a_rewind_a_reset_and_a_full_journal() -> None:
     sandbox = Sandbox(REGISTRY, journal=2)
     client = sandbox.client()
     client.post(RENEW.format("active.com"))
@@ -115,7 +115,7 @@ def test_a_rewind_a_reset_and_a_full_journal_remove_nothing() -> None:
     assert operations == {"v3.renewDomain": 1, "v3.balance": 1, "v3.getDomain": 5}
 
 
-def test_all_worlds_together_cover_the_union(sandbox: Sandbox) -> None:
+def test_coverage_of_all_worlds_is_their_union(sandbox: Sandbox) -> None:
     sandbox.client().get("/v3/domains")
     with sandbox.fork(name="short-lived") as other:
         other.client().get("/v3/balance")

@@ -30,7 +30,7 @@ def test_the_clock_shows_now_and_the_next_due_event_frozen_or_running(
     assert served.clock.frozen
 
 
-def test_an_advance_shows_its_events_first(served: Sandbox, open_page: Open) -> None:
+def test_an_advance_is_previewed_with_its_events(served: Sandbox, open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("button", name="Move time").click()
     forecast = served.clock.advance("P30D", dry_run=True)
@@ -116,7 +116,7 @@ def test_assumptions_are_chosen_written_and_set_by_profile(open_page: Open, serv
     assert served.assumptions["v3.signature.endpoint"] == "url"
 
 
-def test_an_assumption_names_its_requests(open_page: Open, wire: Api) -> None:
+def test_an_assumption_lists_the_requests_that_used_the_assumption(open_page: Open, wire: Api) -> None:
     wire.get("/v3/balance")
     row = open_page("/#/assumptions?show=used").locator("[data-row='v3.signature.endpoint']")
     expect(row.get_by_role("link", name="r1")).to_have_attribute("href", "#/journal/r1")

@@ -112,9 +112,7 @@ def test_a_request_is_forked_rewound_and_made_to_fail(served: Sandbox, wire: Api
     assert [branch.name for branch in served.branches] == ["b1"]
 
 
-def test_events_are_filtered_and_the_filter_has_an_address(
-    served: Sandbox, wire: Api, open_page: Open
-) -> None:
+def test_the_address_has_the_filter_of_the_events(served: Sandbox, wire: Api, open_page: Open) -> None:
     served.simulate.when(after="v3.balance").register("planned.com")
     wire.get("/v3/balance")
     served.clock.advance("P30D")

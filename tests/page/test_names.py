@@ -39,7 +39,7 @@ def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page
         expect(rows).to_have_count(count)
 
 
-def test_a_name_is_shown_with_its_life(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_the_view_of_a_name_shows_its_lifecycle(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
     page = open_page("/#/names/new.com")
     expect(page.get_by_role("img", name="The name is active")).to_be_visible()
@@ -75,7 +75,9 @@ def test_third_parties_act_on_a_name(served: Sandbox, open_page: Open) -> None:
     assert served.names["free.com"].account == "outside"
 
 
-def test_money_is_drawn_and_leads_to_its_requests(open_page: Open, served: Sandbox, wire: Api) -> None:
+def test_the_money_view_draws_balances_and_links_requests(
+    open_page: Open, served: Sandbox, wire: Api
+) -> None:
     served.clock.advance("P2D")
     page = open_page("/#/money?account=main")
     for _ in range(2):

@@ -80,7 +80,7 @@ def _signed_in(sandbox: Sandbox) -> tuple[TestResponse, str]:
     return answer, f"{cookie.key}={cookie.value}"
 
 
-def test_a_session_reads_with_its_cookie_and_changes_with_its_word() -> None:
+def test_a_session_reads_with_the_cookie_and_changes_with_the_header() -> None:
     """Another site can link to the page and do nothing. Signing out deletes the cookie."""
     sandbox = Sandbox("empty", control_token="secret")
     client = sandbox.app.test_client(use_cookies=False)
@@ -114,7 +114,7 @@ def signed(sandbox: Sandbox, **parameters: Any) -> Any:
     return sandbox.app.test_client().post(SIGNATURE, json={**BALANCE, **parameters}).json
 
 
-def test_a_signature_is_correct_by_every_assumption_and_has_no_secret(sandbox: Sandbox) -> None:
+def test_a_signature_follows_every_assumption_and_has_no_secret(sandbox: Sandbox) -> None:
     targets = ("/v3/balance?a=1", "/_worlds/default/v3/balance")
     endpoints = ("any", "url", "path", "path_no_query")
     for endpoint, payload, target in product(endpoints, ("any", "raw", "empty_object"), targets):

@@ -97,7 +97,7 @@ def test_an_operation_in_the_reader_has_an_address(open_page: Open) -> None:
     expect(other.locator("#operations-balance-balance .responses-table").first).to_be_visible()
 
 
-def test_the_reader_without_its_extra_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_without_swagger_ui_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     client = Sandbox("empty").app.test_client()
     for name in ("page.html", "index.html", "%2e%2e%2freader.py", "swagger-ui.js"):
         assert client.get(f"/_sandbox/reader/{name}").status_code == 404
@@ -130,7 +130,7 @@ def assert_nothing_ran(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_no_view_runs_its_contents(open_page: Open, served: Sandbox, wire: Api) -> None:
+def test_no_view_runs_scripts_in_its_data(open_page: Open, served: Sandbox, wire: Api) -> None:
     fill(served, wire)
     requests = [f"journal/{entry.id}" for entry in served.journal.find().requests]
     names = [f"names/one-{number}.com" for number in range(len(CORPUS))]
@@ -144,7 +144,7 @@ def test_no_view_runs_its_contents(open_page: Open, served: Sandbox, wire: Api) 
 
 
 @pytest.mark.slow
-def test_no_view_runs_its_address(open_page: Open) -> None:
+def test_no_view_runs_scripts_in_its_address(open_page: Open) -> None:
     page = open_page("/")
     for text in (quote(text, safe="") for text in CORPUS):
         for view in ("names", "third-parties", "console", "assumptions", "journal"):

@@ -207,7 +207,7 @@ class Clock(Resource):
     ) -> DueEvents:
         """Return the next due events, soonest first.
 
-        Each event is shown as if it came next.
+        Each event is predicted as if it were the next one.
 
         Args:
             limit: Number of events to list.

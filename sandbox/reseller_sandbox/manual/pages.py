@@ -1,4 +1,4 @@
-"""The pages of the manual: Markdown files, in the order in which the first one lists them."""
+"""The pages of the manual: Markdown files in the order of the index page."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from reseller_sandbox.values.text_checks import nearest
 
 FOLDER = Path(__file__).parent
 
-#: The pictures that pages show, by their paths, as pages have names.
+#: The pictures of the pages, by path below the folder of the manual.
 PICTURES: Mapping[str, Path] = {
     path.relative_to(FOLDER).as_posix(): path for path in sorted(FOLDER.glob("pictures/*.webp"))
 }
 
-#: The first page, which lists all others by parts.
+#: The first page, which lists the other pages by parts.
 INDEX = "index"
 
-#: A page in that list, up to its name.
+#: A list item of the index that links to a page.
 LISTED = re.compile(r"^\* \[.+\]\((.+)\.md\)", re.MULTILINE)
 
 
 class UnknownPage(LookupError):
-    """The manual has no such page; the message names the nearest."""
+    """The manual does not have the page. The message suggests a similar name."""
 
 
 class Page:
@@ -35,17 +35,17 @@ class Page:
 
     @cached_property
     def text(self) -> str:
-        """Its file."""
+        """Return the content of the file."""
         return (FOLDER / f"{self.name}.md").read_text("utf-8")
 
     @property
     def title(self) -> str:
-        """Its first heading."""
+        """Return the first heading."""
         return self.text.partition("\n")[0].removeprefix("# ")
 
 
 class Manual:
-    """The parts of the manual by their titles, each with its pages; and all pages by name."""
+    """All pages of the manual: by part in ``parts``, and by name in ``pages``."""
 
     def __init__(self) -> None:
         index = Page(INDEX)
@@ -56,7 +56,7 @@ class Manual:
         self.pages = {page.name: page for pages in self.parts.values() for page in pages}
 
     def page(self, name: str) -> Page:
-        """Return the page of a name, or the first whose name ends so. Raise ``UnknownPage``."""
+        """Return the page of a name or of the last segment of a name. Raise ``UnknownPage``."""
         page_name = name.strip("/").removesuffix(".md") or INDEX
         by_last = {name.rpartition("/")[2]: page for name, page in reversed(self.pages.items())}
         pages = {**by_last, **self.pages}

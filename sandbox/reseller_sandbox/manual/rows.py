@@ -1,4 +1,4 @@
-"""The manual over HTTP: rows of the control interface, as the OpenAPI documents are."""
+"""The rows of the control interface that serve the manual."""
 
 from __future__ import annotations
 

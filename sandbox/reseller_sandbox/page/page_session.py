@@ -23,7 +23,7 @@ class PageSession(Shape):
 
 @extra_row("session", "session", answer=PageSession())
 def show(call: ControlCall) -> dict[str, Any]:
-    """Return the word that the page sends with each change."""
+    """Return the value of the header that the page sends with each change."""
     return _session(call)
 
 

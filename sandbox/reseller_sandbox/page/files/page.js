@@ -32,7 +32,7 @@ async function show() {
   showLink();
   document.body.classList.toggle("past", Boolean(at));
   delete main.dataset.shown;
-  for (const element of shown()) element.letGo();
+  for (const element of shown()) element.discard();
   document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
   await listen(world).catch(() => {}); // the view reports a missing world
   if (mine !== turn) return;

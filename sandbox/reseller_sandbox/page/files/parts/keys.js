@@ -2,7 +2,7 @@
 
 import { notice } from "./notices.js";
 
-const WORDS = "/ searches · j and k move in lists · Enter opens · ← and → move the slider · g and a letter (j, n, t) changes the view";
+const WORDS = "/ searches · j and k move in lists · Enter opens · ← and → move the slider · g and a letter (j, n, h) changes the view";
 
 /** Begin to listen to the keyboard. */
 export function keys() {

@@ -24,7 +24,7 @@ export class View extends HTMLElement {
   }
 
   /** Discard the responses that are under way. */
-  letGo() {
+  discard() {
     this.#turn++;
     this.#left = true;
   }
