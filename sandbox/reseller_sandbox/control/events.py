@@ -18,7 +18,6 @@ from reseller_sandbox.control.results import (
     Setting,
     Since,
     event_record,
-    latest,
     record_of,
     setting_records,
 )
@@ -213,7 +212,7 @@ class Events(Resource):
             and matches(event)
         ]
         state = world.state
-        listed = tuple(_log_record(event, state) for event in latest(matching, limit))
+        listed = tuple(_log_record(event, state) for event in deque(matching, limit))
         dropped = log.dropped + world.journal.dropped
         return EventList(events=listed, matching=len(matching), kept=len(events), dropped=dropped)
 

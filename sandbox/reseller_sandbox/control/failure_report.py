@@ -36,19 +36,13 @@ def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> 
 
 def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterator[str]:
     clock = "frozen" if world.frozen else "running"
+    actions = sandbox.scheduled.list().scheduled
     yield f"clock     {wire(world.now)}, {clock}"
     yield f"seed      {world.seed}"
     for title, lines in (
         ("assumed", [f"{name} = {value}" for name, value in world.assumptions.items()]),
         ("faults", [fault_line(rule) for rule in sandbox.faults.list().faults]),
-        (
-            "scheduled",
-            [
-                scheduled_line(action)
-                for action in sandbox.scheduled.list().scheduled
-                if action.applied is None
-            ],
-        ),
+        ("scheduled", [scheduled_line(action) for action in actions if action.applied is None]),
         ("advice", advice_lines(sandbox)),
     ):
         for number, line in enumerate(lines):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Self, cast
 
 from msgspec.structs import replace
@@ -394,8 +393,6 @@ def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -
         return _record(world, _rule(world, name))
 
 
-def _set(
-    world: World, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] = MappingProxyType({})
-) -> None:
+def _set(world: World, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] | None = None) -> None:
     with world.lock:
-        world.snapshot = replace(world.snapshot, faults=world.snapshot.faults.with_rules(rules, counts))
+        world.snapshot = replace(world.snapshot, faults=world.snapshot.faults.with_rules(rules, counts or {}))

@@ -5,6 +5,7 @@ Secrets are masked.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -22,7 +23,6 @@ from reseller_sandbox.control.results import (
     PerSecond,
     RecordChange,
     Result,
-    latest,
     parse_match,
     record_change,
     record_of,
@@ -235,7 +235,7 @@ class Journal(Keyed[RequestRecord]):
         world = local_transport(self).world
         matching = verify.find(world, parse_match(self, match))
         return RequestList(
-            requests=tuple(map(request_record, latest(matching, limit))),
+            requests=tuple(map(request_record, deque(matching, limit))),
             matching=len(matching),
             kept=len(world.journal),
             dropped=world.journal.dropped,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +11,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import registry_spelling
 from reseller_sandbox.control.resource import Resource, read
-from reseller_sandbox.control.results import Number, Result, latest, record_of
+from reseller_sandbox.control.results import Number, Result, record_of
 from reseller_sandbox.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.registry.ledger import request_of
 from reseller_sandbox.registry.model import LedgerEntry, Purpose
@@ -128,7 +129,7 @@ class Ledger(Resource):
         """
         state = local_transport(self).world.present().state
         matching = _matching_entries(state, filters)
-        listed = latest([entry for entry in matching if before is None or entry.id < before], limit)
+        listed = deque((entry for entry in matching if before is None or entry.id < before), limit)
         orders = {entry.order for entry in listed}
         return MovementList(
             entries=tuple(movement(entry, state) for entry in listed),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
@@ -209,11 +209,6 @@ class Keyed(Resource, Generic[T]):
         except KeyError:
             return False
         return True
-
-
-def latest(records: Sequence[T], limit: int) -> Sequence[T]:
-    """Return the last ``limit`` items of ``records``."""
-    return records[max(len(records) - limit, 0) :]
 
 
 def page(records: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int | None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
+from typing import Annotated, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -30,9 +30,11 @@ from reseller_sandbox.registry.stepwise import in_order
 from reseller_sandbox.values.kinds import TEXT, When, either
 from reseller_sandbox.values.matching import MATCH, Matching
 from reseller_sandbox.values.parameters import Parameter, declared, documented_parameters
+from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.redact import masked
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 #: Descriptions of the first parameters of actions.
 _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account's name, or its client id."}
@@ -83,26 +85,24 @@ class Scheduled(Resource):
             draft.remove(action)
             return action
 
-        outcome = local_transport(self).world.transact("scheduled.remove", work, operation="scheduled.remove")
-        if outcome.refused is not None:
-            raise outcome.refused
-        assert outcome.result is not None
-        return scheduled_record(outcome.result)
+        return scheduled_record(_transact(local_transport(self).world, "scheduled.remove", work))
+
+
+def _transact(world: World, operation: str, work: Callable[[Draft], T]) -> T:
+    """Return the result of ``work`` after its commit. Raise ``Refused``."""
+    outcome = world.transact(operation, work, operation=operation)
+    if outcome.refused is not None:
+        raise outcome.refused
+    return cast(T, outcome.result)
 
 
 def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
     """Return a scheduled action as a result."""
-    values, parameters = dict(scheduled.given), declared(third_parties.ACTIONS[scheduled.action])
+    operation: Operation = getattr(Simulate, scheduled.action).operation
     return record_of(
         ScheduledRecord,
         scheduled,
-        given=masked(
-            {
-                parameter.name: parameter.kind.write(values[parameter.name])
-                for parameter in parameters
-                if parameter.name in values
-            }
-        ),
+        given=masked(operation.dump(dict(scheduled.given))),
         after=MATCH.write(scheduled.after) if scheduled.after is not None else None,
     )
 
@@ -147,14 +147,10 @@ class SimulatedAction(Operation):
             return scheduled_actions.make(draft, self.name, parameters, at=at, after=match_after)
 
         with world.lock, world.acting(self.id) as log:
-            outcome = world.transact(self.id, work, operation=self.id)
-            if outcome.refused is not None:
-                raise outcome.refused
-            result = outcome.result
+            result = _transact(world, self.id, work)
             if isinstance(result, ScheduledAction):
                 log.effect["scheduled"] = result.id
                 return SimulationResult(now=world.now(), events=(), scheduled=scheduled_record(result))
-            assert result is not None
             log.registry_event = result
             return SimulationResult(
                 now=world.now(), events=(event_record(world.state, result),), scheduled=None
