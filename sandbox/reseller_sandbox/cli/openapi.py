@@ -16,7 +16,7 @@ from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.settings import DEFAULT_URL, BadSetting, Settings, read_url
 from reseller_sandbox.web.openapi import describe
 
-#: The settings that a document depends on.
+#: The world_settings that a document depends on.
 _DOCUMENT_SETTINGS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
 
 
@@ -34,14 +34,14 @@ def _url(_context: click.Context, _parameter: click.Parameter, value: str) -> st
 @click.option(
     "--url", default=DEFAULT_URL, show_default=True, callback=_url, help="URL of the service in the document."
 )
-def openapi(interface: str, output: str | None, form: str | None, url: str, given: dict[str, Any]) -> None:
+def openapi(interface: str, output: str | None, form: str | None, url: str, settings: dict[str, Any]) -> None:
     """Print the OpenAPI document of an interface, to generate clients from it."""
     try:
-        settings = Settings(**given)
-        worlds = open_worlds(settings, frozen=True)
+        world_settings = Settings(**settings)
+        worlds = open_worlds(world_settings, frozen=True)
     except BadSetting as problem:
         give_up(str(problem))
-    interfaces = {mount.interface.name: mount.interface for mount in mounts(worlds, settings)}
+    interfaces = {mount.interface.name: mount.interface for mount in mounts(worlds, world_settings)}
     document = describe(interfaces[interface], worlds.default.assumptions, url)
     if form == "yaml" or (form is None and (output or "").endswith((".yaml", ".yml"))):
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)

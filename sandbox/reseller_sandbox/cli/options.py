@@ -71,7 +71,7 @@ class Options:
 
 
 class Configured(Command):
-    """Command that takes all settings, or those ``named``. Its function gets them as ``given``."""
+    """Command that takes all settings, or those ``named``. Its function gets them as ``settings``."""
 
     def __init__(self, *args: Any, named: tuple[str, ...] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -87,7 +87,7 @@ class Configured(Command):
 
     def invoke(self, ctx: Context) -> Any:
         """Run the command with the settings from the command line, the environment and a file."""
-        ctx.params["given"] = self._options.read(ctx.params)
+        ctx.params["settings"] = self._options.read(ctx.params)
         return super().invoke(ctx)
 
 

@@ -58,19 +58,25 @@ _UTF8 = _require(r"[^\ud800-\udfff]*", "UTF-8")
 @click.option("--account", default="main", show_default=True, help="Account that sends the request.")
 @click.option("--curl", "full", is_flag=True, help="Print the full curl command, not only its options.")
 def sign(
-    method: str, path: str, data: str, account: str, full: bool, server: HttpTransport, given: dict[str, Any]
+    method: str,
+    path: str,
+    data: str,
+    account: str,
+    full: bool,
+    server: HttpTransport,
+    settings: dict[str, Any],
 ) -> None:
     """Print the signature of a v3 request as curl options, or the command with --curl.
 
     PATH begins with a slash and includes the query. You can also give a full URL. The secret is that of the
     server's account. If no server answers, or with --fixture, the secret comes from the fixture.
     """
-    prefix = given.get("header_prefix", Settings.header_prefix)
+    prefix = settings.get("header_prefix", Settings.header_prefix)
     target = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
     if _V2.match(target):
         raise click.UsageError("v2.0 requests carry a token and no signature. Use reseller-sandbox request")
     body = _body(data)
-    credentials = _credentials(server, account, str(given.get("fixture", Settings.fixture)))
+    credentials = _credentials(server, account, str(settings.get("fixture", Settings.fixture)))
     authority = server.authority if target.startswith("https:") else None
     if full:
         say(curl(credentials, method.upper(), target, body, prefix, authority))
@@ -93,14 +99,14 @@ def request(
     with_head: bool,
     as_received: bool,
     server: HttpTransport,
-    given: dict[str, Any],
+    settings: dict[str, Any],
 ) -> None:
     """Send a request as an account, signed (v3) or with its token (v2.0), and print the response.
 
     BODY is the body of the request, or @FILE to read the body from a file. The exit status is 1 if the status
     of the response is 400 or more.
     """
-    prefix = given.get("header_prefix", Settings.header_prefix)
+    prefix = settings.get("header_prefix", Settings.header_prefix)
     with calling(server):
         answer = _send(server, method, path, _body(body), account, prefix)
     if with_head:

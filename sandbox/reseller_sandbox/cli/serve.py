@@ -14,18 +14,18 @@ from reseller_sandbox.settings import BadSetting, ServerSettings
 
 
 @click.command(cls=Configured)
-def serve(given: dict[str, Any]) -> None:
+def serve(settings: dict[str, Any]) -> None:
     """Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed.
 
     You can also set each option as an environment variable, or as a key of [tool.reseller_sandbox] in a
     pyproject.toml.
     """
-    _run(given)
+    _run(settings)
 
 
 @click.command("open", cls=Configured)
 @click.argument("file", type=click.Path(path_type=Path))
-def recording_open(file: Path, given: dict[str, Any]) -> None:
+def recording_open(file: Path, settings: dict[str, Any]) -> None:
     """Serve the world at the end of the recording FILE, with its journal to step through and to rewind.
 
     The clock is frozen unless you give --no-frozen. You can use all settings of serve.
@@ -35,9 +35,9 @@ def recording_open(file: Path, given: dict[str, Any]) -> None:
     replay = load_replay(file)
     if replay.difference is not None:
         click.echo(f"{PROGRAM}: the replay differs from the recording: {replay.difference}", err=True)
-    if given.get("frozen") is False:
+    if settings.get("frozen") is False:
         replay.sandbox.world.run()
-    _run({**replay.settings, **given}, replay.sandbox.engine.kept(), str(file))
+    _run({**replay.settings, **settings}, replay.sandbox.engine.kept(), str(file))
 
 
 def _run(settings: dict[str, Any], *worlds: Any) -> None:

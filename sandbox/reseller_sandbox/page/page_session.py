@@ -21,14 +21,12 @@ class PageSession(Shape):
     )
 
 
-@extra_row("session", "session", answer=PageSession())
-def show(call: ControlCall) -> dict[str, Any]:
-    """Return the value of the header that the page sends with each change."""
-    return _session(call)
-
-
 def _session(call: ControlCall) -> dict[str, Any]:
+    """Return the value of the header that the page sends with each change."""
     return {"change": call.control.gate.page_word}
+
+
+show = extra_row("session", "session", answer=PageSession())(_session)
 
 
 @extra_row("session.begin", "session", method="POST", answer=PageSession())
