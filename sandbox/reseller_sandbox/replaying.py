@@ -300,7 +300,7 @@ class _Replaying(Generic[S]):
     def _call(self, step: CallStep) -> None:
         world = self._world
         if step.call.startswith("clock.") or step.past:
-            with world.acting(step.call, **step.given):
+            with world.acting(step.call, **step.parameters):
                 if _moves(step):
                     world.travel(to(lambda now: max(now, step.at)))
             return
@@ -309,7 +309,7 @@ class _Replaying(Generic[S]):
             self._note(step.number, step.call, "call", "was carried out", "unknown call")
             return
         try:
-            self.sandbox.transport.carry_out(operation, step.given)
+            self.sandbox.transport.carry_out(operation, step.parameters)
         except Refused as refused:
             self._note(step.number, step.call, "call", "was carried out", f"was refused: {refused.message}")
 

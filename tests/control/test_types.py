@@ -32,7 +32,7 @@ def test_results_have_types(sandbox: Sandbox) -> None:
     assert_type(sandbox.simulate.register("wanted.com", years=2).events[0].event, str)
     scheduled = sandbox.simulate.when("P3D").adjust_balance("main", to=0).scheduled
     assert scheduled is not None
-    assert_type(sandbox.scheduled.remove(scheduled.id).given, Mapping[str, Any])
+    assert_type(sandbox.scheduled.remove(scheduled.id).parameters, Mapping[str, Any])
     assert_type(sandbox.snapshots.add("here").now, datetime)
     assert_type(next(iter(sandbox.worlds)).name, str)
     with sandbox.fork() as fork:

@@ -159,7 +159,7 @@ def test_the_steps_and_the_request_of_a_gap_exercise_its_item(subtests: pytest.S
 def take(sandbox: Sandbox, step: Any) -> None:
     """Call the method of a step."""
     resource, _, verb = step.call.partition(".")
-    method, given = getattr(getattr(sandbox, resource), verb), dict(step.given)
+    method, given = getattr(getattr(sandbox, resource), verb), dict(step.parameters)
     parameters = inspect.signature(method).parameters.values()
     first = [given.pop(one.name) for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY]
     method(*first, **given)

@@ -52,7 +52,7 @@ def test_each_amount_of_a_third_party_action_has_six_fraction_digits(subtests, s
             assert answer.status_code == 400
             [name] = [name for name, value in arguments.items() if value == FINER]
             assert f"{name} {TOO_FINE}" in answer.get_json()["message"]
-            scheduled = f"scheduled: {{1: {{action: {action}, at: +1d, given: {arguments}}}}}"
+            scheduled = f"scheduled: {{1: {{action: {action}, at: +1d, parameters: {arguments}}}}}"
             with pytest.raises(Refused, match=TOO_FINE):
                 sandbox.load(WORLD.format("1.00") + scheduled)
 

@@ -142,7 +142,7 @@ def test_an_action_with_a_time_or_a_request_is_scheduled(open_page: Open, served
     scheduled = page.get_by_role("listitem").filter(has_text="#1")
     expect(scheduled).to_contain_text("free.com")
     (made,) = served.scheduled.list().scheduled
-    assert (made.action, str(made.given["domain"])) == ("register", "free.com")
+    assert (made.action, str(made.parameters["domain"])) == ("register", "free.com")
     press(scheduled, "Cancel")
     expect(scheduled).to_have_count(0)
     page.get_by_label("When").select_option("after")

@@ -202,7 +202,7 @@ def test_lines_in_the_wrong_place_are_refused() -> None:
     count = len(LINES)
     cases: list[tuple[list[Any], str]] = [
         ([], "line 1: this is no recording: it does not begin with the format's version"),
-        ([{"recording": 2}], "line 1: it is of version 2 of the format; this program reads 1"),
+        ([{"recording": 9}], "line 1: it is of version 9 of the format; this program reads 2"),
         ([{**LINES[0], "more": 1}, *LINES[1:]], "line 1: .*unknown field `more`"),
         ([LINES[0], *LINES[2:]], "line 2: the first step must be a stand"),
         (LINES[:-1], f"line {count - 1}: the end must be the last step"),

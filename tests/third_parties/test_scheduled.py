@@ -36,7 +36,7 @@ def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbo
     assert made["scheduled"] == {
         "id": 1,
         "action": "register",
-        "given": {"domain": "wanted.com", "auth_code": "***"},
+        "parameters": {"domain": "wanted.com", "auth_code": "***"},
         "at": "2026-03-04T12:00:00Z",
         "after": None,
         "applied": None,

@@ -83,7 +83,7 @@ def test_records_within_records_are_shown_without_their_secrets(
     assert created["contacts"]["before"] is None
     assert created["contacts"]["after"].keys() == {"registrant", "admin", "tech", "billing"}
     [(_, planned)] = changes(difference, "scheduled").values()
-    assert planned["given"]["after"] == {"domain": "wanted.com", "auth_code": "***"}
+    assert planned["parameters"]["after"] == {"domain": "wanted.com", "auth_code": "***"}
 
 
 def test_secrets_are_masked_in_the_path_of_a_request(sandbox: Sandbox, main: Api) -> None:

@@ -35,9 +35,9 @@ def test_events_of_all_kinds_have_their_cause_and_effect(sandbox: Sandbox) -> No
         (3, "scheduled", "register", 2),
         (4, "control", "clock.advance", None),
     ]
-    assert found(sandbox)[0].given["auth_code"] == "***"
+    assert found(sandbox)[0].parameters["auth_code"] == "***"
     (advance,) = found(sandbox, name="clock.advance")
-    assert advance.given == {"by": "P250D"}
+    assert advance.parameters == {"by": "P250D"}
     (clock,) = advance.changed
     assert (clock.name, clock.before) == ("clock.now", "2026-03-01T12:00:00Z")
     assert clock.after == "2026-11-06T12:00:00Z"
@@ -123,7 +123,7 @@ def test_a_fork_has_its_own_events(sandbox: Sandbox) -> None:
     with sandbox.fork(now="2026-09-01T00:00:00Z") as fork:
         *before, forked = found(fork)
         assert (forked.kind, forked.name) == ("control", "worlds.fork")
-        assert forked.given == {"world": "default", "point": "now"}
+        assert forked.parameters == {"world": "default", "point": "now"}
         assert {event.kind for event in before} == {"time"}
     assert [name for _, kind, name, _ in rows(sandbox) if kind == "control"] == ["clock.advance"]
 

@@ -57,7 +57,7 @@ class LogRecord(Result, frozen=True, kw_only=True):
 
     ``number`` is its place among all events. ``cause`` is the number of the event that caused it: the control
     call that moved the clock, or the request that a scheduled action waited for. ``name`` is the operation of
-    a request or a control call, or the kind of the event. ``given`` holds the parameters of a control call,
+    a request or a control call, or the kind of the event. ``parameters`` are those of a control call,
     ``changed`` the settings that it changed. ``registry_event`` is the event in the registry, ``effect`` any
     other result. For a request, ``effect`` has its journal id and its outcome.
     """
@@ -68,7 +68,7 @@ class LogRecord(Result, frozen=True, kw_only=True):
     name: str
     cause: int | None
     registry_event: RegistryEventRecord | None
-    given: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     changed: tuple[Setting, ...]
     effect: Mapping[str, Any]
 
@@ -81,7 +81,7 @@ class LogRecord(Result, frozen=True, kw_only=True):
     def line(self) -> str:
         """Return the event in one line for a terminal."""
         about = f" {self.registry_event.subject}" if self.registry_event is not None else ""
-        facts = ", ".join(f"{name}={value}" for name, value in {**self.given, **self.effect}.items())
+        facts = ", ".join(f"{name}={value}" for name, value in {**self.parameters, **self.effect}.items())
         return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (
             f": {facts}" if facts else ""
         )
@@ -303,7 +303,7 @@ def _log_record(event: Event, state: State) -> LogRecord:
         LogRecord,
         event,
         registry_event=event.registry_event and event_record(state, event.registry_event),
-        given=redact.masked(redact.plain(event.given)),
+        parameters=redact.masked(redact.plain(event.parameters)),
         changed=setting_records(event.changed),
         effect=redact.plain(event.effect),
     )

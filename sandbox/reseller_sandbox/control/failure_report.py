@@ -85,7 +85,9 @@ def fault_line(fault: FaultRecord) -> str:
 
 
 def scheduled_line(scheduled: ScheduledRecord) -> str:
-    parameters = " ".join(str(value) for value in scheduled.given.values() if isinstance(value, str | int))
+    parameters = " ".join(
+        str(value) for value in scheduled.parameters.values() if isinstance(value, str | int)
+    )
     if scheduled.at is not None:
         when = f"at {wire(scheduled.at)}"
     else:

@@ -50,7 +50,7 @@ class ScheduledRecord(Result, frozen=True, kw_only=True):
 
     id: int
     action: str
-    given: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     at: datetime | None
     after: Mapping[str, Any] | None
     applied: datetime | None
@@ -102,7 +102,7 @@ def scheduled_record(scheduled: ScheduledAction) -> ScheduledRecord:
     return record_of(
         ScheduledRecord,
         scheduled,
-        given=masked(operation.dump(dict(scheduled.given))),
+        parameters=masked(operation.dump(dict(scheduled.parameters))),
         after=MATCH.write(scheduled.after) if scheduled.after is not None else None,
     )
 

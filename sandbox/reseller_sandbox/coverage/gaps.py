@@ -161,7 +161,7 @@ def _event_gap(gap: Gap) -> Gap:
     row = next(row for row in TIMED if event_name(row) == gap.item)
     until = {"domain": NAME, "event": row.event}
     retries = (DAILY,) if row.tried_again else ()
-    advance = Step(call="clock.advance", given={"until": until})
+    advance = Step(call="clock.advance", parameters={"until": until})
     how = f"Keep a name at the stage {row.stage} until the end of this period: {row.period.words}."
     return replace(gap, how=how, needs=(*retries, *name_at(row.stage, autorenew=row.years > 0), advance))
 
@@ -178,7 +178,9 @@ def _fault_gap(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
 
 
 def _fault(kind: str, operation: ApiOperation, parameters: Mapping[str, Any]) -> Step:
-    return Step(call="faults.add", given={"kind": kind, "match": {"operation": operation.id}, **parameters})
+    return Step(
+        call="faults.add", parameters={"kind": kind, "match": {"operation": operation.id}, **parameters}
+    )
 
 
 def _transition_gap(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:

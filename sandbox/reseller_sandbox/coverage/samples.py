@@ -20,7 +20,7 @@ class Step(Struct, frozen=True, kw_only=True):
     """A call to make first: its operation, such as ``names.add``, and its parameters."""
 
     call: str
-    given: Mapping[str, Any]
+    parameters: Mapping[str, Any]
 
 
 class Sample(Struct, frozen=True, kw_only=True):
@@ -58,19 +58,19 @@ def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tup
     At the stage ``arriving``, the name is on its way to ``main``.
     """
     if stage == Stage.ARRIVING:
-        transfer = Step(call="transfers.add", given={"domain": NAME, "to": "main"})
+        transfer = Step(call="transfers.add", parameters={"domain": NAME, "to": "main"})
         return *name_at(Stage.ACTIVE, "outside"), transfer
     parameters: dict[str, Any] = {"name": NAME, "account": holder, "stage": str(stage), "auth_code": CODE}
     if autorenew:
         parameters["autorenew"] = True
     if stage == Stage.ACTIVE:
         parameters["expires"] = EXPIRES
-    added = Step(call="names.add", given=parameters)
+    added = Step(call="names.add", parameters=parameters)
     return (SLOW, added) if stage in (Stage.REQUESTED, Stage.PROCESSING) else (added,)
 
 
 #: The call after which a name stays at stages that otherwise take no time.
-SLOW = Step(call="assumptions.set", given={"assume": {"v2.order_processing": 3600}})
+SLOW = Step(call="assumptions.set", parameters={"assume": {"v2.order_processing": 3600}})
 
 #: The call after which a failed renewal is tried again.
-DAILY = Step(call="assumptions.set", given={"assume": {"lifecycle.autorenew.tries": "daily"}})
+DAILY = Step(call="assumptions.set", parameters={"assume": {"lifecycle.autorenew.tries": "daily"}})

@@ -51,7 +51,7 @@ from reseller_sandbox.worlds.snapshot import changes
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
 #: The version of the format. Increase it if the meaning of a file changes.
-VERSION = 5
+VERSION = 6
 
 #: The maximum number of objects written in one call, because no other thread runs meanwhile.
 PIECE = 1000

@@ -32,7 +32,7 @@ from reseller_sandbox.values.kinds import INSTANT, Kind
 from reseller_sandbox.values.parameters import defaults, field_names
 
 #: The version of the format. Increase it if the meaning of a line changes.
-VERSION = 1
+VERSION = 2
 
 #: The maximum size of an unpacked recording in bytes.
 MOST = 1 << 28

@@ -79,12 +79,12 @@ class Masking:
             self._own.update(redact.secrets_in(redact.read(entry.answer)))
         self._own -= self._foreign
 
-    def call(self, given: Mapping[str, Any], state: Callable[[], State]) -> dict[str, Any]:
+    def call(self, parameters: Mapping[str, Any], state: Callable[[], State]) -> dict[str, Any]:
         """Return the arguments of a control call.
 
         ``state`` returns the state after the call.
         """
-        secrets = set(redact.secrets_in(given, keys=True)) - self._foreign
+        secrets = set(redact.secrets_in(parameters, keys=True)) - self._foreign
         if secrets - self._own:
             self._own.update(set(_credentials(state())) | set(held_in(state())))
             self._own.update(secret for secret in secrets if _is_like_any(secret, self._own))
@@ -93,7 +93,7 @@ class Masking:
             self._foreign.update(redact.texts(secret))
             return UNLIKE
 
-        made: dict[str, Any] = redact.masked(given, own=self._own, instead=unlike)
+        made: dict[str, Any] = redact.masked(parameters, own=self._own, instead=unlike)
         return made
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:

@@ -135,7 +135,7 @@ class CallStep(_Step, frozen=True, kw_only=True):
     """
 
     call: str
-    given: dict[str, Any]
+    parameters: dict[str, Any]
     past: bool = False
 
 

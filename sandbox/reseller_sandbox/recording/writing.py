@@ -172,14 +172,14 @@ class Past(Struct, frozen=True):
             )
         moved = {name: after for name, _, after in event.changed if name == "clock.now"}
         at = moved.get("clock.now", event.at) if event.name.startswith("clock.") else event.at
-        given = {**event.given, **(self._opened(event) if event.name == "accounts.add" else {})}
+        parameters = {**event.parameters, **(self._opened(event) if event.name == "accounts.add" else {})}
         return CallStep(
             number=event.number,
             at=at,
             call=event.name,
-            given=self.masking.call(given, lambda: self._state_after(event))
+            parameters=self.masking.call(parameters, lambda: self._state_after(event))
             if event.name.startswith(_LOOKING)
-            else given,
+            else parameters,
             past=event.name in PAST,
         )
 
@@ -188,7 +188,7 @@ class Past(Struct, frozen=True):
 
         They can differ from the requested ones if another world had those.
         """
-        name = event.given.get("name", event.given.get("account"))
+        name = event.parameters.get("name", event.parameters.get("account"))
         made = account_named(self._state_after(event), name)
         return {} if made is None else {"key": made.key, "secret": made.secret, "token": made.token}
 

@@ -336,13 +336,13 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
 class ScheduledAction(Struct, frozen=True, kw_only=True):
     """An action of a third party ``at`` an instant or ``after`` a request.
 
-    ``given`` holds the action's arguments as sorted pairs. ``applied`` is the instant at which the sandbox
-    carried the action out or refused it. ``refused`` is the message of that refusal.
+    ``parameters`` are sorted pairs. ``applied`` is the instant at which the sandbox carried the action out or
+    refused it. ``refused`` is the message of that refusal.
     """
 
     id: int
     action: str
-    given: tuple[tuple[str, Any], ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
     at: datetime | None = None
     after: Match | None = None
     applied: datetime | None = None

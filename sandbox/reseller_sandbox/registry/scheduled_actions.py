@@ -40,7 +40,7 @@ def make(
     _require_hope(draft, action, arguments)
     after = None if after is None else awaited(after)
     scheduled = ScheduledAction(
-        id=draft.next("scheduled"), action=action, given=tuple(sorted(arguments.items())), after=after
+        id=draft.next("scheduled"), action=action, parameters=tuple(sorted(arguments.items())), after=after
     )
     if at is not None:
         scheduled = replace(scheduled, at=_ahead(draft, at))
@@ -70,7 +70,7 @@ def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
     refused = ""
     try:
         events = draft.attempt(
-            lambda inner: third_parties.ACTIONS[scheduled.action](inner, **dict(scheduled.given))
+            lambda inner: third_parties.ACTIONS[scheduled.action](inner, **dict(scheduled.parameters))
         )
     except Refused as problem:
         refused = str(problem)
@@ -83,8 +83,8 @@ def apply(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
 
 def subject(scheduled: ScheduledAction) -> str:
     """Return the domain, zone or account of a scheduled action."""
-    given = dict(scheduled.given)
-    return str(next(given[name] for name in _SUBJECTS if name in given))
+    parameters = dict(scheduled.parameters)
+    return str(next(parameters[name] for name in _SUBJECTS if name in parameters))
 
 
 #: The conditions of a match on the result of a request.

@@ -49,8 +49,8 @@ def _operation(step: Step) -> Operation:
 def _placed(step: Step, *places: str) -> tuple[list[Any], dict[str, Any]]:
     """Return the parameters at the given places by position, and the others by name."""
     placed = [parameter.name for parameter in _operation(step).parameters if parameter.place in places]
-    by_place = [step.given[name] for name in placed if name in step.given]
-    return by_place, {name: value for name, value in step.given.items() if name not in placed}
+    by_place = [step.parameters[name] for name in placed if name in step.parameters]
+    return by_place, {name: value for name, value in step.parameters.items() if name not in placed}
 
 
 def _called(step: Step) -> str:

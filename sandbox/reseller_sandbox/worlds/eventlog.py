@@ -35,8 +35,8 @@ class Event(Struct, frozen=True, kw_only=True):
 
     ``number`` is its place in the sequence of the world. ``cause`` is the number of its cause: the control
     call that moved the clock, or the request that triggered a scheduled action. It is None for an event that
-    a running clock made due. ``name`` is the operation or the kind of event. ``given`` holds the arguments of
-    a control call. ``changed`` holds the changed settings (name, before, after), and ``effect`` any other
+    a running clock made due. ``name`` is the operation or the kind of event. ``parameters`` are those of a
+    control call. ``changed`` holds the changed settings (name, before, after), and ``effect`` any other
     results.
     """
 
@@ -46,7 +46,7 @@ class Event(Struct, frozen=True, kw_only=True):
     name: str
     cause: int | None = None
     registry_event: RegistryEvent | None = None
-    given: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     changed: Sequence[tuple[str, Any, Any]] = ()
     effect: Mapping[str, Any] = field(default_factory=dict)
 
@@ -123,7 +123,7 @@ class LoggedAction(Struct):
     """
 
     name: str
-    given: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     number: int | None = None
     registry_event: RegistryEvent | None = None
     effect: dict[str, Any] = field(default_factory=dict)

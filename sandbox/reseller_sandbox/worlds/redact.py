@@ -163,7 +163,7 @@ def plain(value: Any) -> Any:
 
 
 def _field(name: str, value: Any) -> Any:
-    if name == "given" and value is not None:  # the arguments of a scheduled action, as pairs
+    if name == "parameters" and value is not None:  # the arguments of a scheduled action, as pairs
         return {key: _field(key, inner) for key, inner in value}
     return MASK if value and is_secret(name) else plain(value)
 
@@ -171,7 +171,7 @@ def _field(name: str, value: Any) -> Any:
 def secrets_of(record: Any) -> Iterator[str]:
     """Yield the secrets of a record, also in the arguments of a scheduled action."""
     if is_record(record):
-        arguments = record.given if isinstance(record, ScheduledAction) else ()
+        arguments = record.parameters if isinstance(record, ScheduledAction) else ()
         held = ((name, getattr(record, name)) for name in field_names(record))
         yield from (value for name, value in (*held, *arguments) if is_secret(name))
 

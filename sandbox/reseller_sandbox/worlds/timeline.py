@@ -109,7 +109,7 @@ def begin_again(world: World, origin: Snapshot) -> Checkpoint:
     with world.lock:
         left = _leave(world)
         if world.action is not None:
-            world.action.given = {}  # because it is a whole fixture, with its secrets
+            world.action.parameters = {}  # because it is a whole fixture, with its secrets
         world.origin = replace(origin, log=EventLog(world.limits.max_events, line=world.left))
         world.snapshot = lived_again(world.origin)
         world.journal.clear()

@@ -289,16 +289,16 @@ class World:
             self.feed.put(self._snapshot.log.since(earlier))
 
     @contextmanager
-    def acting(self, name: str, /, **given: Any) -> Iterator[LoggedAction]:
+    def acting(self, name: str, /, **parameters: Any) -> Iterator[LoggedAction]:
         """Log a control call and its effects when the block ends, unless it is refused.
 
-        ``name`` is its operation and ``given`` holds its arguments as JSON. A control call inside the block
-        is part of this one.
+        ``name`` is its operation and ``parameters`` are JSON. A control call inside the block is part of this
+        one.
         """
         if self.action is not None:
             yield self.action
             return
-        action, before = LoggedAction(name, given), self._followed()
+        action, before = LoggedAction(name, parameters), self._followed()
         self._doing.action = action
         try:
             yield action
@@ -308,10 +308,10 @@ class World:
             with self.lock:
                 self._note(action, before)
 
-    def note(self, name: str, given: Mapping[str, Any]) -> None:
+    def note(self, name: str, parameters: Mapping[str, Any]) -> None:
         """Log the control call that created the world."""
         with self.lock:
-            self._note(LoggedAction(name, given), self._snapshot)
+            self._note(LoggedAction(name, parameters), self._snapshot)
 
     def _note(self, action: LoggedAction, before: Snapshot) -> None:
         snapshot = self._snapshot
@@ -321,7 +321,7 @@ class World:
             at=min(before.clock.now(), snapshot.clock.instant),
             kind="control",
             name=action.name,
-            given=action.given,
+            parameters=action.parameters,
             changed=tuple(changed_settings(before, snapshot)),
             registry_event=action.registry_event,
             effect=action.effect,

@@ -84,10 +84,10 @@ function timeline(address, events, due, now) {
   return h("section", h("h2.minor", "Past and due events"), h("ol.timeline", rows));
 }
 
-function was(address, { name: event, effect, registry_event, given }) {
+function was(address, { name: event, effect, registry_event, parameters }) {
   const { request, outcome, account } = effect;
   if (request) return h("span", h("a", { href: beside(address, "journal", request) }, h("span.id", request), " ", event), " ",
     h("span.quiet", account ?? ""), outcome !== "ok" && h("span.bad", ` ${outcome}`));
   return h("span", h("b", registry_event?.event ?? event), registry_event && Number(registry_event.charged) ? ` ${money(registry_event.charged)}` : "",
-    registry_event?.note && h("small", ` ${registry_event.note}`), !registry_event && Object.keys(given).length > 0 && h("small", ` ${brief(given)}`));
+    registry_event?.note && h("small", ` ${registry_event.note}`), !registry_event && Object.keys(parameters).length > 0 && h("small", ` ${brief(parameters)}`));
 }

@@ -153,9 +153,9 @@ function request(address, line) {
       line.refused && h("small", line.refused)));
 }
 
-function other(address, { number, at, kind, name, registry_event, given, effect }) {
+function other(address, { number, at, kind, name, registry_event, parameters, effect }) {
   const { subject, account, charged, note, order } = registry_event ?? {};
-  const details = Object.entries({ ...given, ...(registry_event ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+  const details = Object.entries({ ...parameters, ...(registry_event ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
   const about = [h("span.id", "·"), h("time", { datetime: at }, instant(at)), h("span.status", kind === "control" ? "›_" : kind === "time" ? "◷" : "◇"),
     h("span.operation", registry_event?.event ?? name), h("span.about", subject ?? details), h("span.who", account ?? ""),
     h("span.outcome", { class: "quiet" }, kind), h("span.money", money(charged)), note && h("small", note)];

@@ -84,7 +84,7 @@ function transfer(record, where, act) {
 }
 
 const scheduledLine = (one, where) => h("li.line", { key: one.id },
-  h("span.id", `#${one.id}`), h("b", words(one.action)), h("span.code", Object.values(one.given).map(brief).join(" ")),
+  h("span.id", `#${one.id}`), h("b", words(one.action)), h("span.code", Object.values(one.parameters).map(brief).join(" ")),
   h("span.quiet", one.applied ? `applied ${instant(one.applied)}` : one.at ? `at ${instant(one.at)}` : `after ${brief(one.after?.operation ?? one.after)}`),
   one.refused && h("span.tag", { "data-sort": "bad" }, one.refused),
   action({ label: one.applied ? "Forget" : "Cancel", operation: "scheduled.remove", args: { scheduled: one.id }, where, tone: "danger" }));
