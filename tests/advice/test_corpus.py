@@ -50,5 +50,5 @@ def test_pages_of_a_list_can_be_read_in_any_order(length: int, chance: Random, d
         for page in pages:
             if page != missing:
                 world.client().get(f"{DOMAINS}?perPage={length}&page={page}")
-        found = [one.rule for one in world.advice.list().findings]
+        found = [finding.rule for finding in world.advice.list().findings]
         assert found == (["pages_not_followed"] if missing else [])

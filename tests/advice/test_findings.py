@@ -21,7 +21,7 @@ def client(sandbox: Sandbox) -> Iterator[Client]:
 def findings_of(client: Client) -> list[str]:
     """Return the rule, the amount and the requests of each finding."""
     findings = client.sandbox.advice.list().findings
-    return [" ".join([one.rule, str(one.amount or "-"), *one.entries]) for one in findings]
+    return [" ".join([finding.rule, str(finding.amount or "-"), *finding.entries]) for finding in findings]
 
 
 def finding(client: Client) -> Any:
@@ -64,7 +64,7 @@ def test_unusual_requests_in_the_journal_are_read(client: Client) -> None:
             client.sandbox.faults.add("error", when={"phase": "before"}, **fault)
         for method, target, body in odd:
             client.sandbox.client().open(target, method=method, data=body)
-        rules = {one.rule for one in client.sandbox.advice.list().findings}
+        rules = {finding.rule for finding in client.sandbox.advice.list().findings}
         assert rules <= {"renewed_without_guard", "keys_ignored"}
 
 
@@ -151,7 +151,7 @@ def test_a_program_has_findings_with_amounts(sandbox: Sandbox, subtests: pytest.
 
 def test_a_finding_has_the_severity_of_its_rule(client: Client) -> None:
     client.do("page 5 1; 2 times: renew second.com; renew active.com year=1")
-    severities = {one.rule: one.severity for one in client.sandbox.advice.list().findings}
+    severities = {finding.rule: finding.severity for finding in client.sandbox.advice.list().findings}
     assert severities == {"pages_not_followed": "data", "renewed_twice": "money", "keys_ignored": "risk"}
 
 

@@ -1,4 +1,4 @@
-"""Completion: installed by one command, and asked of the shells themselves."""
+"""Shell completion: its installation, and its results in real shells."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_a_request_is_authenticated_as_main_or_another_account(ask: Ask, sandbox
     with sandbox.fork(name="odd", assume={"v2.token_headers": ["X-Other"]}) as fork:
         words = ("/v2.0/domain/zones", "--account", "1001", "--world", "odd")
         assert json.loads(ask("request", "GET", *words).out)["status"]
-        assert [one.account for one in fork.journal.find().requests] == ["main"]
+        assert [request.account for request in fork.journal.find().requests] == ["main"]
     for option, unknown in (("--world", "odd"), ("--account", "mian")):
         done = ask("request", "GET", "/v3/balance", option, unknown)
         assert (done.status, done.err.count("\n"), unknown in done.err) == (1, 1, True)
@@ -129,7 +129,7 @@ def test_commands_need_the_control_token_of_a_server() -> None:
 
 
 def test_an_address_is_an_option_or_a_variable(ask: Ask, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A port goes before the address of a variable. Both options contradict each other."""
+    """--port takes precedence over the environment variable. --port and --url cannot be combined."""
     assert ask("wait").out == f"{url}\n"
     monkeypatch.setenv("RESELLER_SANDBOX_URL", "http://127.0.0.1:1")
     port = url.rpartition(":")[2]

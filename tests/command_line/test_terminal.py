@@ -60,7 +60,7 @@ def _read(leader: int) -> bytes:
 
 
 def test_tables_fit_the_terminal(server: Any) -> None:
-    """Each row is one line where its columns fit. No name of a client's request moves the cursor."""
+    """Each row is one line where its columns fit. Control characters in a request do not move the cursor."""
     for columns, least in ((80, 5), (200, 7)):
         lines = on_a_terminal(server, "journal", "find", columns=columns, NO_COLOR="1")
         assert "\x1b" not in "".join(lines)

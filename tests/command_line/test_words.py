@@ -56,7 +56,7 @@ CASES: tuple[tuple[str | list[str], dict[str, Any]], ...] = (
     ),
 )
 
-RESOURCES = sorted({one.id.partition(".")[0] for one in OPERATIONS})
+RESOURCES = sorted({operation.id.partition(".")[0] for operation in OPERATIONS})
 
 
 def help_of(*words: str, columns: int = 100) -> str:
@@ -94,7 +94,7 @@ class Recorder(BaseHTTPRequestHandler):
 
 
 def test_arguments_are_parsed_by_the_type_of_the_parameter(subtests: pytest.Subtests) -> None:
-    """A word is a text where a text is accepted; else JSON, or pairs."""
+    """A word is a string if the parameter accepts strings. Otherwise it is JSON or pairs."""
     with HTTPServer(("127.0.0.1", 0), Recorder) as server:
         requests: list[tuple[Any, bool]] = []
         server.requests = requests  # type: ignore[attr-defined]
@@ -180,7 +180,9 @@ def test_the_help_lists_each_command_once_with_a_complete_summary(subtests: pyte
                 assert "..." not in page.replace("[ARGS]...", "")
                 listed = commands_in(page)
                 assert len(listed) == len(set(listed))
-                for resource, _, verb in (one.id.replace("_", "-").partition(".") for one in OPERATIONS):
+                for resource, _, verb in (
+                    operation.id.replace("_", "-").partition(".") for operation in OPERATIONS
+                ):
                     assert [resource] != words or verb in listed
     sections = re.split(r"^\S.*:$", help_of(), flags=re.MULTILINE)
     (resources,) = [listed for part in sections if "clock" in (listed := commands_in(part))]

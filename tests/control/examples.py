@@ -88,7 +88,7 @@ CLOCK = (
     bad("clock.due", {"domain": "-"}, code="invalid_name"),
 )
 
-# What has happened
+# Logs and reports
 
 MATCH: Pairs = {
     **{"operation": ("v3.*", "v3.creatDomain"), "domain": (["*.com", "españa.com"], [])},

@@ -53,8 +53,13 @@ def _operations() -> Iterator[Operation]:
             if "." not in name or name.startswith(("page.", "manual.", "session.", "reader.")):
                 continue
             parameters = [
-                Parameter(one["name"], one["schema"], one["in"] == "path", one.get("required", False))
-                for one in row["parameters"]
+                Parameter(
+                    parameter["name"],
+                    parameter["schema"],
+                    parameter["in"] == "path",
+                    parameter.get("required", False),
+                )
+                for parameter in row["parameters"]
             ]
             body = row.get("requestBody", {}).get("content", {}).get("application/json", {})
             shape = resolved(body.get("schema", {}))
@@ -73,7 +78,7 @@ def resolved(shape: Any) -> Any:
     return shape
 
 
-BY_NAME = {one.id: one for one in _operations()}
+BY_NAME = {operation.id: operation for operation in _operations()}
 OPERATIONS = tuple(BY_NAME.values())
 
 
@@ -82,7 +87,7 @@ def in_python(sandbox: Sandbox) -> Through:
 
     def call(name: str, given: dict[str, Any]) -> Came:
         operation, rest = BY_NAME[name], dict(given)
-        segments = [rest.pop(one.name) for one in operation.parameters if one.in_path]
+        segments = [rest.pop(parameter.name) for parameter in operation.parameters if parameter.in_path]
         try:
             answer = operation.in_python(sandbox)(*segments, **rest)
         except Refused as refused:
@@ -153,4 +158,4 @@ def measured(result: Any) -> Any:
     if isinstance(result, Mapping):
         times = ("duration_ms", "idle_seconds")
         return {name: 0 if name in times else measured(value) for name, value in result.items()}
-    return [measured(one) for one in result] if isinstance(result, list | tuple) else result
+    return [measured(item) for item in result] if isinstance(result, list | tuple) else result

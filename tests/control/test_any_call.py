@@ -1,4 +1,4 @@
-"""Whatever values a call has, a local and a remote sandbox answer alike or refuse alike."""
+"""For any values, a local and a remote sandbox return the same result or the same refusal."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def fitting(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
     shape = resolved(shape)
     kind = shape.get("type", "")
     if "oneOf" in shape:
-        return st.one_of([fitting(one) for one in shape["oneOf"]])
+        return st.one_of([fitting(schema) for schema in shape["oneOf"]])
     if "enum" in shape:
         return st.sampled_from(list(shape["enum"]))
     if kind == "array":
@@ -104,7 +104,7 @@ def both() -> Iterator[tuple[Sandbox, Sandbox]]:
         yield local_transport, remote
 
 
-#: A server refuses half a character with the whole body, before it looks at the parameter.
+#: A server refuses a body with half a character before it reads the parameter.
 MASKED = ("invalid_parameter", "invalid_entry", "invalid_fixture")
 
 
@@ -137,7 +137,7 @@ def test_python_values_mean_the_same_locally_and_remotely(both: tuple[Sandbox, S
     for sandbox in both:
         assert sandbox.accounts[Word.MAIN].name == "main"
         lapsed = sandbox.names.list(stage=Word.OVERDUE, account=Word.MAIN).names
-        assert [one.stage for one in lapsed] == ["overdue"]
+        assert [record.stage for record in lapsed] == ["overdue"]
         with sandbox.fork() as world:
             placed = world.faults.add("latency", seconds=timedelta(milliseconds=500)).faults[0]
             assert placed.parameters["seconds"] == 0.5

@@ -57,7 +57,11 @@ def test_wrong_input_is_answered_as_documented(served: Sandbox, url: str, subtes
                 for at, key in enumerate([*properties(operation), "no_such_key"]):
                     for value in some(VALUES, number + at, 9):
                         call(method, filled(path), encoded({key: value}))
-            queried = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+            queried = [
+                parameter["name"]
+                for parameter in operation.get("parameters", ())
+                if parameter["in"] == "query"
+            ]
             for part in some(PARTS, number, 7):
                 query = "&".join(f"{key}={quote(part, safe='%')}" for key in [*queried, "x"])
                 call(method, f"{quote(filled(path, part), safe='/%')}?{query}")

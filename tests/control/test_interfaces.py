@@ -23,7 +23,7 @@ from tests.control.interfaces import (
 )
 from tests.registry import REGISTRY
 
-#: What the examples need beside the tests' own registry.
+#: The records that the examples need in addition to the registry of the tests.
 MORE = "customers:\n  501: {name: Ann, mail: ann@example.com}\n"
 
 
@@ -105,11 +105,13 @@ def test_every_interface_answers_like_python(
 def test_every_parameter_has_an_accepted_example_and_refuses_another_type(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
-    accepted = [one for one in EXAMPLES if not one.refused]
+    accepted = [example for example in EXAMPLES if not example.refused]
     for operation in OPERATIONS:
         resource = f"{operation.id.partition('.')[0]}."
-        known = {name for one in accepted if one.operation.startswith(resource) for name in one.given}
-        calls = [one.given for one in accepted if one.operation == operation.id]
+        known = {
+            name for example in accepted if example.operation.startswith(resource) for name in example.given
+        }
+        calls = [example.given for example in accepted if example.operation == operation.id]
         with subtests.test(operation.id):
             for name in (parameter.name for parameter in operation.parameters):
                 assert name in known

@@ -38,7 +38,7 @@ def sandbox(request: pytest.FixtureRequest, served: Sandbox, url: str) -> Iterat
 
 
 def names(sandbox: Sandbox) -> list[str]:
-    return [one.name for one in sandbox.worlds]
+    return [world.name for world in sandbox.worlds]
 
 
 def test_a_fork_is_a_separate_world_until_its_end(sandbox: Sandbox) -> None:
@@ -70,7 +70,7 @@ def test_a_fixture_may_be_an_object_or_a_file(sandbox: Sandbox, tmp_path: Path) 
     accounts = {"solo": {"balance": 7, "contact": {"name": "S"}}}
     file = tmp_path / "world.yaml"
     with sandbox.fork(state={"zones": {"com": {"prices": prices}}, "accounts": accounts}) as fork:
-        assert [one.name for one in fork.accounts.list().accounts] == ["solo"]
+        assert [account.name for account in fork.accounts.list().accounts] == ["solo"]
         file.write_text(fork.export(), "utf-8")
         with fork.fork(state=file) as again:
             assert again.accounts["solo"].balance == 7
@@ -137,15 +137,15 @@ def test_names_are_listed_and_iterated_in_order_over_all_pages(served: Sandbox, 
         whole = sandbox.names.list(limit=1000).names
         orders = [name.order for name in sandbox.names]
         assert len(orders) > 130
-        assert sorted(orders) == sorted(one.order for one in whole)
+        assert sorted(orders) == sorted(record.order for record in whole)
     for sort in ("name", "expires", "due"):
         whole = served.names.list(sort=sort, limit=1000).names
-        keys = [getattr(one, sort) for one in whole]
+        keys = [getattr(record, sort) for record in whole]
         known = [key for key in keys if key is not None]
         assert keys == sorted(known) + [None] * (len(keys) - len(known))
-        assert sorted(one.order for one in whole) == sorted(orders)
+        assert sorted(record.order for record in whole) == sorted(orders)
         pages = [served.names.list(sort=sort, limit=50, start=at).names for at in range(0, len(whole), 50)]
-        assert tuple(one for page in pages for one in page) == whole
+        assert tuple(record for page in pages for record in page) == whole
 
 
 def test_records_show_their_fields_as_in_json(served: Sandbox) -> None:

@@ -65,8 +65,8 @@ def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str)
         assert list(islice(remote, 3)) == lines
         events = [sse.event() for _ in range(3)]
         assert other.event()["id"] == "r2"
-    assert [one.id for one in lines] == [one["id"] for one in events] == ["r1", "r3", "r4"]
-    assert [one.outcome for one in lines] == ["ok", "domain_not_found", "ok"]
+    assert [record.id for record in lines] == [record["id"] for record in events] == ["r1", "r3", "r4"]
+    assert [record.outcome for record in lines] == ["ok", "domain_not_found", "ok"]
     assert "nobodys.com" in str(lines[1].refused)
     assert json.loads(events[1]["data"])["refused"] == lines[1].refused
     assert lines[2].charged == -served.ledger.find().entries[-1].amount > 0
@@ -75,7 +75,7 @@ def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str)
 
 
 def test_a_stream_continues_after_the_record_of_since(served: Sandbox, url: str) -> None:
-    """Last-Event-ID of a browser goes before the parameter. A rewind uses numbers of requests again."""
+    """Last-Event-ID takes precedence over the parameter. After a rewind, request numbers repeat."""
     for path in (BALANCE, NOBODY, BALANCE):
         served.client().get(path)
     with (
@@ -95,7 +95,7 @@ def test_a_stream_continues_after_the_record_of_since(served: Sandbox, url: str)
     served.client().get(BALANCE)
     with Sse(url, "journal/follow?since=r0", {"Last-Event-ID": "r1"}) as sse:
         assert sse.event()["id"] == "r2"
-    numbers = [one.number for one in served.events.find().events]
+    numbers = [event.number for event in served.events.find().events]
     with served.events.follow(since=numbers[1]) as events:
         assert [next(events).number for _ in numbers[2:]] == numbers[2:]
 
@@ -116,7 +116,7 @@ def test_events_and_the_clock_are_followed(served: Sandbox, url: str) -> None:
         assert tuple(next(there).registry_event for _ in moved.events) == moved.events
         for watched in (ticks, remote_ticks):
             came = list(islice(watched, moved.total + 1))
-            assert tuple(one.registry_event for one in came[:-1]) == moved.events
+            assert tuple(tick.registry_event for tick in came[:-1]) == moved.events
             assert (came[-1].name, came[-1].now) == ("clock.advance", moved.now)
         served.clock.run()
         assert next(ticks).frozen is next(remote_ticks).frozen is False
@@ -125,7 +125,7 @@ def test_events_and_the_clock_are_followed(served: Sandbox, url: str) -> None:
 
 
 def test_a_slow_follower_gets_the_latest_records(served: Sandbox, url: str) -> None:
-    """The others are counted as missed: with few records a second, and above a thousand waiting ones."""
+    """Records are missed above the limit per second, and above a thousand waiting records."""
     for _ in range(9):
         served.client().get(BALANCE)
     with connect(url) as remote:

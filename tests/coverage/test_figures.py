@@ -26,35 +26,35 @@ def sandbox() -> Sandbox:
 
 
 def exercised(sandbox: Sandbox, area: str) -> dict[str, Any]:
-    return {one.item: one for one in sandbox.coverage.items(area=area, seen=True).items}
+    return {item.item: item for item in sandbox.coverage.items(area=area, seen=True).items}
 
 
 def test_each_operation_error_stage_and_assumption_is_an_item(sandbox: Sandbox) -> None:
     """The items of an interface include the items without an interface."""
     items = sandbox.coverage.items().items
-    assert len({(one.area, one.item) for one in items}) == len(items)
-    names = {area: {one.item for one in items if one.area == area} for area in AREAS}
-    assert set(names) == {one.area for one in items}
-    assert sorted(one.partition(".")[0] for one in names["operations"]) == ["v2"] * 27 + ["v3"] * 27
-    assert len([one for one in names["errors"] if one.startswith("v2.")]) == 185
+    assert len({(item.area, item.item) for item in items}) == len(items)
+    names = {area: {item.item for item in items if item.area == area} for area in AREAS}
+    assert set(names) == {item.area for item in items}
+    assert sorted(name.partition(".")[0] for name in names["operations"]) == ["v2"] * 27 + ["v3"] * 27
+    assert len([name for name in names["errors"] if name.startswith("v2.")]) == 185
     assert {"v3.balance signature_mismatch", "v3.renewDomain locked"} <= names["errors"]
-    assumptions = {one.name for one in sandbox.assumptions.list().assumptions}
+    assumptions = {assumption.name for assumption in sandbox.assumptions.list().assumptions}
     assert assumptions - names["assumptions"] == {"lifecycle.autorenew.tries"}
     assert {"v3.renewDomain redemption", "v2.domain.info arriving"} <= names["stages"]
     assert not {"v3.requestTransfer arriving", "v3.createDomain active"} & names["stages"]
     items = sandbox.coverage.items(operation="v3.*").items
-    assert {one.operation.partition(".")[0] for one in items if one.operation} == {"v3"}
-    about = {one.item.partition(".")[0] for one in items if one.area == "assumptions"}
+    assert {item.operation.partition(".")[0] for item in items if item.operation} == {"v3"}
+    about = {item.item.partition(".")[0] for item in items if item.area == "assumptions"}
     assert about >= {"v3", "lifecycle"}
     assert "v2" not in about
-    assert {one.area for one in items} == AREAS
+    assert {item.area for item in items} == AREAS
 
 
 def test_an_operation_counts_if_carried_out_and_an_error_if_answered(sandbox: Sandbox) -> None:
     """An injected error is marked."""
     client = sandbox.client()
     client.post(RENEW.format("nobodys.com"))
-    (seen,) = [one for one in sandbox.coverage.items(area="operations").items if one.times]
+    (seen,) = [item for item in sandbox.coverage.items(area="operations").items if item.times]
     assert (seen.item, seen.covered, seen.times, seen.refused) == ("v3.renewDomain", False, 1, 1)
     client.post(RENEW.format("active.com"))
     seen = exercised(sandbox, "operations")["v3.renewDomain"]
@@ -122,8 +122,8 @@ def test_coverage_of_all_worlds_is_their_union(sandbox: Sandbox) -> None:
         other.client().get("/v3/domains")
         assert set(exercised(sandbox, "operations")) == {"v3.listDomains"}
     everywhere = sandbox.coverage.items(area="operations", seen=True, everywhere=True).items
-    assert {one.item: one.times for one in everywhere} == {"v3.balance": 1, "v3.listDomains": 2}
-    assert [one.by for one in everywhere if one.times == 1] == [("short-lived/r2",)]
+    assert {item.item: item.times for item in everywhere} == {"v3.balance": 1, "v3.listDomains": 2}
+    assert [item.by for item in everywhere if item.times == 1] == [("short-lived/r2",)]
     for area in sandbox.coverage.show(everywhere=True).areas:
         assert area.percentage == 1000 * area.covered // area.total / 10, area.area
     assert sandbox.coverage.clear().covered == 0
@@ -135,12 +135,12 @@ def test_the_steps_and_the_request_of_a_gap_exercise_its_item(subtests: pytest.S
     """Every sixth gap of an operation at a stage, every fourteenth injected error, and all others."""
     seeded = Sandbox()
     gaps = seeded.coverage.missing(limit=1000).gaps
-    assert {one.area for one in gaps[:7]} == AREAS
-    assert all(one.how for one in gaps)
-    kinds: dict[str, list[Any]] = {area: [one for one in gaps if one.area == area] for area in AREAS}
-    assert all(one.inject and "{" not in one.how for one in kinds["errors"])
+    assert {gap.area for gap in gaps[:7]} == AREAS
+    assert all(gap.how for gap in gaps)
+    kinds: dict[str, list[Any]] = {area: [gap for gap in gaps if gap.area == area] for area in AREAS}
+    assert all(gap.inject and "{" not in gap.how for gap in kinds["errors"])
     kinds["stages"], kinds["errors"] = kinds["stages"][::6], kinds["errors"][::14]
-    for gap in (one for area in AREAS - {"assumptions"} for one in kinds[area]):
+    for gap in (gap for area in AREAS - {"assumptions"} for gap in kinds[area]):
         if gap.item == BY_ANOTHER_ACCOUNT:
             continue
         is_error = gap.area == "errors"
@@ -161,5 +161,9 @@ def take(sandbox: Sandbox, step: Any) -> None:
     resource, _, verb = step.call.partition(".")
     method, given = getattr(getattr(sandbox, resource), verb), dict(step.parameters)
     parameters = inspect.signature(method).parameters.values()
-    first = [given.pop(one.name) for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY]
+    first = [
+        given.pop(parameter.name)
+        for parameter in parameters
+        if parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+    ]
     method(*first, **given)

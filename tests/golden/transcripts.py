@@ -27,7 +27,7 @@ from tests.command import run
 FOLDER = Path(__file__).parent
 WORLD = "world.yaml"
 
-#: Each transcript with the other files that it writes. ``files`` reads those of the others.
+#: Each transcript with the other files that it writes. ``files`` reads the files of the other transcripts.
 TRANSCRIPTS = {
     "commands": ("commands.recording", "commands.state", "world.export.yaml"),
     "v3": ("v3.recording",),

@@ -120,7 +120,7 @@ def assert_accessible(page: Page) -> None:
 
 
 def assert_fits(page: Page) -> None:
-    """Assert that nothing stands beyond the right edge of the window."""
+    """Assert that no element exceeds the right edge of the window."""
     beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert beyond <= 0, f"{page.url} is {beyond} px too wide"
 
