@@ -31,7 +31,7 @@ AREAS: Mapping[str, str] = {
 }
 
 #: The assumptions that only timed transitions use, so that no response depends on them.
-OF_TIME_ALONE = frozenset({"lifecycle.autorenew.tries"})
+TIMED_ONLY = frozenset({"lifecycle.autorenew.tries"})
 
 #: The stage names before an order exists, and after it ends.
 START, END = "nothing", "nothing more"
@@ -74,7 +74,7 @@ def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
     yield from (Item("faults", f"{kind.name} {phase}") for kind in KINDS.values() for phase in kind.phases)
     matched = {operation.interface for operation in operations}
     unmatched = {operation.interface for operation in contract} - matched
-    names = [name for name in Assumptions().values() if name not in OF_TIME_ALONE]
+    names = [name for name in Assumptions().values() if name not in TIMED_ONLY]
     yield from (Item("assumptions", name) for name in names if name.partition(".")[0] not in unmatched)
 
 

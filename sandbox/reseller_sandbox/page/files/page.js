@@ -71,7 +71,7 @@ async function viewCalled(name) {
 // stream has begun, because an earlier request could miss events that the stream does not send either.
 function listen(world = "") {
   if (stream?.world === world) return stream.begun;
-  deafen();
+  stopStream();
   const mine = (stream = { world });
   mine.begun = begun(mine).catch((problem) => {
     if (stream === mine) stream = undefined;
@@ -91,7 +91,7 @@ async function begun(mine) {
   });
 }
 
-function deafen() {
+function stopStream() {
   stream?.stop?.();
   stream = undefined;
 }
@@ -106,7 +106,7 @@ async function start() {
   } catch {
     return; // it asks for the token itself
   }
-  deafen();
+  stopStream();
   addEventListener("hashchange", show);
   addEventListener("resize", showLink);
   await show();

@@ -78,7 +78,7 @@ export function follow(operation, args, where, { receive, missed, state = () => 
  * Return `act` limited to one call per so many milliseconds, and never concurrent. With `share`, the pause is
  * so many times as long as the call took, so that it uses little of the server's time.
  */
-export function seldom(act, pause = 300, share = 0) {
+export function throttle(act, pause = 300, share = 0) {
   let timer, busy, wanted;
   const run = async () => {
     [busy, wanted] = [true, false];

@@ -2,13 +2,13 @@
 
 import { ask } from "./api.js";
 import { h, render } from "./dom.js";
-import { seldom } from "./live.js";
+import { throttle } from "./live.js";
 
 export class View extends HTMLElement {
   #turn = 0;
   #watch;
   #left;
-  #anew = seldom(() => this.#left || this.update(this.address), 500, 20);
+  #refresh = throttle(() => this.#left || this.update(this.address), 500, 20);
 
   /** Show the current address, and discard responses for an older one. */
   async update(address) {
@@ -41,7 +41,7 @@ export class View extends HTMLElement {
 
   /** Handle new `events` of the world. */
   news() {
-    if (!this.address?.at) this.#anew();
+    if (!this.address?.at) this.#refresh();
   }
 
   /** Handle missed events of the world. */
@@ -55,7 +55,7 @@ export class View extends HTMLElement {
   }
 
   disconnectedCallback() {
-    this.#anew.stop();
+    this.#refresh.stop();
     clearInterval(this.#watch);
     this.leave?.();
   }

@@ -4,7 +4,7 @@ import { ask, choices } from "../parts/api.js";
 import { action } from "../parts/action.js";
 import { beside } from "../parts/address.js";
 import { h, render } from "../parts/dom.js";
-import { seldom } from "../parts/live.js";
+import { throttle } from "../parts/live.js";
 import { registry_event } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { distance, instant, plural } from "../parts/words.js";
@@ -15,7 +15,7 @@ const SHOWN = 200;
 class Clock extends View {
   move = { way: "by", by: "P30D", to: "", domain: "", stage: "overdue" };
   #tick = setInterval(() => this.#show(), 500);
-  #look = seldom(() => this.#foresee(), 250);
+  #look = throttle(() => this.#foresee(), 250);
 
   async show(_, isCurrent) {
     const [shows, coming] = await Promise.all([this.ask("clock.show"), this.ask("clock.due", { limit: 1 })]);
