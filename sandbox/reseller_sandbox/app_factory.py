@@ -55,24 +55,28 @@ def open_worlds(
     settings: Settings,
     *,
     frozen: bool,
-    kept: EngineDump | None = None,
-    relive: Callable[[bytes], ReplayResult] | None = None,
+    dump: EngineDump | None = None,
+    open_recording: Callable[[bytes], ReplayResult] | None = None,
 ) -> Engine:
-    """Return an engine with the default world, or with the worlds in ``kept``.
+    """Return an engine with the default world, or with the worlds in ``dump``.
 
-    ``relive`` replays recordings. Raise ``BadSetting`` as ``beginning`` does.
+    ``open_recording`` replays recordings. Raise ``BadSetting`` as ``beginning`` does.
     """
     base = profile_of(str(settings.profile)).with_values(settings.assumed)
     is_frozen = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, is_frozen, str(settings.fixture), vocabulary())
     shard = Shard(settings.shard, instance_mark()) if settings.shard else ALONE
-    if kept is None:
+    if dump is None:
         return Engine(
-            World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract, shard, relive
+            World(DEFAULT, beginning(settings, frozen=frozen), settings),
+            fixtures,
+            contract,
+            shard,
+            open_recording,
         )
-    default, *others = (dump.opened(settings) for dump in kept.worlds)
-    worlds = Engine(default, fixtures, contract, shard, relive)
-    worlds.go_on(kept, others)
+    default, *others = (world.opened(settings) for world in dump.worlds)
+    worlds = Engine(default, fixtures, contract, shard, open_recording)
+    worlds.restore(dump, others)
     return worlds
 
 

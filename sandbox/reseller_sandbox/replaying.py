@@ -167,7 +167,7 @@ def _engine(head: RecordingHead, begin: Snapshot, settings: Settings) -> Engine:
         name=head.world, number=head.number, first=begin, origin=begin, snapshot=begin, inherited=inherited
     )
     dump = EngineDump(head.seed, head.number, (world,))
-    return open_worlds(settings, frozen=True, kept=dump)
+    return open_worlds(settings, frozen=True, dump=dump)
 
 
 class _Replaying(Generic[S]):

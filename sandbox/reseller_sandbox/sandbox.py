@@ -65,7 +65,7 @@ class Sandbox(Resources):
 
     @configured(Settings)
     def __init__(self, settings: Settings) -> None:
-        self._hold(settings, open_worlds(settings, frozen=True, relive=relive))
+        self._hold(settings, open_worlds(settings, frozen=True, open_recording=open_recording))
 
     def _hold(self, settings: Settings, worlds: Engine) -> None:
         """Use the worlds of an engine, and create the application that serves them."""
@@ -301,7 +301,7 @@ def replay(recording: RecordedWorld | bytes | Path | str) -> replaying.Replay[Sa
     return replaying.replay(recording, Sandbox.over)
 
 
-def relive(recording: bytes) -> ReplayResult:
+def open_recording(recording: bytes) -> ReplayResult:
     """Return the world that results from a replay. Raise ``BadRecording``."""
     result = replay(recording)
     return ReplayResult(WorldDump.of(result.sandbox.world), str(result.difference or ""), result.notes)

@@ -102,7 +102,7 @@ def test_lock_moves_to_the_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_objects_of_other_kinds_are_not_written_and_not_read(tmp_path: Path) -> None:
-    kept, path = Sandbox(REGISTRY).engine.kept(), tmp_path / "worlds"
+    kept, path = Sandbox(REGISTRY).engine.dump(), tmp_path / "worlds"
     for foreign, kind in (
         (tmp_path, type(tmp_path).__name__),
         (object(), "object"),
@@ -121,7 +121,7 @@ def test_objects_of_other_kinds_are_not_written_and_not_read(tmp_path: Path) -> 
 
 
 def reopened(path: Path, sandbox: Sandbox) -> Sandbox:
-    return Sandbox.over(open_worlds(sandbox.settings, frozen=True, kept=opened(path)), sandbox.settings)
+    return Sandbox.over(open_worlds(sandbox.settings, frozen=True, dump=opened(path)), sandbox.settings)
 
 
 def test_worlds_share_their_records_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_worlds_share_their_records_in_a_file(tmp_path: Path, monkeypatch: pytes
     api = connect(sandbox)
 
     def saved() -> None:
-        save(path, sandbox.engine.kept(), Path.replace)
+        save(path, sandbox.engine.dump(), Path.replace)
         sizes.append(path.stat().st_size)
         again = reopened(path, sandbox)
         points = [f"before:{request.id}" for request in sandbox.journal][:15:7]
@@ -163,7 +163,7 @@ def test_logs_of_events_share_their_common_part_in_a_file(tmp_path: Path) -> Non
         for _ in range(days):
             sandbox.clock.advance("1d")
             assert api.get("/v3/balance").status == 200
-        save(path, sandbox.engine.kept(), Path.replace)
+        save(path, sandbox.engine.dump(), Path.replace)
         sizes.append(path.stat().st_size)
     assert sizes[1] - sizes[0] < 50_000
     for branch in range(3):  # each branch has more events than the one before, and other events
@@ -172,7 +172,7 @@ def test_logs_of_events_share_their_common_part_in_a_file(tmp_path: Path) -> Non
             sandbox.names.add(f"branch{branch}-{number}.com", expires="+1d")
         sandbox.clock.advance("2d")
         assert api.get("/v3/balance").status == 200
-    save(path, sandbox.engine.kept(), Path.replace)
+    save(path, sandbox.engine.dump(), Path.replace)
     again = reopened(path, sandbox)
     assert describe(again) == describe(sandbox)
     for checkpoint in tuple(sandbox.branches):

@@ -62,7 +62,7 @@ class Watch:
         try:
             snapshot = self._initial_snapshot()
             with worlds.default.acting("history.load"):
-                worlds.begin_again(worlds.default, snapshot)
+                worlds.restart(worlds.default, snapshot)
         except (BadSetting, Refused) as problem:
             mistakes = "; ".join(str(problem).splitlines())
             log.error("The edited fixture is invalid. The world is unchanged: %s", mistakes)

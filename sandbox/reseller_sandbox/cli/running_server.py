@@ -19,7 +19,7 @@ from reseller_sandbox.cli.base import PROGRAM, say
 from reseller_sandbox.cli.fixture_watcher import Watch, watching
 from reseller_sandbox.config_sources import misspelt
 from reseller_sandbox.persistence.state_file import StateFile
-from reseller_sandbox.sandbox import relive
+from reseller_sandbox.sandbox import open_recording
 from reseller_sandbox.server.collector import begin_serving, without_collections
 from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text
 from reseller_sandbox.server.server import Server
@@ -47,7 +47,9 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
             )
         with without_collections():
             watch = Watch(settings) if settings.watch else None
-            worlds = app_factory.open_worlds(settings, frozen=False, kept=recorded or saved, relive=relive)
+            worlds = app_factory.open_worlds(
+                settings, frozen=False, dump=recorded or saved, open_recording=open_recording
+            )
             app = app_factory.assemble(worlds, settings)
         write_ready_file = stack.enter_context(_ready_file(settings.ready_file))
         server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))

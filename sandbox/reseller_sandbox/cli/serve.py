@@ -37,7 +37,7 @@ def recording_open(file: Path, settings: dict[str, Any]) -> None:
         click.echo(f"{PROGRAM}: the replay differs from the recording: {replay.difference}", err=True)
     if settings.get("frozen") is False:
         replay.sandbox.world.run()
-    _run({**replay.settings, **settings}, replay.sandbox.engine.kept(), str(file))
+    _run({**replay.settings, **settings}, replay.sandbox.engine.dump(), str(file))
 
 
 def _run(settings: dict[str, Any], *worlds: Any) -> None:

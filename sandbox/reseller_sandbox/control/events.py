@@ -29,7 +29,7 @@ from reseller_sandbox.values.kinds import TEXT, choice, whole
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, World, redact
 from reseller_sandbox.worlds.eventlog import Event
-from reseller_sandbox.worlds.feed import Come, Follower
+from reseller_sandbox.worlds.feed import FeedRecord, Follower
 
 T = TypeVar("T")
 
@@ -144,7 +144,7 @@ class LocalSubscription(Subscription[T]):
                 break
         return pieces
 
-    def _take(self) -> list[Come]:
+    def _take(self) -> list[FeedRecord]:
         """Return the new events. With ``per_second``, only the latest of one piece."""
         events = self.follower.take()
         if self._per_second is None:

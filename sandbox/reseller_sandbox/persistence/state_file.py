@@ -118,7 +118,7 @@ class StateFileWriter:
         """Save the worlds. After an error, retry after ``LATEST`` seconds and at the end."""
         try:
             with without_collections():
-                save(self._path, self._worlds.kept(), self._put_in_place)
+                save(self._path, self._worlds.dump(), self._put_in_place)
         except OSError as problem:
             log.error("the worlds could not be saved in %s: %s", self._path, problem.strerror)
         except Exception as problem:

@@ -78,9 +78,9 @@ _TABLES = tuple(table.name for table in TABLES.values())
 Made = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
-def save(path: Path, kept: EngineDump, put_in_place: Callable[[Path, Path], object]) -> None:
+def save(path: Path, dump: EngineDump, put_in_place: Callable[[Path, Path], object]) -> None:
     """Write worlds to a file and replace the old one when complete. Raise OSError."""
-    file.write(path, VERSION, lambda to: _Writer(to).write(kept), put_in_place)
+    file.write(path, VERSION, lambda to: _Writer(to).write(dump), put_in_place)
 
 
 def opened(path: Path) -> EngineDump:
@@ -128,17 +128,17 @@ class _Writer(pickle.Pickler):
         self._holding: dict[int, State] = {}
         self._last: tuple[Queue[Event] | None, Sequence[Event]] = (None, ())
 
-    def write(self, kept: EngineDump) -> None:
+    def write(self, dump: EngineDump) -> None:
         """Write worlds: first their states and entries in pieces, then the rest."""
         self.dump(sorted(_shape()))
-        for world in kept.worlds:
+        for world in dump.worlds:
             self._write_states(world)
             for entries in (
                 *(checkpoint.entries for checkpoint in (*world.snapshots, *world.branches)),
                 world.entries,
             ):
                 self._dump_pieces(entries)
-        self.dump(kept)
+        self.dump(dump)
 
     def _dump_pieces(self, values: Iterable[Any]) -> None:
         rest = iter(values)

@@ -43,7 +43,7 @@ from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
 from reseller_sandbox.worlds.snapshot import changes
 
 #: The settings that change no response or are private to the server.
-_NOT_TOLD = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}
+_OMITTED_SETTINGS = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}
 
 #: The calls that a replay skips: each only leads to the recorded state, or concerns other worlds.
 PAST = frozenset(
@@ -67,7 +67,7 @@ _LOOKING = ("faults.", "simulate.")
 
 #: Why a recording begins after the start of its world, or contains another state.
 FORGOTTEN = "what came before is no longer in the journal"
-UNTOLD = "the world was changed in a way that nothing tells of"
+UNLOGGED = "the world was changed by a call that is not logged"
 _TOO_EARLY = "it goes back to what came before the recording begins"
 
 
@@ -122,7 +122,7 @@ class Past(Struct, frozen=True):
                 continue
             if entry is not None and isinstance(step, RequestStep):
                 if known is not None and _differ(known, entry.before):
-                    yield self._stand(step.number - 1, entry.before, entry.at, UNTOLD)
+                    yield self._stand(step.number - 1, entry.before, entry.at, UNLOGGED)
                     waiting.discard(entry.id)  # the StateStep does not include the arrival of this request
                     broken = True
                 if broken and any(isinstance(rule.kind, Stale) for rule in entry.faults):
@@ -138,7 +138,7 @@ class Past(Struct, frozen=True):
                 yield step
                 known, done = None, step.number
         if done < self.end.log.number or (known is not None and _differ(known, self.end)):
-            yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNTOLD)
+            yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNLOGGED)
 
     def _stand(self, number: int, snapshot: Snapshot, at: datetime, why: str = "") -> StateStep:
         still = replace(self.masking.snapshot(snapshot), clock=WorldClock(at))
@@ -292,7 +292,7 @@ def _head(engine: Engine, world: World, notes: Iterable[str]) -> RecordingHead:
     settings = {}
     for setting in declared(ServiceSettings):
         value = getattr(engine.limits, setting.name, setting.default)
-        if setting.name not in _NOT_TOLD and value != setting.default:
+        if setting.name not in _OMITTED_SETTINGS and value != setting.default:
             settings[setting.name] = list(value) if isinstance(value, tuple) else value
     return RecordingHead(
         by=program_version(),

@@ -32,7 +32,7 @@ from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import Claim, Inherited, claims, renewed
 from reseller_sandbox.worlds.eventlog import EventLog
-from reseller_sandbox.worlds.fixtures import Fixtures, lasting, told
+from reseller_sandbox.worlds.fixtures import Fixtures, lasting, problems_line
 from reseller_sandbox.worlds.journal import Tally
 from reseller_sandbox.worlds.snapshot import Snapshot, to
 from reseller_sandbox.worlds.timeline import AT, seen
@@ -118,7 +118,7 @@ class Index:
         self.remove(world)
         self._drop_claims(world)
 
-    def begin_again(self, world: World) -> None:
+    def restart(self, world: World) -> None:
         """Drop the claims of a reset world, except those on its current credentials."""
         self._drop_claims(world)
         self.remove(world)
@@ -164,7 +164,7 @@ class Stranger(Struct, frozen=True):
     sender: tuple[World, Account] | None = None
 
 
-def somebodys(world: World, credential: str, there: World | None) -> Stranger | None:
+def rejection_in(world: World, credential: str, there: World | None) -> Stranger | None:
     """Return why ``credential`` is rejected if an account in ``world`` has it.
 
     Return None otherwise. ``there`` is the world that the path selected.
@@ -232,7 +232,7 @@ class Fork(Struct, frozen=True, kw_only=True):
             raise Refused(INVALID_PARAMETER, problems=f"assume: {problem}") from None
 
     @property
-    def told(self) -> dict[str, object]:
+    def parameters(self) -> dict[str, object]:
         """Return the source of the world, as the event log of the new world shows it."""
         source = self.world if isinstance(self.world, str) else self.world.name
         if self.state is not None:
@@ -271,11 +271,11 @@ class Engine:
         fixtures: Fixtures | None = None,
         contract: Callable[[], Contract] = tuple,
         shard: Shard = ALONE,
-        relive: Callable[[bytes], ReplayResult] | None = None,
+        open_recording: Callable[[bytes], ReplayResult] | None = None,
     ) -> None:
         self.default = default
         self.contract = contract
-        self.relive = relive
+        self.open_recording = open_recording
         self.shard = shard
         self.limits = default.limits
         self.fixtures = fixtures or Fixtures(default.assumptions, default.clock.frozen)
@@ -288,7 +288,7 @@ class Engine:
         self._index = Index()
         self._take(default)
 
-    def go_on(self, dump: EngineDump, others: Iterable[World]) -> None:
+    def restore(self, dump: EngineDump, others: Iterable[World]) -> None:
         """Restore the state of another engine, with its other worlds in ``others``."""
         self.seed, self._count = dump.seed, dump.count
         for world in others:
@@ -296,7 +296,7 @@ class Engine:
         self._index.recall(dump.claims, dump.ends, self._by_name)
         self.departed.take(dump.departed)
 
-    def kept(self) -> EngineDump:
+    def dump(self) -> EngineDump:
         """Return the current worlds and credentials as a value."""
         with self._lock:
             worlds, departed = list(self._by_name.values()), Tally.of(self.departed)
@@ -356,7 +356,7 @@ class Engine:
         ``there`` is the world that the path selected.
         """
         for world in (*([there] if there is not None else ()), *self._index.holders(credential)):
-            known = somebodys(world, credential, there)
+            known = rejection_in(world, credential, there)
             if known is not None and self._in_use(world):
                 return known
         became = self._index.what_became_of(credential)
@@ -381,7 +381,7 @@ class Engine:
             world = World(name, replace(begin, state=state), self.limits, number)
             world.inherited = inherited.and_of(begin.state)
             self._count = number
-            world.note("worlds.fork", wanted.told)
+            world.note("worlds.fork", wanted.parameters)
             self._take(world)
             return world
 
@@ -391,10 +391,10 @@ class Engine:
         Return the world and the result of the replay. Refuse with ``too_many_worlds``, ``world_exists``,
         ``invalid_parameter`` and ``too_many_faults``.
         """
-        assert self.relive is not None, "what makes this engine does not say how a recording is opened"
+        assert self.open_recording is not None, "this engine was made without open_recording"
         self._may_take(name)
-        relived = self.relive(recording)
-        kept = relived.world
+        replay = self.open_recording(recording)
+        kept = replay.world
         self._bounded(kept.snapshot)
         with self._lock:
             name = self._may_take(name)
@@ -403,7 +403,7 @@ class Engine:
             world = replace(renewed, name=name, number=number, idle=0.0).opened(self.limits)
             self._count = number
             self._take(world)
-            return world, relived
+            return world, replay
 
     def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
         """Restart ``world`` from a fixture.
@@ -412,9 +412,9 @@ class Engine:
         to, are replaced by new ones. Refuse with ``invalid_fixture`` and ``too_many_faults`` and change
         nothing in this case.
         """
-        return self.begin_again(world, self.fixtures.text(text))
+        return self.restart(world, self.fixtures.text(text))
 
-    def begin_again(self, world: World, begin: Snapshot) -> Checkpoint:
+    def restart(self, world: World, begin: Snapshot) -> Checkpoint:
         """Restart ``world`` from ``begin``, as ``load`` does.
 
         Refuse with ``too_many_faults``.
@@ -423,7 +423,7 @@ class Engine:
         with world.lock, self._lock:
             state = self._with_free_credentials(begin.state, world, own_accounts(begin.state))
             world.inherited = world.inherited.and_of(begin.state)
-            return timeline.begin_again(world, replace(begin, state=state))
+            return timeline.restart(world, replace(begin, state=state))
 
     def add(self, world: World, section: str, key: object, entry: Mapping[str, Any]) -> None:
         """Add an entry of a fixture section to ``world``.
@@ -437,7 +437,7 @@ class Engine:
             try:
                 state = added(before.state, world.now(), before.assumptions, section, key, entry)
             except FixtureError as error:
-                raise Refused(INVALID_ENTRY, problems=told(error)) from None
+                raise Refused(INVALID_ENTRY, problems=problems_line(error)) from None
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
             state = self._with_free_credentials(state, world, new)
             world.snapshot = lasting(replace(before, state=state))
@@ -460,7 +460,7 @@ class Engine:
             self.forget_exercises()
         timeline.reset(self.default, original=True)
         self.default.inherited = Inherited()
-        self._index.begin_again(self.default)
+        self._index.restart(self.default)
 
     def exercised(self) -> Tally:
         """Return the usage counts of all worlds, deleted ones included."""

@@ -15,7 +15,7 @@ KEPT = 1000
 
 
 @dataclass(slots=True, eq=False)
-class Come:
+class FeedRecord:
     """A record in the feed, with its rendered forms, which all followers share."""
 
     thing: Any
@@ -27,7 +27,7 @@ class Feed:
 
     def __init__(self) -> None:
         self.changed = Condition()
-        self.kept: deque[Come] = deque(maxlen=KEPT)
+        self.kept: deque[FeedRecord] = deque(maxlen=KEPT)
         self.count = 0
         self.followers: set[Follower] = set()
 
@@ -35,7 +35,7 @@ class Feed:
         """Pass ``things`` to the followers, of whom there must be one."""
         with self.changed:
             for thing in things:
-                self.kept.append(Come(thing))
+                self.kept.append(FeedRecord(thing))
                 self.count += 1
             self._wake()
 
@@ -72,7 +72,7 @@ class Follower:
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
         self._at = feed.count
-        self._past: list[Come] = []
+        self._past: list[FeedRecord] = []
         self._new = 0
         self.missed = 0
         self.ended = False
@@ -81,9 +81,9 @@ class Follower:
 
     def begin(self, past: Iterable[Any]) -> None:
         """Return ``past`` from the next ``take``, before all newer records."""
-        self._past = list(map(Come, past))
+        self._past = list(map(FeedRecord, past))
 
-    def take(self) -> list[Come]:
+    def take(self) -> list[FeedRecord]:
         """Return the records since the previous call."""
         feed, past, self._past = self._feed, self._past, []
         with feed.changed:
@@ -95,12 +95,12 @@ class Follower:
             self._new = len(new)
             return past + new
 
-    def put_back(self, come: list[Come]) -> None:
+    def put_back(self, records: list[FeedRecord]) -> None:
         """Put back the last records of a ``take``, for the next ``take``."""
         with self._feed.changed:
-            new = min(len(come), self._new)
+            new = min(len(records), self._new)
             self._at -= new
-            self._past = come[: len(come) - new]
+            self._past = records[: len(records) - new]
             self.asleep = False
         if self.when_news is not None:
             self.when_news()

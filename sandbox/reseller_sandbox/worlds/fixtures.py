@@ -136,7 +136,7 @@ def _usable(load: Callable[[], Seed]) -> Seed:
     try:
         return load()
     except FixtureError as error:
-        raise Refused(INVALID_FIXTURE, problems=told(error)) from None
+        raise Refused(INVALID_FIXTURE, problems=problems_line(error)) from None
 
 
 def lasting(snapshot: Snapshot) -> Snapshot:
@@ -152,7 +152,7 @@ def lasting(snapshot: Snapshot) -> Snapshot:
     return snapshot
 
 
-def told(error: FixtureError) -> str:
+def problems_line(error: FixtureError) -> str:
     """Return the problems of a fixture in one line."""
     line = "; ".join(str(error).splitlines()).rstrip(".")
     if len(line) <= _LONGEST:

@@ -43,15 +43,15 @@ def point(world: World, named: str) -> Snapshot:
     kind, _, name = named.partition(":")
     match kind, name:
         case "start", "":
-            return lived_again(world.origin)
+            return at_own_instant(world.origin)
         case "now", "":
             return world.present()
         case "before" | "after", request if request:
             return _at(world.journal.get(request), before=kind == "before")
         case "snapshot", name if name:
-            return lived_again(_snapshot(world, name).snapshot)
+            return at_own_instant(_snapshot(world, name).snapshot)
         case "branch", name if name:
-            return lived_again(_branch(world, name).snapshot)
+            return at_own_instant(_branch(world, name).snapshot)
     raise Refused(UNKNOWN_POINT, point=named[:80])
 
 
@@ -104,14 +104,14 @@ def forget_branch(world: World, name: str) -> None:
         del world.branches[_branch(world, name).name]
 
 
-def begin_again(world: World, origin: Snapshot) -> Checkpoint:
+def restart(world: World, origin: Snapshot) -> Checkpoint:
     """Restart the world from ``origin``. Return a branch with its previous history."""
     with world.lock:
         left = _leave(world)
         if world.action is not None:
             world.action.parameters = {}  # because it is a whole fixture, with its secrets
         world.origin = replace(origin, log=EventLog(world.limits.max_events, line=world.left))
-        world.snapshot = lived_again(world.origin)
+        world.snapshot = at_own_instant(world.origin)
         world.journal.clear()
         return left
 
@@ -125,7 +125,7 @@ def reset(world: World, *, original: bool = False) -> None:
     with world.lock:
         world.leave_unlogged()
         world.origin = world.first if original else world.origin
-        world.snapshot = lived_again(world.origin)
+        world.snapshot = at_own_instant(world.origin)
         world.journal.clear()
         world.snapshots.clear()
         world.branches.clear()
@@ -135,7 +135,7 @@ def reset(world: World, *, original: bool = False) -> None:
 def _go(world: World, snapshot: Snapshot, entries: Iterable[Entry]) -> Checkpoint:
     left = _leave(world)
     world.journal.replace(entries)
-    world.snapshot = lived_again(snapshot)
+    world.snapshot = at_own_instant(snapshot)
     return left
 
 
@@ -151,7 +151,7 @@ def _leave(world: World) -> Checkpoint:
     return branch
 
 
-def lived_again(snapshot: Snapshot) -> Snapshot:
+def at_own_instant(snapshot: Snapshot) -> Snapshot:
     """Return ``snapshot`` with its clock at its instant. A clock that ran continues."""
     return snapshot.at(snapshot.clock.instant)
 
