@@ -61,7 +61,7 @@ def _is_healthy(image: Image, port: str) -> bool:
     return bool(done.returncode == 0)
 
 
-def test_the_image_serves_as_nobody_and_writes_nowhere(image: Image, running: str) -> None:
+def test_the_image_serves_without_privileges_and_writes_no_file(image: Image, running: str) -> None:
     """The health check fails before and after the server runs, in the fixture."""
     assert _is_healthy(image, running)
     sandbox = connect(f"http://127.0.0.1:{running}", control_token=TOKEN)

@@ -83,7 +83,7 @@ def test_a_project_passes_alone_and_with_a_server_of_the_run(
             found = {item["item"]: len(item["by"]) for item in report["items"]}
             assert [name for name, least in EXERCISED.items() if found[name] < least] == []
             page = (project / "reseller-sandbox-coverage.html").read_text("utf-8")
-            assert "test_orders.py::test_somebody_else_was_faster" in page
+            assert "test_orders.py::test_a_name_taken_by_another_registrar_is_reported" in page
 
 
 KEPT = """

@@ -79,7 +79,7 @@ def test_the_lines_and_the_json_have_the_same_figures(
     assert [line.split()[0] for line in lines[: len(AREAS) + 1]] == [*AREAS, "all"]
     covered, total, missing = report["covered"], report["total"], report["missing"]
     assert lines[len(AREAS)].split()[1:4] == [str(covered), "of", str(total)]
-    assert f"missing: {total - covered}, of which these tell most" in lines
+    assert f"missing: {total - covered}. The most important:" in lines
     assert (report["version"], len(report["items"]), len(missing)) == (1, total, total - covered)
     assert set(missing[0]) == {"area", "item", "operation", "how", "needs", "request", "inject"}
     part = json.loads(
@@ -93,7 +93,7 @@ def test_the_lines_and_the_json_have_the_same_figures(
 
 
 def test_the_code_of_the_page_exercises_its_gaps(page: str) -> None:
-    section = page[page.index("What is missing") :].partition("</section>")[0]
+    section = page[page.index("Missing items") :].partition("</section>")[0]
     pattern = r'<span class="area">(\w+)</span> <code>([^<]+)</code></summary>(.*?)</details>'
     tried, left = set(), []
     for area, item, content in re.findall(pattern, section, re.DOTALL):

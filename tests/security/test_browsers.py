@@ -44,7 +44,7 @@ def test_a_page_from_elsewhere_is_refused(plain: Guarded, subtests) -> None:
             refused(plain, "cross_site", "POST", "/_sandbox/clock/advance", MOVE, **headers)
 
 
-def test_its_own_pages_and_other_programs_have_access(plain: Guarded, subtests) -> None:
+def test_pages_of_the_sandbox_and_other_programs_have_access(plain: Guarded, subtests) -> None:
     """A command line sends none of these headers. Nobody can own these hosts in the DNS."""
     for headers in (
         {},
@@ -75,7 +75,7 @@ def test_public_urls_have_access(guarded: Callable[..., Guarded]) -> None:
     refused(at, "cross_site", "GET", "/_sandbox/clock", Origin="http://localhost:3001")
 
 
-def test_a_token_gives_access_by_any_name_and_not_to_pages(tokened: Guarded) -> None:
+def test_a_token_gives_access_under_any_host_name_but_not_to_pages(tokened: Guarded) -> None:
     own: dict[str, Any] = {"Host": "sandbox.our-company.net", "X-Sandbox-Token": TOKEN}
     assert tokened.send("GET", "/_sandbox/clock", **own).status == 200
     refused(tokened, "cross_site", "GET", "/_sandbox/clock", **own, Origin="http://evil.example")

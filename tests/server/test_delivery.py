@@ -37,7 +37,7 @@ def test_clients_that_leave_before_damaged_answers_leave_the_log_empty(
 
 
 @pytest.mark.parametrize("tls", [False, True])
-def test_a_reset_comes_after_the_half_of_a_large_answer(served: Served, tls: bool) -> None:
+def test_a_reset_happens_after_half_of_a_large_answer(served: Served, tls: bool) -> None:
     """It overtakes no byte, and takes the place of the farewell under TLS."""
     long = {"kind": "mutate", "path": "[0].balance", "value": "x" * 10_000_000}
     served.sandbox.faults.replace([long, {"kind": "truncate", "reset": True}])

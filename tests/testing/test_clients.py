@@ -108,7 +108,7 @@ async def _later() -> Any:
 
 
 @each_client
-def test_a_body_may_come_in_pieces(sandbox, client, subtests):
+def test_a_body_can_be_sent_in_pieces(sandbox, client, subtests):
     """Bytes, a generator of them, or a file."""
     whole = b"".join(PIECES)
     bodies = [whole, _later()] if "asynchronous" in client else [whole, iter(PIECES), io.BytesIO(whole)]

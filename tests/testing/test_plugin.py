@@ -179,7 +179,7 @@ def test_modes_that_cannot_be_used_are_reported_in_a_line(printed: Printed, runn
     """A failed test shows its own world, and not the world that it is forked from."""
     fails, passes = (f"def test_passes(reseller_sandbox): assert {value}\n" for value in (0, 1))
     late = f"import pytest\n@pytest.mark.reseller_sandbox(header_prefix='X-')\n{passes}"
-    at_start = f"header_prefix: a server is told so when it starts, and the one at {running}"
+    at_start = f"header_prefix: a server gets these settings when it starts, and the server at {running}"
     for suite, mode, *words in (
         (fails, running, "1 failed"),
         (late, running, "1 error", at_start),

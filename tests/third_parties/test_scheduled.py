@@ -164,7 +164,7 @@ def test_a_removed_plan_does_not_strike(player: Player, wire: Api) -> None:
     assert [check(wire, "wanted.com") for _ in range(2)] == ["available", "available"]
 
 
-def test_plans_belong_to_a_point_of_a_world(sandbox: Sandbox, api: Api) -> None:
+def test_scheduled_actions_belong_to_a_point_of_a_world(sandbox: Sandbox, api: Api) -> None:
     """A scheduled action strikes again after a restore, and separately in each fork."""
     sandbox.simulate.when(after="v3.checkAvailability").register("wanted.com")
     sandbox.snapshot("before")

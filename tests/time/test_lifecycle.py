@@ -97,7 +97,7 @@ def test_the_picture_of_the_lifecycle_follows_a_fixture(tmp_path: Path) -> None:
     assert (wrong.status, "there is no such fixture" in wrong.err) == (2, True)
 
 
-def test_the_permitted_actions_come_back_from_an_export(sandbox: Sandbox) -> None:
+def test_an_export_keeps_the_permitted_actions(sandbox: Sandbox) -> None:
     edit(sandbox, {"lifecycle": {"overdue": ["read_hosts", "renew"], "active": []}})
     exported = yaml.safe_load(sandbox.export())
     assert exported["lifecycle"] == {"active": [], "overdue": ["renew", "read_hosts"]}

@@ -136,7 +136,7 @@ WAYS: dict[str, tuple[str, Callable[[Sandbox], object]]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_name_that_lapsed_years_ago_comes_back_overdue(sandbox: Sandbox, way: str) -> None:
+def test_a_name_restored_years_after_its_expiry_is_overdue(sandbox: Sandbox, way: str) -> None:
     """No event of the name is due at an instant that has passed."""
     stage, come_back = WAYS[way]
     edit_zone(sandbox, "com", policy={"overdue": 900, "redemption": 900})

@@ -32,16 +32,16 @@ WRONG: dict[str, dict[str, str]] = {
     "never_asks_the_same": {},
     "is_refused": {},
     "order_repeated_after_a_loss": dict.fromkeys(LOST, "registration_repeated"),
-    "order_at_any_price": {"external-changes price": "paid with 5000.00, and the price was 2500.00"},
+    "order_at_any_price": {"external-changes price": "cost 5000.00, but the agreed price was 2500.00"},
     "renewal_repeated_after_a_loss": {
         **dict.fromkeys((*LOST, "twice"), "was paid 2 times: 12.99 + 12.99"),
-        "rate-limited": "its expiry date is 2026-10-07, and 2027-10-07 without",
-        "external-changes price": "paid with 25.98, and the price was 12.99",
+        "rate-limited": "its expiry date is 2026-10-07, but 2027-10-07 without",
+        "external-changes price": "cost 25.98, but the agreed price was 12.99",
     },
     "looks_away": {**WITHOUT, **dict.fromkeys(("lost-answer", "garbage"), "lost_answer_ignored")},
-    "paid_and_given_up": {**WITHOUT, **dict.fromkeys(LOST, "was paid, and main does not have the name")},
+    "paid_and_given_up": {**WITHOUT, **dict.fromkeys(LOST, "was paid, but main does not have the name")},
     "orders_another_name_after_a_loss": dict.fromkeys(
-        (*LOST, "lost-request", "rate-limited"), "b-example.com was paid, 10.99, and is not without"
+        (*LOST, "lost-request", "rate-limited"), "b-example.com was paid, 10.99, but not without"
     ),
 }
 
@@ -156,8 +156,8 @@ def test_options_choose_the_runs_that_are_tried() -> None:
     ("view", "problem"),
     [
         ('[{"name": "ACTIVE-EXAMPLE.com", "expires": "2027-10-07T00:00:00Z"}]', ""),
-        ("[]", "was paid, and the program does not know of it"),
-        ('[{"name": "active-example.com", "expires": "2028-01-15"}]', "expires on 2027-10-07, and"),
+        ("[]", "was paid, but the program does not report it"),
+        ('[{"name": "active-example.com", "expires": "2028-01-15"}]', "expires on 2027-10-07, but"),
         ('[{"name": "active-example.com"}, {"name": "active-example.com"}]', "2 orders of active-example"),
     ],
 )

@@ -36,7 +36,7 @@ def puts(content: bytes, to: file.Checked) -> None:
     to.write(content)
 
 
-def test_the_content_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_written_content_is_read_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "content"
     assert [written(path, content) for content in (CONTENT, b"")] == [CONTENT, b""]
     assert path.stat().st_mode & 0o777 == 0o600

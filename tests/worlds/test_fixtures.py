@@ -47,7 +47,7 @@ def test_request_ids_continue_after_a_load(sandbox: Sandbox) -> None:
         sandbox.load("requests: 0\n" + sandbox.export().replace("requests: 3\n", ""))
 
 
-def test_the_windows_of_a_rate_limit_come_back(sandbox: Sandbox) -> None:
+def test_an_export_keeps_the_windows_of_a_rate_limit(sandbox: Sandbox) -> None:
     for per in ("account", "rule"):
         sandbox.reset(original=True)
         sandbox.faults.add(name="limit", kind="rate_limit", limit=3, window="1h", per=per)

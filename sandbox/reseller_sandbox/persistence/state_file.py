@@ -49,7 +49,9 @@ class StateFile:
                 return None
             return opened(self.path)
         except BadFile as problem:
-            raise BadSetting(f"{problem}. It is left as it is: move it away to begin anew") from None
+            raise BadSetting(
+                f"{problem}. The file is not changed. To start with new worlds, move it away"
+            ) from None
         except OSError as problem:
             raise BadSetting(f"--state-file {self.path} cannot be read: {problem.strerror}") from None
 

@@ -258,13 +258,13 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
     with world.lock:
         world.settle()
         end = world.snapshot
-        begun = (one for one in (world.origin, world.first) if one.log.line == end.log.line)
+        begun = (first for first in (world.origin, world.first) if first.log.line == end.log.line)
         entries = world.journal.entries
-    states = (world.origin.state, *(one.before.state for one in entries[:1]), end.state)
+    states = (world.origin.state, *(entry.before.state for entry in entries[:1]), end.state)
     masking = Masking(world, states, entries)
     past = Past(engine, next(begun, None), end, entries, masking)
     steps = tuple(past.steps())
-    notes = dict.fromkeys(one.why for one in steps if isinstance(one, StateStep) and one.why)
+    notes = dict.fromkeys(step.why for step in steps if isinstance(step, StateStep) and step.why)
     last = EndStep(
         number=end.log.number,
         at=end.clock.instant,

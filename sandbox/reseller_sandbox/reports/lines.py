@@ -25,7 +25,7 @@ def lines(report: Report) -> Iterator[str]:
     yield _figures(f"all{of}", report.covered, len(report.items), report.percentage)
     if report.missing:
         yield ""
-        yield f"missing: {len(report.missing)}, of which these tell most"
+        yield f"missing: {len(report.missing)}. The most important:"
         for gap in report.missing[:_GAPS]:
             yield from _gap(gap, recipes.python if report.by == "tests" else recipes.shell)
 

@@ -29,6 +29,6 @@ def page(report: Report) -> str:
         interfaces=[list(own) for _, own in interfaces],
         stages=[stage.value for stage in STAGES],
         gaps={(item.area, item.item): item for item in report.missing},
-        telling=report.missing[:_GAPS],
+        important=report.missing[:_GAPS],
         most=_SEEN_BY,
     )

@@ -39,8 +39,8 @@ def wanted(node: pytest.Item, strict: frozenset[str]) -> tuple[dict[str, Any], f
     for mark in reversed(list(node.iter_markers(MARK))):
         if mark.args:
             raise BadSetting(
-                f"@pytest.mark.{MARK} takes its settings by their names, such as fixture='empty'; "
-                f"{mark.args[0]!r} stands without one"
+                f"@pytest.mark.{MARK} takes only named settings, such as fixture='empty', not "
+                f"{mark.args[0]!r}"
             )
         settings = merged(settings, _known(mark.kwargs))
     if "strict" in settings:
@@ -165,7 +165,7 @@ def _has_seen_requests(sandbox: Sandbox) -> bool:
 MODES = ("process", "server")
 
 #: The settings that a server takes only when it starts, so that its worlds cannot have other ones.
-OF_A_SERVER = frozenset(one.name for one in declared(ServiceSettings))
+OF_A_SERVER = frozenset(setting.name for setting in declared(ServiceSettings))
 
 
 #: A function that returns a seeded world. No test acts in that world, and the stack releases it at the end of
@@ -214,8 +214,8 @@ def _running(
     late = sorted(OF_A_SERVER.intersection(marked))
     if late:
         raise BadSetting(
-            f"{', '.join(late)}: a server is told so when it starts, and the one at {url} "
-            "has started; take the mode process or server"
+            f"{', '.join(late)}: a server gets these settings when it starts, and the server at {url} "
+            "is already running. Use the mode process or server"
         )
     prefix = Settings(**around).header_prefix
     transport = HttpTransport(url, token=around.get("control_token"))
@@ -335,7 +335,7 @@ class Sandboxes:
             try:
                 text = failure_report(sandbox, sandbox.transport.name, file)
             except Unreachable as problem:
-                text = f"nothing can be told of this world: {problem}"
+                text = f"this world cannot be read: {problem}"
             yield f"reseller sandbox: world {sandbox.transport.name}", text
 
     def folder_for(self, node: pytest.Item) -> Path | None:

@@ -35,8 +35,8 @@ RECORDINGS = "reseller_sandbox_recordings"
 #: By name: the help text of the option, and its arguments for pytest.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     MODE: (
-        "where the worlds of reseller-sandbox live: process (the default), server (one of this run), "
-        "or the address of one that runs",
+        "place of the worlds of reseller-sandbox: process (the default), server (a server of this run), "
+        "or the URL of a running server",
         {"metavar": "MODE"},
     ),
     STRICT: (
@@ -44,50 +44,49 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "NAMES"},
     ),
     COVERAGE: (
-        "report how much of the contract the tests have exercised: term (the default), html, json, or "
-        "several of these, with a file as in html:coverage.html",
+        "report the coverage of the contract by the tests: term (the default), html, json, or several of "
+        "these, with a file as in html:coverage.html",
         {"metavar": "FORM", "nargs": "?", "const": "term", "action": "append"},
     ),
     COVER_MIN: (
-        "fail the run when less of the contract than so many percent is exercised, in all or, as in "
-        "operations=90,errors=40, in an area",
+        "minimum coverage of the contract in percent, in total or by area as in operations=90,errors=40; "
+        "the run fails below it",
         {"metavar": "PERCENT"},
     ),
-    COVER_OF: ("a pattern of the operations that coverage is about, such as v3.*", {"metavar": "PATTERN"}),
+    COVER_OF: ("pattern of the operations in the coverage report, such as v3.*", {"metavar": "PATTERN"}),
     SWEEP: (
-        "run each test that passes again for each of its requests and each thing that can go wrong with it, "
-        "and report the results: all (the default), or some of lost-request, lost-answer, slow-answer, "
-        "twice, error, garbage, rate-limited, assumptions, external-changes",
+        "run each passing test again with each kind of fault on each of its requests, and report the "
+        "results: all (the default), or some of lost-request, lost-answer, slow-answer, twice, error, "
+        "garbage, rate-limited, assumptions, external-changes",
         {"metavar": "KINDS", "nargs": "?", "const": "all"},
     ),
-    SWEEP_ONLY: ("a pattern of the operations that are swept, such as v3.renew*", {"metavar": "PATTERN"}),
-    SWEEP_SLOW: (f"how late a slow answer comes in a sweep: {SLOW:g} seconds", {"metavar": "SECONDS"}),
+    SWEEP_ONLY: ("pattern of the operations to sweep, such as v3.renew*", {"metavar": "PATTERN"}),
+    SWEEP_SLOW: (
+        f"delay of a slow response in a sweep, in seconds (default: {SLOW:g})",
+        {"metavar": "SECONDS"},
+    ),
     SWEEP_PART: (
-        "make one part of the runs of a sweep, such as 1/2, where several processes share them",
+        "part of the runs of a sweep to make, such as 1/2, to share them among processes",
         {"metavar": "PART"},
     ),
     SWEEP_STOP: ("stop after the first run that is silently wrong", {"action": "store_true"}),
     EXPLORE: (
-        "run each test that passes in every order of the requests of its threads that could matter, so many "
-        f"of them at a time ({ACTORS})",
+        "run each passing test in every relevant order of the requests of its threads; the value is the "
+        f"number of concurrent threads (default: {ACTORS})",
         {"metavar": "ACTORS", "nargs": "?", "const": str(ACTORS)},
     ),
-    EXPLORE_RUNS: (f"how often a test that is explored is run at most: {MAX_RUNS}", {"metavar": "RUNS"}),
+    EXPLORE_RUNS: (f"maximum number of runs of an explored test (default: {MAX_RUNS})", {"metavar": "RUNS"}),
     EXPLORE_QUIET: (
-        "how long nothing comes from a test that is explored before those that wait are taken for all: "
-        f"{QUIET_HERE}",
+        f"seconds without a new request after which the waiting requests are ordered (default: {QUIET_HERE})",
         {"metavar": "SECONDS"},
     ),
-    EXPLORE_SCHEDULE: ("the one order in which tests are run that are explored", {"metavar": "ACTORS"}),
+    EXPLORE_SCHEDULE: ("only schedule to run, from a report", {"metavar": "ACTORS"}),
     INVARIANT: (
-        "what holds after each run of a sweep and in each order that is explored: it gets the Sandbox, and "
-        "returns words if not; may come often",
+        "function that checks each run of a sweep or an exploration: it gets the Sandbox, and returns a "
+        "message for a violation; can be repeated",
         {"metavar": "MODULE:FUNCTION", "action": "append"},
     ),
-    RECORDINGS: (
-        "the folder where the files are left that replay what was found; in pytest's cache, unless given",
-        {"metavar": "FOLDER"},
-    ),
+    RECORDINGS: ("folder for the recordings of findings (default: in pytest's cache)", {"metavar": "FOLDER"}),
 }
 
 

@@ -58,7 +58,7 @@ def paid_twice(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[
         if len(amounts) > max(often, 1):
             yield f"{key} was paid {len(amounts)} times: {' + '.join(map(money.write, amounts))}"
         elif not often and expected.same:
-            yield f"{key} was paid, {money.write(amounts[0])}, and is not without the fault"
+            yield f"{key} was paid, {money.write(amounts[0])}, but not without the fault"
 
 
 def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]:
@@ -66,7 +66,7 @@ def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]
     for key in run.paid:
         at = key.account, key.name
         if run.names.get(at) is None and not (key in baseline.paid and baseline.names.get(at) is None):
-            yield f"{key} was paid, and {key.account} does not have the name"
+            yield f"{key} was paid, but {key.account} does not have the name"
     known = {(finding.rule, finding.domains) for finding in baseline.findings}
     for finding in run.of_money:
         new = (finding.rule, finding.domains) not in known
@@ -98,7 +98,7 @@ def left_undone(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator
             yield f"{account} has {to_unicode(name)}, which it does not have without the fault"
         elif usual is not None and actual is not None:
             for words, value, other in _differences(actual, usual):
-                yield f"{to_unicode(name)}: {words} {value}, and {other} without the fault"
+                yield f"{to_unicode(name)}: {words} {value}, but {other} without the fault"
 
 
 def _differences(actual: NameRecord, usual: NameRecord) -> Iterator[tuple[str, str, str]]:
@@ -132,36 +132,36 @@ def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterat
         agreed = baseline.paid.get(key)
         if agreed and max(amounts) > max(agreed):
             price, agreed_price = money.write(max(amounts)), money.write(max(agreed))
-            yield f"{key} was paid with {price}, and the price was {agreed_price} when it was agreed to"
+            yield f"{key} cost {price}, but the agreed price was {agreed_price}"
 
 
-def as_said(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
+def as_reported(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
     """Yield differences between the orders that the program reports and the registry.
 
     If the program reports no orders, there are none.
     """
-    said = run.ended.view
-    if said is None:
+    reported = run.ended.view
+    if reported is None:
         return
-    for name in dict.fromkeys(one.name for one in said):
-        held = [one for (_, other), one in run.names.items() if other == name and one is not None]
-        days = [one.expires for one in said if one.name == name and one.expires is not None]
+    for name in dict.fromkeys(order.name for order in reported):
+        records = [record for (_, held), record in run.names.items() if held == name and record is not None]
+        days = [order.expires for order in reported if order.name == name and order.expires is not None]
         paid = sum(len(amounts) for key, amounts in run.paid.items() if key.name == name)
-        times = sum(one.name == name for one in said)
-        if not held:
-            yield f"the program has ordered {to_unicode(name)}, it says, and no account has it"
+        times = sum(order.name == name for order in reported)
+        if not records:
+            yield f"the program reports an order of {to_unicode(name)}, but no account has the name"
         elif times > max(paid, 1):
-            yield f"the program has {times} orders of {to_unicode(name)}, it says, and paid {paid}"
-        elif days and not any(f"{one.expires:%Y-%m-%d}" == max(days) for one in held):
-            found = f"{held[0].expires:%Y-%m-%d}"
-            yield f"{to_unicode(name)} expires on {found}, and the program says on {max(days)}"
+            yield f"the program reports {times} orders of {to_unicode(name)}, but paid {paid}"
+        elif days and not any(f"{record.expires:%Y-%m-%d}" == max(days) for record in records):
+            actual = f"{records[0].expires:%Y-%m-%d}"
+            yield f"{to_unicode(name)} expires on {actual}, but the program reports {max(days)}"
     for key in run.paid:
-        if all(one.name != key.name for one in said):
-            yield f"{key} was paid, and the program does not know of it"
+        if all(order.name != key.name for order in reported):
+            yield f"{key} was paid, but the program does not report it"
 
 
 #: Every invariant, in the order of the report.
-INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, as_said, left_undone)
+INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, as_reported, left_undone)
 
 
 def broken(run: Outcome, baseline: Outcome, expected: Expected) -> list[str]:

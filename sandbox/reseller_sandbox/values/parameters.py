@@ -252,11 +252,11 @@ def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str
     return read_values, wrong
 
 
-def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[Mistake]:
+def _strange(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[Mistake]:
     """Return a mistake for each unknown name, with a suggestion or all known names."""
     listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
     wrong: list[Mistake] = []
-    for name in given:
+    for name in values:
         if name not in named and len(wrong) <= MOST_MISTAKES:
             near = nearest(name, named)
             wrong.append(Mistake((name[:80],), f"is not known here{near or listed}", True))

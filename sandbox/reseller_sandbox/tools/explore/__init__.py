@@ -247,11 +247,11 @@ class Explorer(Struct, kw_only=True):
         done: list[LetThrough] = []
         try:
             while waiting := self._settled(chooser, turnstile, actors, threads):
-                actor = chooser.choose({actor: one.text for actor, one in waiting.items()})
+                actor = chooser.choose({actor: request.text for actor, request in waiting.items()})
                 request = waiting[actor]
                 actors.settle(waiting, actor)
                 turnstile.carry_out(request)
-                number = sum(one.actor == actor for one in done)
+                number = sum(earlier.actor == actor for earlier in done)
                 chooser.did(actor, (actor, number, request.text), request.footprint)
                 done.append(LetThrough(actor, request.asked, request.status, request.refused))
         except BaseException:
@@ -278,7 +278,7 @@ class Explorer(Struct, kw_only=True):
             known = expected is not None or chooser.next_up is not None
             times = _KNOWN if known and not there else 1 if len(actors) >= self.actors else _STRANGE
             if waiting and (there or stopwatch() - max(since, turnstile.moved) > self._patience() * times):
-                self._longest = max(self._longest, *(one.came - since for one in held))
+                self._longest = max(self._longest, *(request.came - since for request in held))
                 return waiting
             turnstile.wait(_GLANCE)
         return {}

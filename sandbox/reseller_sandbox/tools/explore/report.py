@@ -84,7 +84,9 @@ class ScheduleFinding(Struct, frozen=True):
         yield f'  --schedule "{self.schedule.text}"'
         requests = self.schedule.requests
         width = max((len(request.actor) for request in requests), default=0)
-        yield from (f"    {one.actor:<{width}}  {one.asked} → {one.status}" for one in requests)
+        yield from (
+            f"    {request.actor:<{width}}  {request.asked} → {request.status}" for request in requests
+        )
         yield from (f"  {line}" for line in self.words)
         if self.recording:
             yield f"  reseller-sandbox recording open {self.recording}"
@@ -134,13 +136,17 @@ class Exploration(Struct, frozen=True):
     def refused(self) -> list[str]:
         """The requests that are refused in every schedule, as lines of the report."""
         asked = [
-            {(one.actor, one.asked): one.status for one in schedule.requests if one.refused}
+            {
+                (request.actor, request.asked): request.status
+                for request in schedule.requests
+                if request.refused
+            }
             for schedule in self.schedules
         ]
         return [
             f"{actor} {what} → {status}"
             for (actor, what), status in (asked[0].items() if asked else ())
-            if all((actor, what) in one for one in asked)
+            if all((actor, what) in statuses for statuses in asked)
         ]
 
     def check(self) -> Exploration:
@@ -210,7 +216,10 @@ class Exploration(Struct, frozen=True):
 
 
 def _schedule_json(schedule: ExploredSchedule) -> dict[str, Any]:
-    requests = [{"actor": one.actor, "request": one.asked, "status": one.status} for one in schedule.requests]
+    requests = [
+        {"actor": request.actor, "request": request.asked, "status": request.status}
+        for request in schedule.requests
+    ]
     return {"schedule": schedule.text, "ended": str(schedule.ended), "requests": requests}
 
 

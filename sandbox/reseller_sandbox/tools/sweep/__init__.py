@@ -53,9 +53,7 @@ from reseller_sandbox.values.text_checks import nearest
 __all__ = ["BadProgram", "SweepReport", "SweepResult", "SweepWanted", "sweep"]
 
 #: The end of the message about a program that passes only once.
-_A_SECOND_TIME = (
-    " the second time, though it did the first: what one run leaves must not be there in the next"
-)
+_A_SECOND_TIME = " the second time; remove what the first run leaves, such as rows in a database"
 
 #: The most characters of output that a run which is not fine keeps, from the end.
 _OUTPUT = 2000

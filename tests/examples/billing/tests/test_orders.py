@@ -56,7 +56,7 @@ def test_a_lost_request_is_made_again(
 
 
 @pytest.mark.parametrize("patience", [2])
-def test_an_answer_that_comes_too_late_is_not_paid_for_twice(
+def test_a_late_response_does_not_cause_a_second_payment(
     registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal
 ) -> None:
     match = {"operation": "v3.createDomain"}
@@ -65,7 +65,9 @@ def test_an_answer_that_comes_too_late_is_not_paid_for_twice(
     assert exhausted(reseller_sandbox) - before == PRICE
 
 
-def test_somebody_else_was_faster(registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal) -> None:
+def test_a_name_taken_by_another_registrar_is_reported(
+    registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal
+) -> None:
     reseller_sandbox.simulate.register("new-shop.com")
     assert orders.register(registrar, "new-shop.com") is Outcome.TAKEN
     assert exhausted(reseller_sandbox) == before
@@ -85,7 +87,7 @@ def test_a_renewal_whose_answer_was_lost(registrar: Registrar, reseller_sandbox:
     assert reseller_sandbox.names["active-example.com"].expires.year == expires.year + 1
 
 
-def test_a_name_that_nobody_renews_goes(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
+def test_a_name_that_is_not_renewed_is_removed(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
     moved = reseller_sandbox.clock.advance("P2Y")
     assert "expiry" in {one.event for one in moved.events if one.subject == "new-shop.com"}
