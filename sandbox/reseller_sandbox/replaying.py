@@ -181,7 +181,8 @@ class _Replaying(Generic[S]):
             raise BadRecording(f"line 1: unknown settings: {', '.join(sorted(unknown))}")
         settings = Settings(**{**head.settings, "control_open": True})
         self.sandbox = over(_engine(head, _snapshot_of(Fixtures(), first), settings), settings)
-        self._send = Resending(self.sandbox, head.default)
+        self._caller = Caller(self.sandbox)
+        self._waiting: dict[str, Callable[[], Reply]] = {}
         self._operations = {
             operation.id: operation
             for resource in self.sandbox.resources().values()
@@ -221,7 +222,7 @@ class _Replaying(Generic[S]):
                 self._stand(step)
             case WaitingStep():
                 self._move(step)
-                self._send.arrive(step)
+                self._arrive(step)
             case RequestStep():
                 self._move(step)
                 self._ask(step)
@@ -286,7 +287,7 @@ class _Replaying(Generic[S]):
             self._beyond[step.id] = step.beyond
             return
         self._requests += 1
-        entry = self._send.request(step)
+        entry = self._request(step)
         named = f"{step.id} {step.operation}"
         if entry is None or entry.id != step.id:
             self._note(step.number, named, "request", step.id, entry.id if entry is not None else None)
@@ -322,30 +323,7 @@ class _Replaying(Generic[S]):
         if snapshot.requests != step.requests:
             self._note(step.number, "the end", "requests", step.requests, snapshot.requests)
 
-
-def _moves(step: Step) -> bool:
-    """Whether a step is a call that moves the clock."""
-    return isinstance(step, CallStep) and step.call in ("clock.advance", "clock.set")
-
-
-def _snapshot_of(fixtures: Fixtures, stand: StateStep) -> Snapshot:
-    snapshot = fixtures.text(stand.fixture)
-    return replace(snapshot.at(stand.at), log=EventLog(number=stand.number))
-
-
-class Resending:
-    """Sends requests to the world of ``sandbox``.
-
-    ``is_default`` is whether credentials alone select the world.
-    """
-
-    def __init__(self, sandbox: Replayable, is_default: bool) -> None:
-        self._sandbox = sandbox
-        self._caller = Caller(sandbox)
-        self._chosen = "" if is_default else sandbox.world.name
-        self._waiting: dict[str, Callable[[], Reply]] = {}
-
-    def arrive(self, step: WaitingStep) -> None:
+    def _arrive(self, step: WaitingStep) -> None:
         """Send a request that was deferred.
 
         If no fault defers it, it takes effect at once.
@@ -354,10 +332,10 @@ class Resending:
         if reply.again is not None:
             self._waiting[step.waits] = reply.again
 
-    def request(self, step: RequestStep) -> Entry | None:
+    def _request(self, step: RequestStep) -> Entry | None:
         """Send a request, or let a deferred one take effect. Return its journal entry."""
         if step.came.outcome in UNREAD and step.sent is not None:
-            self._sandbox.app.extensions[TAKES_UNREAD](_unread(step))
+            self.sandbox.app.extensions[TAKES_UNREAD](_unread(step))
         elif step.sent is not None:
             sent = step.sent
             reply = self._caller.take(lambda: self._environ(sent, step.came.outcome))
@@ -365,7 +343,7 @@ class Resending:
                 reply = reply.again()
         elif (resume := self._waiting.pop(step.waits or "", None)) is not None:
             resume()
-        entries = self._sandbox.world.journal.entries
+        entries = self._world.journal.entries
         return next(
             (entry for entry in reversed(entries) if entry.id == step.id), entries[-1] if entries else None
         )
@@ -378,15 +356,15 @@ class Resending:
         environ = described(sent.method, sent.scheme, sent.port, target, headers, sent.body, version)
         if sent.anew:
             self._sign(environ, sent)
-        if self._chosen and not sent.target.startswith("/_worlds/"):
-            environ[ENV_WORLD] = self._chosen
+        if not self._recording.head.default and not sent.target.startswith("/_worlds/"):
+            environ[ENV_WORLD] = self._world.name
         if outcome == BODY_TOO_LARGE.code:
             environ[ENV_TOO_LARGE] = True
         return environ
 
     def _sign(self, environ: WSGIEnvironment, sent: RecordedRequest) -> None:
         """Sign a request again by the assumptions, if its key is known."""
-        world, prefix = self._sandbox.world, self._sandbox.settings.header_prefix
+        world, prefix = self._world, self.sandbox.settings.header_prefix
         key_name, signature_name = (environ_key(f"{prefix}{name}") for name in ("APIKEY", "SIGNATURE"))
         account = world.inherited.by_key(environ.get(key_name, ""), world.state)
         if account is None:
@@ -395,6 +373,16 @@ class Resending:
         endpoint = signed_url(world.assumptions, base, sent.target)
         signed = signed_headers(account.key, account.secret, prefix, endpoint, sent.body)
         environ[signature_name] = signed[f"{prefix}SIGNATURE"]
+
+
+def _moves(step: Step) -> bool:
+    """Whether a step is a call that moves the clock."""
+    return isinstance(step, CallStep) and step.call in ("clock.advance", "clock.set")
+
+
+def _snapshot_of(fixtures: Fixtures, stand: StateStep) -> Snapshot:
+    snapshot = fixtures.text(stand.fixture)
+    return replace(snapshot.at(stand.at), log=EventLog(number=stand.number))
 
 
 def _raw(text: str) -> bytes:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.server.secrecy import MASK, host_masked, query_elements, target_masked, value_masked
+from reseller_sandbox.server.secrecy import MASK, header_masked, query_elements, target_masked
 from reseller_sandbox.values.matching import MATCH
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
@@ -124,10 +124,10 @@ class Masking:
             own = own | {value for name, value in elements if name.endswith(_SIGNATURE)}
         target = target_masked(entry.raw_target, own)
         body, taken, is_sound = _body_masked(entry.body, own)
-        headers = {name: _element_masked(spelt(name), value, own) for name, value in entry.sent.items()}
+        headers = {name: header_masked(spelt(name), value, own) for name, value in entry.sent.items()}
         places = [spelt(name) for name, value in entry.sent.items() if headers[name] != value]
         places += ["query"] * (target != entry.raw_target) + ["body"] * (body != entry.body)
-        taken += [value for name, value in elements if _element_masked(name, value, own) != value]
+        taken += [value for name, value in elements if header_masked(name, value, own) != value]
         answer = _without(entry.answer, (*self._foreign, *taken))
         anew = (target, body) != (entry.raw_target, entry.body) and key in own
         rule = entry.refused.rule if entry.refused is not None else None
@@ -167,10 +167,6 @@ def _is_like_any(pattern: str, own: Iterable[str]) -> bool:
 def spelt(name: str) -> str:
     """Return the name of a header in lower case with hyphens, also from WSGI spelling."""
     return name.replace("_", "-").lower()
-
-
-def _element_masked(name: str, value: str, own: set[str]) -> str:
-    return host_masked(value) if name == "host" else value_masked(name, value, own)
 
 
 def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str], bool]:

@@ -86,17 +86,17 @@ class Past(Struct, frozen=True):
     def steps(self) -> Iterator[Step]:
         """Yield the steps in their order. The first one holds the first known state."""
         line = self._line()
-        gap = self._gap({step.number for step, _ in line if not isinstance(step, WaitingStep)})
+        gap = self._gap({step.number for step in line if not isinstance(step, WaitingStep)})
         if self.origin is not None and not gap:
             yield self._stand(0, self.origin, self.origin.clock.instant)
             yield from self._since(0, self.origin, line)
             return
-        first = next((entry for _, entry in line if entry is not None and entry.step > gap), None)
+        first = next((entry for entry in self.entries if entry.step > gap), None)
         if first is None:
             yield self._stand(self.end.log.number, self.end, self.end.clock.instant, FORGOTTEN)
             return
         yield self._stand(first.step - 1, first.before, first.at, FORGOTTEN)
-        yield from self._since(first.step, first.before, [one for one in line if one[0].number >= first.step])
+        yield from self._since(first.step, first.before, [step for step in line if step.number >= first.step])
 
     def _gap(self, known: set[int]) -> int:
         """Return the last missing number that a known number follows, or 0."""
@@ -105,22 +105,22 @@ class Past(Struct, frozen=True):
             return self.end.log.number
         return next((number for number in range(latest, 0, -1) if number not in known), 0)
 
-    def _since(
-        self, begin: int, known: Snapshot | None, line: Sequence[tuple[Step, Entry | None]]
-    ) -> Iterator[Step]:
+    def _since(self, begin: int, known: Snapshot | None, line: Sequence[Step]) -> Iterator[Step]:
         """Yield the steps since the number ``begin``.
 
         ``known`` is the snapshot before them.
         """
         done, waiting, broken = begin, set[str](), begin > 0
-        for step, entry in line:
+        entries = {entry.id: entry for entry in self.entries}
+        for step in line:
             if isinstance(step, WaitingStep):
                 waiting.add(step.waits)
                 yield step
                 continue
             if step.number <= done and begin != step.number:  # a StateStep includes it already
                 continue
-            if entry is not None and isinstance(step, RequestStep):
+            if isinstance(step, RequestStep):
+                entry = entries[step.id]
                 if known is not None and _differ(known, entry.before):
                     yield self._stand(step.number - 1, entry.before, entry.at, UNLOGGED)
                     waiting.discard(entry.id)  # the StateStep does not include the arrival of this request
@@ -144,25 +144,25 @@ class Past(Struct, frozen=True):
         still = replace(self.masking.snapshot(snapshot), clock=WorldClock(at))
         return StateStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
 
-    def _line(self) -> list[tuple[Step, Entry | None]]:
+    def _line(self) -> list[Step]:
         """Return all known steps in the order in which they took effect."""
-        keyed: list[tuple[tuple[int, int, int], Step, Entry | None]] = []
-        for event in self.end.log.events:
-            keyed.append(((event.number, 0, 0), self._event(event), None))
+        steps: list[Step] = [self._event(event) for event in self.end.log.events]
         self.masking.learn()
-        for entry in self.entries:
-            keyed.append(((entry.step, 0, 0), self._request(entry), entry))
-            if entry.arrived is not None:
-                keyed.append(self._waiting(entry, entry, entry.id))
+        steps += map(self._request, self.entries)
+        arrivals = [(entry.arrived, entry, entry.id) for entry in self.entries if entry.arrived is not None]
         strikes: Iterable[Any] = self.end.faults.waiting
         inherited = () if self.origin is None else self.origin.faults.waiting
         held = sorted(
             (strike for strike in strikes if strike not in inherited), key=lambda strike: strike.arrived
         )
-        keyed += (
-            self._waiting(strike, strike.request, f"w{number}") for number, strike in enumerate(held, 1)
-        )
-        return [(step, entry) for _, step, entry in sorted(keyed, key=lambda strike: strike[0])]
+        arrivals += [(strike.arrived, strike.request, f"w{number}") for number, strike in enumerate(held, 1)]
+        # Several requests can arrive after the same number.
+        arrivals.sort(key=lambda arrival: arrival[0][:2])
+        waiting = [
+            WaitingStep(number=after, at=at, waits=name, sent=_sent(entry, self.masking.request(entry)))
+            for (after, _, at), entry, name in arrivals
+        ]
+        return sorted([*steps, *waiting], key=lambda step: step.number)
 
     def _event(self, event: Event) -> Step:
         if event.registry_event is not None and event.kind != "control":
@@ -196,13 +196,6 @@ class Past(Struct, frozen=True):
         """Return the state before the next request, or the final state."""
         later = (entry.before.state for entry in self.entries if entry.step > event.number)
         return next(later, self.end.state)
-
-    def _waiting(
-        self, strike: Any, entry: Entry, name: str
-    ) -> tuple[tuple[int, int, int], WaitingStep, None]:
-        after, matched, at = strike.arrived
-        sent = _sent(entry, self.masking.request(entry))
-        return (after, 1, matched), WaitingStep(number=after, at=at, waits=name, sent=sent), None
 
     def _request(self, entry: Entry) -> RequestStep:
         late, clean = entry.arrived is not None, self.masking.request(entry)

@@ -123,6 +123,12 @@ def host_masked(host: str) -> str:
     return f"{MASK}@{host.rpartition('@')[2]}" if "@" in host else host
 
 
+def header_masked(name: str, value: str, own: Container[str] = ()) -> str:
+    """Return the value of a header with its secrets masked. Values in ``own`` stay."""
+    masked = value_masked(name, value, own)
+    return host_masked(masked) if name.lower() == "host" else masked
+
+
 def target_masked(target: str, own: Container[str] = ()) -> str:
     """Return a request target with the secrets of its address and of its query masked.
 

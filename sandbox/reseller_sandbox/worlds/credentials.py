@@ -17,7 +17,7 @@ from reseller_sandbox.registry.shards import ALONE, Shard
 from reseller_sandbox.registry.state import State, own_accounts, replaced
 from reseller_sandbox.values.parameters import Quiet
 
-#: A kind of credential (``key`` or ``token``) and its value.
+#: A kind of credential (``key``, ``token`` or ``secret``) and its value.
 Claim: TypeAlias = tuple[str, str]
 
 
@@ -99,8 +99,8 @@ def claims(account: Account) -> tuple[Claim, Claim]:
 
 
 def _is_here(account: Account, holders: Mapping[tuple[str, str], int]) -> bool:
-    own, (key, token) = account.client_id, claims(account)
-    return holders.get(key, own) != own or holders.get(token, own) != own
+    own = account.client_id
+    return any(holders.get(claim, own) != own for claim in claims(account))
 
 
 @lru_cache(maxsize=4096)

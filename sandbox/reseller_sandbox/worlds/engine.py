@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
@@ -54,34 +54,24 @@ class Index:
     """
 
     def __init__(self) -> None:
-        self.keys: dict[str, tuple[World, ...]] = {}
-        self.tokens: dict[str, tuple[World, ...]] = {}
-        self.secrets: dict[str, tuple[World, ...]] = {}
-        self._held: dict[World, list[tuple[str, str, str]]] = {}
+        self._holders: dict[Claim, tuple[World, ...]] = {}
+        self._credentials: dict[World, list[Claim]] = {}
         self._claims: dict[Claim, World] = {}
         self._claimed: dict[World, list[Claim]] = {}
         self._ends: OrderedDict[str, str] = OrderedDict()  # popitem(last=False) is O(1), unlike in a dict
 
-    @property
-    def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
-        return self.keys, self.tokens, self.secrets
-
     def add(self, world: World) -> None:
         """Index the credentials that ``world`` has now."""
-        accounts = own_accounts(world.state)
-        self._held[world] = held = [(account.key, account.token, account.secret) for account in accounts]
-        kinds = self._kinds
-        for words in held:
-            for holders, word in zip(kinds, words, strict=True):
-                others = holders.get(word)
-                if others is None:
-                    holders[word] = (world,)
-                elif world not in others:  # because two accounts of a world can share a secret
-                    holders[word] = _in_order((*others, world))
-        for account in accounts:
+        self._credentials[world] = credentials = []
+        for account in own_accounts(world.state):
+            credentials += [*claims(account), ("secret", account.secret)]
             for claim in claims(account):
                 if claim not in self._claims:
                     self._claim(claim, world)
+        for credential in credentials:
+            worlds = self._holders.get(credential, ())
+            if world not in worlds:  # because two accounts of a world can share a secret
+                self._holders[credential] = tuple(sorted((*worlds, world), key=attrgetter("number")))
 
     def _claim(self, claim: Claim, world: World) -> None:
         self._claims[claim] = world
@@ -94,23 +84,20 @@ class Index:
 
     def remove(self, world: World) -> None:
         """Remove the current credentials of ``world``, but keep its claims on them."""
-        for words in self._held.pop(world, ()):
-            for holders, word in zip(self._kinds, words, strict=True):
-                rest = tuple(holder for holder in holders.get(word, ()) if holder is not world)
-                if rest:
-                    holders[word] = rest
-                else:
-                    holders.pop(word, None)
+        for credential in self._credentials.pop(world, ()):
+            rest = tuple(holder for holder in self._holders.pop(credential, ()) if holder is not world)
+            if rest:
+                self._holders[credential] = rest
 
-    def holders(self, credential: str) -> Iterator[World]:
-        """Yield the worlds that have ``credential`` as a key, a token or a secret."""
-        for holders in self._kinds:
-            yield from holders.get(credential, ())
+    def holders(self, word: str, *kinds: str) -> Iterator[World]:
+        """Yield the worlds that have ``word`` as a credential of one of ``kinds``."""
+        for kind in kinds:
+            yield from self._holders.get((kind, word), ())
 
     def forget(self, world: World, end: str) -> None:
         """Remove a deleted world and its claims. Remember ``end`` for its credentials."""
         became = f"it was of the world {world.name}, which {end}"
-        for credential in chain.from_iterable(self._held.get(world, ())):
+        for _, credential in self._credentials.get(world, ()):
             self._ends[credential] = became
             self._ends.move_to_end(credential)
         while len(self._ends) > MOST_REMEMBERED:
@@ -146,12 +133,7 @@ class Index:
 
     def is_taken(self, account: Account, by_other_than: World | None = None) -> bool:
         """Whether another world has or had the key or the token of ``account``."""
-        key, token = claims(account)
-        known = self._claims
-        return (
-            known.get(key, by_other_than) is not by_other_than
-            or known.get(token, by_other_than) is not by_other_than
-        )
+        return any(self._claims.get(claim, by_other_than) is not by_other_than for claim in claims(account))
 
 
 class Stranger(Struct, frozen=True):
@@ -184,11 +166,7 @@ def rejection_in(world: World, credential: str, there: World | None) -> Stranger
     return None
 
 
-_CALLED = {"key": "v3 API key", "token": "v2.0 token", "secret": "v3 secret"}
-
-
-def _in_order(worlds: Iterable[World]) -> tuple[World, ...]:
-    return tuple(sorted(worlds, key=lambda world: world.number))
+_CALLED: Mapping[str, str] = {"key": "v3 API key", "token": "v2.0 token", "secret": "v3 secret"}
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -335,17 +313,15 @@ class Engine:
 
     def by_key(self, key: str) -> tuple[World, Account] | None:
         """Return the account with this v3 API key, and its world."""
-        return self._account(key, self._index.keys, "account_by_key")
+        return self._account(key, "key")
 
     def by_token(self, token: str) -> tuple[World, Account] | None:
         """Return the account with this v2.0 token, and its world."""
-        return self._account(token, self._index.tokens, "account_by_token")
+        return self._account(token, "token")
 
-    def _account(
-        self, credential: str, holders: Mapping[str, tuple[World, ...]], found_by: str
-    ) -> tuple[World, Account] | None:
-        for world in holders.get(credential, ()):
-            client_id = getattr(world.state, found_by).get(credential)
+    def _account(self, credential: str, kind: str) -> tuple[World, Account] | None:
+        for world in self._index.holders(credential, kind):
+            client_id = getattr(world.state, f"account_by_{kind}").get(credential)
             if client_id is not None and self._in_use(world):
                 return world, world.state.accounts[client_id]
         return None
@@ -355,7 +331,7 @@ class Engine:
 
         ``there`` is the world that the path selected.
         """
-        for world in (*([there] if there is not None else ()), *self._index.holders(credential)):
+        for world in (*([there] if there is not None else ()), *self._index.holders(credential, *_CALLED)):
             known = rejection_in(world, credential, there)
             if known is not None and self._in_use(world):
                 return known
@@ -371,8 +347,8 @@ class Engine:
         """
         wanted = wanted or Fork()
         self._may_take(wanted.name)
-        source = replace(self._source(wanted), log=EventLog(self.limits.max_events))
-        begin, inherited = wanted.applied(source), self._inherited(wanted)
+        source, inherited = self._source(wanted)
+        begin = wanted.applied(replace(source, log=EventLog(self.limits.max_events)))
         with self._lock:
             name = self._may_take(wanted.name)
             number = self._count + 1
@@ -497,15 +473,14 @@ class Engine:
                 raise Refused(WORLD_EXISTS, world=named)
             return named
 
-    def _source(self, request: Fork) -> Snapshot:
+    def _source(self, request: Fork) -> tuple[Snapshot, Inherited]:
+        """Return the snapshot that ``request`` copies, and the credentials of its world."""
         if request.state is not None:
-            return self._bounded(self.fixtures.text(request.state, request.now))
+            return self._bounded(self.fixtures.text(request.state, request.now)), Inherited()
         if request.fixture is not None:
-            return self._bounded(self.fixtures.named(request.fixture, request.now))
-        return timeline.point(self._origin(request), request.point)
-
-    def _origin(self, request: Fork) -> World:
-        return self.find(request.world) if isinstance(request.world, str) else request.world
+            return self._bounded(self.fixtures.named(request.fixture, request.now)), Inherited()
+        world = self.find(request.world) if isinstance(request.world, str) else request.world
+        return timeline.point(world, request.point), world.inherited
 
     def _bounded(self, begin: Snapshot) -> Snapshot:
         self.limits.require_room_for_faults(len(begin.faults.rules))
@@ -528,11 +503,6 @@ class Engine:
         guarded = bool(self.shard.name) and world is not self.default
         others = {one.client_id for one in accounts if (guarded and is_foreign(one)) or is_taken(one)}
         return renewed(state, self.seed, world.number, is_taken, others, self.shard)
-
-    def _inherited(self, request: Fork) -> Inherited:
-        if request.fixture is not None or request.state is not None:
-            return Inherited()
-        return self._origin(request).inherited
 
     def _take(self, world: World, used: float | None = None) -> None:
         self._by_name[world.name] = world

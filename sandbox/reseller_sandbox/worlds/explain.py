@@ -36,10 +36,10 @@ class Allowed(Struct, frozen=True):
 class NameMet(Struct, frozen=True):
     """A domain name at the time of a request: holder, order and pending transfer."""
 
-    name: str
-    holder: str | None
-    order: Order | None
-    transfer: Transfer | None
+    name: str = ""
+    holder: str | None = None
+    order: Order | None = None
+    transfer: Transfer | None = None
 
 
 class Explanation(Struct, frozen=True):
@@ -63,20 +63,10 @@ class Explanation(Struct, frozen=True):
         return self.refused.facts
 
     @property
-    def about(self) -> NameMet | None:
-        """The name that the refusal is about."""
+    def about(self) -> NameMet:
+        """The name that the refusal is about, or an empty one."""
         named = (name for name in self.names if to_unicode(name.name) == self.facts.get("name"))
-        return next(iter((*named, *self.names)), None)
-
-    @property
-    def order(self) -> Order | None:
-        """The order for this name."""
-        return self.about.order if self.about is not None else None
-
-    @property
-    def transfer(self) -> Transfer | None:
-        """The pending transfer of this name."""
-        return self.about.transfer if self.about is not None else None
+        return next(iter((*named, *self.names)), NameMet())
 
 
 def explain(entry: Entry) -> Explanation | None:
@@ -108,7 +98,7 @@ class Leg(NamedTuple):
 
 
 def _wrong_state(case: Explanation) -> Allowed | None:
-    order, action, state = case.order, case.facts.get("action"), case.snapshot.state
+    order, action, state = case.about.order, case.facts.get("action"), case.snapshot.state
     if order is None or not isinstance(action, Action):
         return None
     if action is Action.RESTORE and order.stage not in (Stage.REDEMPTION, Stage.PENDING_DELETE):
@@ -153,7 +143,7 @@ def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[L
 def _ended(case: Explanation, order: Order, waits: Sequence[Leg]) -> datetime | None:
     """Return when time alone completes these transitions of ``order``, or None."""
     if order.stage is Stage.ARRIVING:
-        return case.transfer.completes if case.transfer is not None and len(waits) == 1 else None
+        return case.about.transfer.completes if case.about.transfer is not None and len(waits) == 1 else None
     policy = case.snapshot.state.zones[order.zone].policy
     processing = timedelta(seconds=case.snapshot.assumptions.order_processing)
     at = order.due
@@ -163,26 +153,26 @@ def _ended(case: Explanation, order: Order, waits: Sequence[Leg]) -> datetime | 
 
 
 def _transfer_pending(case: Explanation) -> Allowed | None:
-    if case.transfer is None:
+    if case.about.transfer is None:
         return None
-    at = case.transfer.completes
+    at = case.about.transfer.completes
     return Allowed(f"its holder may approve or reject the transfer; it completes at {wire(at)}", at)
 
 
 def _no_transfer(case: Explanation) -> Allowed | None:
-    if case.transfer is None:
+    if case.about.transfer is None:
         who = "this account" if case.facts.get("action") == "cancel" else "another registrar"
         return Allowed(f"{who} has to ask for the name first")
-    parties = (case.transfer.gaining, case.transfer.losing)
+    parties = (case.about.transfer.gaining, case.about.transfer.losing)
     gaining, losing = (case.snapshot.state.accounts[number].name for number in parties)
     return Allowed(f"{losing} may approve or reject the transfer, {gaining} may cancel it")
 
 
 def _too_young(case: Explanation) -> Allowed | None:
-    if case.order is None:
+    if case.about.order is None:
         return None
-    since = transfer_lock_start(case.order, case.snapshot.assumptions)
-    at = since + days(case.snapshot.state.zones[case.order.zone].policy.transfer_lock)
+    since = transfer_lock_start(case.about.order, case.snapshot.assumptions)
+    at = since + days(case.snapshot.state.zones[case.about.order.zone].policy.transfer_lock)
     return Allowed(f"ask again at {wire(at)} or later", at)
 
 
@@ -196,8 +186,8 @@ def _funds(case: Explanation) -> Allowed | None:
 
 
 def _taken(case: Explanation) -> Allowed | None:
-    order = case.order
-    if order is None or case.about is None:
+    order = case.about.order
+    if order is None:
         return None
     if case.account is not None and order.account == case.account.client_id:
         state, word = case.snapshot.state, case.refused.wording.word
@@ -215,8 +205,8 @@ def _taken(case: Explanation) -> Allowed | None:
 
 
 def _not_found(case: Explanation) -> Allowed | None:
-    if case.about is not None and case.about.holder is not None:
-        local_transport = case.order is not None and case.order.account != OUTSIDE
+    if case.about.holder is not None:
+        local_transport = case.about.order is not None and case.about.order.account != OUTSIDE
         credentials = "use that account's credentials, or " if local_transport else ""
         return Allowed(f"{case.about.holder} holds it: {credentials}ask for a transfer")
     return Allowed("nobody holds it: register it first")

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from reseller_sandbox.registry.model import ScheduledAction
 from reseller_sandbox.registry.state import Change
-from reseller_sandbox.server.secrecy import MASK, host_masked, is_key, is_secret, text_masked, value_masked
+from reseller_sandbox.server.secrecy import MASK, header_masked, is_key, is_secret, text_masked
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.matching import MATCH, Match
@@ -66,11 +66,7 @@ def headers(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the headers of a request without their secrets, each cut to a limit."""
     for spelt, value in sent.items():
         name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # WSGI spells names in capitals
-        shown = value_masked(name, value)
-        yield (
-            name[:LONGEST_HEADER],
-            (host_masked(shown) if name.lower() == "host" else shown)[:LONGEST_HEADER],
-        )
+        yield name[:LONGEST_HEADER], header_masked(name, value)[:LONGEST_HEADER]
 
 
 def secrets_in(value: Any, *, keys: bool = False) -> Iterator[str]:

@@ -20,6 +20,10 @@ from reseller_sandbox.worlds.world import Checkpoint, World
 _WITH_MOMENTS = ("first", "origin", "snapshot", "snapshots", "branches", "entries", "before", "after")
 
 
+#: The fields that ``World`` has under the same names, beside those of its constructor.
+_COPIED = ("left", "first", "origin", "inherited")
+
+
 class WorldDump(Struct, frozen=True, kw_only=True):
     """A world with its whole history. ``idle`` is for how many seconds it was unused."""
 
@@ -40,10 +44,9 @@ class WorldDump(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, world: World) -> WorldDump:
         """Return a dump of ``world`` as it is now."""
-        same = ("name", "number", "left", "first", "origin", "snapshot", "inherited")
         with world.lock:
             return cls(
-                **{name: getattr(world, name) for name in same},
+                **{name: getattr(world, name) for name in ("name", "snapshot", "number", *_COPIED)},
                 idle=stopwatch() - world.used,
                 snapshots=tuple(world.snapshots.values()),
                 branches=tuple(world.branches.values()),
@@ -76,8 +79,9 @@ class WorldDump(Struct, frozen=True, kw_only=True):
     def opened(self, limits: Limits) -> World:
         """Return the world. Its journal is bounded by ``limits``."""
         world = World(self.name, self.snapshot, limits, self.number)
-        world.left, world.used = self.left, stopwatch() - self.idle
-        world.first, world.origin, world.inherited = self.first, self.origin, self.inherited
+        for name in _COPIED:
+            setattr(world, name, getattr(self, name))
+        world.used = stopwatch() - self.idle
         world.snapshots = {checkpoint.name: checkpoint for checkpoint in self.snapshots}
         world.branches = {checkpoint.name: checkpoint for checkpoint in self.branches}
         world.journal.replace(self.entries)
@@ -110,11 +114,8 @@ class EngineDump(Struct, frozen=True):
 
 def _with_credentials(state: State, new: State) -> State:
     """Return ``state`` with the credentials in ``new`` for the accounts of both."""
-    shared = [client_id for client_id in state.accounts if client_id in new.accounts]
-    credentials = {
-        client_id: {name: getattr(new.accounts[client_id], name) for name in ("key", "secret", "token")}
-        for client_id in shared
-    }
-    return replaced(
-        state, [replace(state.accounts[client_id], **values) for client_id, values in credentials.items()]
-    )
+    accounts = []
+    for client_id, account in state.accounts.items():
+        if (renewed := new.accounts.get(client_id)) is not None:
+            accounts.append(replace(account, key=renewed.key, secret=renewed.secret, token=renewed.token))
+    return replaced(state, accounts)
