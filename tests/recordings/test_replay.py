@@ -186,7 +186,7 @@ def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
     flipped = bytearray(CONTENT)
     flipped[at] ^= 1 << bit
     assert_refused(bytes(flipped), "(byte|line|it) ")
-    assert_refused(CONTENT[:at], r"byte \d+: (this is no recording|it breaks off)$")
+    assert_refused(CONTENT[:at], r"byte \d+: (this is not a recording|it breaks off)$")
     assert_refused(CONTENT + more, f"byte {len(CONTENT)}: something follows its end$")
 
 
@@ -194,19 +194,19 @@ def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
 @given(at=st.integers(0, len(LINES) - 1), value=st.none() | st.integers() | st.text(), data=st.data())
 def test_a_line_or_a_value_of_another_kind_is_refused(at: int, value: Any, data: st.DataObject) -> None:
     key = data.draw(st.sampled_from([one for one in LINES[at] if one not in ("recording", "step")]))
-    for line, problem in ((value, "it is no object$"), ({**LINES[at], key: 1.5}, rf"(.*at `\$\.)?{key}")):
+    for line, problem in ((value, "it is not an object$"), ({**LINES[at], key: 1.5}, rf"(.*at `\$\.)?{key}")):
         assert_refused(packed([*LINES[:at], line, *LINES[at + 1 :]]), f"line {at + 1}: {problem}")
 
 
 def test_lines_in_the_wrong_place_are_refused() -> None:
     count = len(LINES)
     cases: list[tuple[list[Any], str]] = [
-        ([], "line 1: this is no recording: it does not begin with the format's version"),
+        ([], "line 1: this is not a recording: it does not begin with the format's version"),
         ([{"recording": 9}], "line 1: it is of version 9 of the format; this program reads 2"),
         ([{**LINES[0], "more": 1}, *LINES[1:]], "line 1: .*unknown field `more`"),
         ([LINES[0], *LINES[2:]], "line 2: the first step must be a stand"),
-        (LINES[:-1], f"line {count - 1}: the end must be the last step"),
-        ([*LINES, LINES[-1]], f"line {count}: the end must be the last step"),
+        (LINES[:-1], f"line {count - 1}: the step end must be the only one"),
+        ([*LINES, LINES[-1]], f"line {count}: the step end must be the only one"),
         ([*LINES[:2], {"step": "jump"}, *LINES[2:]], r"line 3: Invalid value .jump. - at `\$\.step`"),
     ]
     for values, problem in cases:

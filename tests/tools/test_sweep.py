@@ -200,7 +200,7 @@ def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
         (["--url", "http://127.0.0.1:1", "--fixture", "empty", "--", "true"], "cannot be used with --url"),
         (["--world", "w1", "--", "true"], "--world requires --url"),
         (["--invariant", "no_such:thing", "--", "true"], "no_such:thing: ModuleNotFoundError"),
-        (["--invariant", "os:sep", "--", "true"], "--invariant os:sep is no function"),
+        (["--invariant", "os:sep", "--", "true"], "--invariant os:sep is not a function"),
         (["--account", "nobody", "--", "true"], "nobody"),
         (["--", "no-such-program"], "no-such-program cannot be run"),
         (["--", "/dev/null"], "/dev/null cannot be run"),

@@ -108,7 +108,7 @@ def test_a_caller_sees_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 REFUSED: list[tuple[dict[str, object], int, str, str]] = [
-    ({"fixture": "../../etc/passwd"}, 400, "invalid_fixture", "no packaged fixture"),
+    ({"fixture": "../../etc/passwd"}, 400, "invalid_fixture", "not a packaged fixture"),
     ({"state": "zones: {com: {prices: {registration: x}}}"}, 400, "invalid_fixture", "state:1"),
     ({"state": "include: {/etc/passwd: [zones]}"}, 400, "invalid_fixture", "not a packaged fixture"),
     ({"point": "after:r7"}, 404, "unknown_request", "it is empty"),

@@ -143,9 +143,9 @@ def _given(url: str) -> Origin:
         parts = urlsplit(url)
         origin = _origin(url)
     except (ValueError, TypeError, AttributeError) as problem:
-        raise _invalid(f"{url!r} is no URL: {problem}") from None
+        raise _invalid(f"{url!r} is not a URL: {problem}") from None
     if parts.scheme not in PORTS or not origin[1]:
-        raise _invalid(f"{url!r} is no URL of a service, such as https://api.example.test")
+        raise _invalid(f"{url!r} is not the URL of a service, such as https://api.example.test")
     if parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
         raise _invalid(f"{url!r} has more than a scheme, a host and a port: name {_written(origin)}")
     return origin

@@ -126,7 +126,7 @@ def from_bytes(content: bytes, name: str = "recording") -> RecordedWorld:
 
 def _unpacked(content: bytes) -> bytes:
     if not content.startswith(_BEGINNING):
-        raise BadRecording("byte 0: this is no recording")
+        raise BadRecording("byte 0: this is not a recording")
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         text = unpacking.decompress(content, MOST)
@@ -147,7 +147,7 @@ def _object(number: int, line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as problem:
         raise BadRecording(f"line {number}: it is not JSON: {problem}") from None
     if not isinstance(record, dict):
-        raise BadRecording(f"line {number}: it is no object")
+        raise BadRecording(f"line {number}: it is not an object")
     return record
 
 
@@ -159,13 +159,13 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _head(record: dict[str, Any]) -> Any:
     version = record.pop("recording", None)
     if isinstance(version, bool) or not isinstance(version, int):
-        raise BadRecording("line 1: this is no recording: it does not begin with the format's version")
+        raise BadRecording("line 1: this is not a recording: it does not begin with the format's version")
     if version != VERSION:
         raise BadRecording(f"line 1: it is of version {version} of the format; this program reads {VERSION}")
     return _read(1, RecordingHead, record)
@@ -198,7 +198,7 @@ def _require_sense(steps: Sequence[Step]) -> None:
     waiting: set[str] = set()
     for number, step in enumerate(steps, 2):
         if isinstance(step, EndStep) is not (number == len(steps) + 1):
-            raise BadRecording(f"line {number}: the end must be the last step, and there once")
+            raise BadRecording(f"line {number}: the step end must be the only one and the last step")
         if isinstance(step, WaitingStep):
             if step.waits in waiting:
                 raise BadRecording(f"line {number}: waits is there already")

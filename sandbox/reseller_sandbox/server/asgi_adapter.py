@@ -289,7 +289,7 @@ class Bridge:
             await wire.drop()
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
-        # Remove the words: they may refer to the environment, and that cycle would outlive the request.
+        # Remove the words. They can refer to the environment, and the reference cycle would stay in memory.
         words = environ.pop(ENV_SAID, NO_WORDS)
         if self.request_log is not None:
             status = 0 if words.is_unanswered else answer.status

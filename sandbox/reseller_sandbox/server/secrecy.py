@@ -43,7 +43,7 @@ _VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^
 _SECRET_IN_TEXT = re.compile(
     rf"({_WORDS}{_NESTED}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
 )
-#: The user in an address, and the password.
+#: User and password in a URL.
 _USER = re.compile(r"(?<=//)[^/\s\"'<>?#]*@")
 _SCHEME = re.compile(r"\b(Bearer|Basic)( +)([\w.~+/=-]{6,})", re.IGNORECASE)
 

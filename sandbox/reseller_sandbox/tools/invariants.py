@@ -199,5 +199,5 @@ def _loaded(name: str) -> OwnInvariant:
     except Exception as problem:
         raise BadSetting(f"--invariant {name}: {type(problem).__name__}: {problem}") from None
     if not callable(function):
-        raise BadSetting(f"--invariant {name} is no function")
+        raise BadSetting(f"--invariant {name} is not a function")
     return function

@@ -248,7 +248,7 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
         try:
             view = convert(said, tuple[ReportedSchedule, ...]) if isinstance(said, list) else None
         except ValueError as problem:
-            raise BadView(f"what the function returns is no list of orders: {problem}") from None
+            raise BadView(f"the function does not return a list of orders: {problem}") from None
         return Ended(0, "", stopwatch() - began, view)
 
     return program

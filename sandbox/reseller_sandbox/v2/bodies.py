@@ -149,7 +149,7 @@ def read_form(body: bytes) -> dict[str, Any]:
 
 def _place(form: dict[str, Any], key: str, value: FormText) -> None:
     if not _KEY.fullmatch(key):
-        raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is no name with parts in brackets")
+        raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is not a name with parts in brackets")
     first, *inner = [key.partition("[")[0], *_PART.findall(key)]
     if len(inner) > _DEEPEST:
         raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is nested too deeply")

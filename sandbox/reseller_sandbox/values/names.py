@@ -34,7 +34,7 @@ def normalise(text: str) -> str:
     if not name.isascii() or "xn--" in name:
         name = _through_idna(name)
     if len(name) > LONGEST:
-        raise BadName(f"it has {len(name)} characters, and a name has at most {LONGEST}")
+        raise BadName(f"it has {len(name)} characters; a name can have at most {LONGEST}")
     labels = name.split(".")
     for label in labels:
         _check(label)

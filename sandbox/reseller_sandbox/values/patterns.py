@@ -31,7 +31,7 @@ def compiled(pattern: str) -> Any:
     import re2  # import lazily, because few fixtures have patterns
 
     if not 0 < len(pattern) <= _LONGEST:
-        raise BadPattern(f"a pattern has 1 to {_LONGEST} characters")
+        raise BadPattern(f"a pattern must have 1 to {_LONGEST} characters")
     options: Any = re2.Options()
     options.log_errors = False
     try:

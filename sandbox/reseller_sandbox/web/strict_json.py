@@ -70,7 +70,7 @@ def _decimal(digits: str) -> Decimal:
 
 
 def _reject_constant(name: str) -> None:
-    raise BadJson(f"it is not JSON: {name} is no JSON value")
+    raise BadJson(f"it is not JSON: {name} is not a JSON value")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Fixtures(Struct):
         """
         path = fixture.packaged(name)
         if path is None and name != self.own:
-            problem = f"{name[:80]!r} is no packaged fixture's name; send its YAML as state instead"
+            problem = f"{name[:80]!r} is not a packaged fixture; send the YAML as state instead"
             raise Refused(INVALID_FIXTURE, problems=problem)
         try:
             return self.file(path or fixture.find(name), now)
