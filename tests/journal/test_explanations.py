@@ -66,7 +66,7 @@ REFUSED: list[tuple[str, Any, str, str, str | None]] = [
     ("POST createDomain", "requested.com", "name_taken", OWN, None),
     ("GET getDomain/theirs.com", None, "domain_not_found", "other holds it: use that account", None),
     ("GET getDomain/elsewhere.com", None, "domain_not_found", "outside holds it: ask for a transfer", None),
-    ("GET getDomain/nobodys.com", None, "domain_not_found", "nobody holds it: register it first", None),
+    ("GET getDomain/nobodys.com", None, "domain_not_found", "nobody holds the name: register it", None),
     ("POST renewDomain/gold.com", {"purchaseCost": 1}, "price_mismatch", "send purchaseCost 300.00", None),
     ("POST createDomain", "short.shop", "period_too_short", "send at least 2 years", None),
     ("POST renewDomain/active.com", {"years": 11}, "period_too_long", "send at most ", None),

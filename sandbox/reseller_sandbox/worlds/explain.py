@@ -209,7 +209,7 @@ def _not_found(case: Explanation) -> Allowed | None:
         local_transport = case.about.order is not None and case.about.order.account != OUTSIDE
         credentials = "use that account's credentials, or " if local_transport else ""
         return Allowed(f"{case.about.holder} holds it: {credentials}ask for a transfer")
-    return Allowed("nobody holds the name: register it first")
+    return Allowed("nobody holds the name: register it")
 
 
 def _revoked(case: Explanation) -> Allowed | None:

@@ -111,7 +111,7 @@ class Checkpoint(Quiet, frozen=True):
 class World:
     """A registry with a clock. Operations are serial and atomic.
 
-    ``snapshot`` is the very first state. The world can go back to it after any fixture was loaded. ``number``
+    ``first`` is the very first state. The world can go back to it after any fixture was loaded. ``number``
     is the number of the world on its server. ``left`` counts the branches that it has left. ``used`` is the
     time of the latest access, by the stopwatch of the machine. ``when_credentials_change`` is called with the
     world after any change to credentials of its accounts. ``inherited`` holds the credentials from its source
