@@ -42,18 +42,18 @@ def ours(client: str) -> Test:
     from reseller_sandbox.testing import SandboxAdapter, SandboxTransport
     from tests.clients import signature
 
-    local_transport, api = Sandbox(), API
+    local, api = Sandbox(), API
     session = requests.Session()
-    session.mount(API, SandboxAdapter(local_transport))
+    session.mount(API, SandboxAdapter(local))
     clients: dict[str, Any] = {
-        "httpx": httpx.Client(transport=SandboxTransport(local_transport)),
+        "httpx": httpx.Client(transport=SandboxTransport(local)),
         "socket": httpx.Client(),
         "requests": session,
         "at once": httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=STUB))),
     }
     if client == "socket":
-        api = FOR_LIFE.enter_context(local_transport.serve()).url
-        local_transport = connect(api)
+        api = FOR_LIFE.enter_context(local.serve()).url
+        local = connect(api)
 
     def call(account: Any) -> None:
         for method, path, body in CALLS:
@@ -65,9 +65,9 @@ def ours(client: str) -> Test:
 
     def test() -> None:
         if client == "at once":
-            call(local_transport.account())
+            call(local.account())
             return
-        with local_transport.fork() as world:
+        with local.fork() as world:
             call(world.accounts["main"])
             assert world.names[NAME].expires.year == 2028
             assert world.journal.find(limit=0).matching == len(CALLS)

@@ -99,9 +99,9 @@ def calls(draw: st.DrawFn) -> tuple[Operation, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def both() -> Iterator[tuple[Sandbox, Sandbox]]:
     """Two sandboxes of the same fixture: a local one and a remote one."""
-    local_transport, there = Sandbox(REGISTRY), Sandbox(REGISTRY)
+    in_process, there = Sandbox(REGISTRY), Sandbox(REGISTRY)
     with there.serve() as server, connect(server.url) as remote:
-        yield local_transport, remote
+        yield in_process, remote
 
 
 #: A server refuses a body with half a character before it reads the parameter.
@@ -125,8 +125,8 @@ def test_any_call_has_the_same_result_locally_and_remotely(
         before = sandbox.export()
         outcomes.append(measured(in_python(sandbox)(operation.id, parameters)))
         assert outcomes[-1][0] == "ok" or sandbox.export() == before
-    local_transport, there = outcomes
-    assert local_transport == there or (local_transport[0] in MASKED and there[0] == "malformed_body"), (
+    in_process, there = outcomes
+    assert in_process == there or (in_process[0] in MASKED and there[0] == "malformed_body"), (
         operation.id,
         parameters,
     )

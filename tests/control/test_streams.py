@@ -51,7 +51,7 @@ class Sse(closing[Any]):
 def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str) -> None:
     with (
         connect(url) as there,
-        served.journal.follow(account="main") as local_transport,
+        served.journal.follow(account="main") as local,
         there.journal.follow(account="main") as remote,
         Sse(url, "journal/follow?account=main") as sse,
         Sse(url, "journal/follow?account=other") as other,
@@ -61,7 +61,7 @@ def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str)
         served.client("other").get(BALANCE)
         client.get(NOBODY)
         client.post("/v3/domains/renewDomain", json={"domainName": "second.com", "years": 1})
-        lines = list(islice(local_transport, 3))
+        lines = list(islice(local, 3))
         assert list(islice(remote, 3)) == lines
         events = [sse.event() for _ in range(3)]
         assert other.event()["id"] == "r2"
@@ -80,17 +80,13 @@ def test_a_stream_continues_after_the_record_of_since(served: Sandbox, url: str)
         served.client().get(path)
     with (
         connect(url) as remote,
-        served.journal.follow(since="r1") as local_transport,
+        served.journal.follow(since="r1") as local,
         remote.journal.follow(since="r1") as there,
     ):
-        assert (
-            [next(local_transport).id, next(local_transport).id]
-            == [next(there).id, next(there).id]
-            == ["r2", "r3"]
-        )
+        assert [next(local).id, next(local).id] == [next(there).id, next(there).id] == ["r2", "r3"]
         served.rewind("r1")
         served.client().get(NOBODY)
-        for line in (next(local_transport), next(there)):
+        for line in (next(local), next(there)):
             assert (line.id, line.outcome) == ("r1", "domain_not_found")
     served.client().get(BALANCE)
     with Sse(url, "journal/follow?since=r0", {"Last-Event-ID": "r1"}) as sse:
@@ -104,7 +100,7 @@ def test_events_and_the_clock_are_followed(served: Sandbox, url: str) -> None:
     """The clock: each due event, then the time that the clock shows; also that it runs or is frozen."""
     with (
         connect(url) as remote,
-        served.events.follow() as local_transport,
+        served.events.follow() as local,
         remote.events.follow(kind="time") as there,
         served.clock.watch() as ticks,
         remote.clock.watch() as remote_ticks,
@@ -112,7 +108,7 @@ def test_events_and_the_clock_are_followed(served: Sandbox, url: str) -> None:
         served.client().get(BALANCE)
         moved = served.clock.advance("P90D")
         known = served.events.find(limit=500).events
-        assert sorted(islice(local_transport, len(known)), key=lambda one: one.number) == list(known)
+        assert sorted(islice(local, len(known)), key=lambda one: one.number) == list(known)
         assert tuple(next(there).registry_event for _ in moved.events) == moved.events
         for watched in (ticks, remote_ticks):
             came = list(islice(watched, moved.total + 1))
@@ -163,9 +159,9 @@ def test_closing_or_deleting_ends_the_streams(served: Sandbox, url: str) -> None
             timer = threading.Timer(0.1, following.close)
             timer.start()
             assert list(following) == []
-        with fork.journal.follow() as local_transport, remote.journal.follow() as there:
+        with fork.journal.follow() as local, remote.journal.follow() as there:
             fork.close()
-            assert list(local_transport) == list(there) == []
+            assert list(local) == list(there) == []
 
 
 def test_a_server_that_stops_ends_its_streams(at_once: Any) -> None:

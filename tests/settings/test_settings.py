@@ -109,9 +109,9 @@ def test_each_setting_has_its_effect_in_a_server(folder: Path, turn: int) -> Non
     """A third of the settings from each source: the command line, the environment, the file."""
     port = free_ports(2)
     settings = list({**GIVEN, "port": port, "tls_port": port + 1, "control_open": False}.items())
-    local_transport, variables, table = (dict(settings[(turn + part) % 3 :: 3]) for part in range(3))
+    arguments, variables, table = (dict(settings[(turn + part) % 3 :: 3]) for part in range(3))
     write_table(folder, table)
-    with started(on_the_command_line(local_transport), folder, in_the_environment(variables)) as ready:
+    with started(on_the_command_line(arguments), folder, in_the_environment(variables)) as ready:
         assert ready["url"] == f"http://localhost:{port}"
         assert urlsplit(ready["tls_url"]).port == port + 1
         assert Path(ready["authority"]).is_relative_to(folder / "certificates")

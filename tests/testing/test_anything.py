@@ -31,9 +31,9 @@ def pair(request, _served) -> Iterator[Any]:
     """A client over a socket and the same client in process, each with its sandbox."""
     served, url = _served
     served.reset()
-    local_transport = Sandbox(REGISTRY)
-    there_client, here_client = CALLERS[request.param](None, 10), CALLERS[request.param](local_transport, 10)
-    yield url, (there_client, served), (here_client, local_transport)
+    local = Sandbox(REGISTRY)
+    there_client, here_client = CALLERS[request.param](None, 10), CALLERS[request.param](local, 10)
+    yield url, (there_client, served), (here_client, local)
     there_client.close()
     here_client.close()
 

@@ -71,16 +71,16 @@ def test_a_request_that_a_server_does_not_read_is_refused_alike(served, url, cli
     ):
         with subtests.test(headers=list(headers)):
             served.reset(original=True)
-            local_transport = Sandbox(REGISTRY)
+            local = Sandbox(REGISTRY)
             got = []
-            for sandbox in (None, local_transport):
+            for sandbox in (None, local):
                 with closing(CALLERS[client](sandbox, timeout)) as made:
                     got.append(made.call("GET", url + path, headers, b"", streamed=False))
             assert got[0] == got[1]
             until = time.monotonic() + 60
-            while _count(served) < _count(local_transport):
+            while _count(served) < _count(local):
                 assert time.monotonic() < until
-            there, within = (one.journal.find().requests for one in (served, local_transport))
+            there, within = (one.journal.find().requests for one in (served, local))
             assert [entry.outcome for entry in there] == [entry.outcome for entry in within]
 
 
@@ -121,10 +121,10 @@ def test_a_body_can_be_sent_in_pieces(sandbox, client, subtests):
 
 @each_client
 def test_cookies_and_redirects_are_as_over_a_socket(served, url, client):
-    local_transport = Sandbox(REGISTRY)
+    local = Sandbox(REGISTRY)
     headers = {"Location": "/V2.0/domain/zones", "Set-Cookie": "seen=1; Path=/"}
     results = []
-    for sandbox, reached in ((served, None), (local_transport, local_transport)):
+    for sandbox, reached in ((served, None), (local, local)):
         sandbox.faults.replace([{"kind": "error", "status": 302, "headers": headers, "when": {"times": 1}}])
         with closing(CALLERS[client](reached, 5)) as made:
             got = [made.call("GET", f"{url}/v3/balance", TOKEN, b"", streamed=False) for _ in range(2)]

@@ -91,8 +91,8 @@ def test_the_flask_test_client_is_the_same_wherever_the_world_is(remote: Sandbox
     with Sandbox(REGISTRY, assume={"v3.signature.endpoint": "url"}) as local:
         for rules in ([], *([rule] for rule in FAULTS)):
             with subtests.test(rules=rules):
-                with remote.fork(seed="one") as there, local.fork(seed="one") as local_transport:
-                    assert story(there, rules) == story(local_transport, rules)
+                with remote.fork(seed="one") as there, local.fork(seed="one") as here:
+                    assert story(there, rules) == story(here, rules)
 
 
 @pytest.mark.filterwarnings("error::ResourceWarning")

@@ -93,20 +93,20 @@ def _rules(sandbox: Sandbox, client: str) -> Iterator[list[dict[str, Any]]]:
 @pytest.mark.parametrize("client", ALL_CALLERS)
 def test_a_fault_is_the_same_in_process(served, url, make, client, subtests) -> None:
     """The same exception, the same bytes read before it, and the same effect on world and journal."""
-    local_transport = make()
+    local = make()
 
     def stories(rules: Any, times: int, streamed: bool) -> list[Any]:
         served.reset(original=True)
-        local_transport.reset()
+        local.reset()
         timeout = HASTY * times if any(map(_is_late, rules)) else PATIENT
         slower = [{name: _times(value, times) for name, value in rule.items()} for rule in rules]
         caller = partial(ALL_CALLERS[client], timeout=timeout)
         return [
             _story(partial(caller, within), sandbox, url, slower, streamed)
-            for within, sandbox in ((None, served), (local_transport, local_transport))
+            for within, sandbox in ((None, served), (local, local))
         ]
 
-    for number, rules in enumerate(_rules(local_transport, client)):
+    for number, rules in enumerate(_rules(local, client)):
         with subtests.test(rules=rules):  # whether the body is read as it comes alternates
             there, within = stories(rules, 1, streamed=number % 2 == 0)
             if there != within:

@@ -16,7 +16,7 @@ from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.settings import DEFAULT_URL, BadSetting, Settings, read_url
 from reseller_sandbox.web.openapi import describe
 
-#: The world_settings that a document depends on.
+#: The settings that a document depends on.
 _DOCUMENT_SETTINGS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
 
 

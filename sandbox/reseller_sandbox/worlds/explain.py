@@ -206,8 +206,8 @@ def _taken(case: Explanation) -> Allowed | None:
 
 def _not_found(case: Explanation) -> Allowed | None:
     if case.about.holder is not None:
-        local_transport = case.about.order is not None and case.about.order.account != OUTSIDE
-        credentials = "use that account's credentials, or " if local_transport else ""
+        has_account = case.about.order is not None and case.about.order.account != OUTSIDE
+        credentials = "use that account's credentials, or " if has_account else ""
         return Allowed(f"{case.about.holder} holds it: {credentials}ask for a transfer")
     return Allowed("nobody holds the name: register it")
 
