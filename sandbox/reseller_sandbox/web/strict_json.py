@@ -81,6 +81,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
+def _text(value: Any) -> str:
+    """Return ``value`` as JSON. Half a surrogate pair in a string stays one."""
+    try:
+        return _encode(value).decode("utf-8")
+    except UnicodeEncodeError:
+        return _encode_with_surrogates(value)
+
+
 def _default(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
@@ -88,7 +96,7 @@ def _default(value: Any) -> Any:
 
 
 _encode = msgspec.json.Encoder(decimal_format="number").encode
-_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_default).encode
+_encode_with_surrogates = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_default).encode
 
 
 def _decoder() -> Any:
