@@ -79,16 +79,10 @@ examples: .venv/ready
 reference: .venv/ready
 	$(BIN)/python -m manual_reference
 
-# Figures, in part beside those of other libraries, which are left out if they cannot be installed:
-# ARGS="answering suite --rounds 9", ARGS="growing --large", and for the manual
+# Figures: ARGS="answering faults --rounds 9", ARGS="growing --large", and for the manual
 # ARGS="--large --markdown sandbox/reseller_sandbox/manual/explanation/performance.md".
-bench: .venv/ready .venv/bench/ready
+bench: .venv/ready
 	$(BIN)/python -m tests.benchmarks $(ARGS)
-
-.venv/bench/ready: tests/benchmarks/requirements.txt
-	$(PYTHON) -m venv .venv/bench
-	-.venv/bench/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	touch $@
 
 # The program at its pinned versions; the tests need five times as long to be installed.
 .venv/runs: $(PINS) .requirements.lock pyproject.toml

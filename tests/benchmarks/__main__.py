@@ -8,13 +8,12 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import answering, faults, growing, local, soak, suite, waiting
+from tests.benchmarks import answering, faults, growing, local, soak, waiting
 from tests.benchmarks.measuring import Figure, Found, How, machine, markdown
 
 #: Each part by its name, in the order of the page.
 PARTS: dict[str, Callable[[How], Found]] = {
     "answering": answering.measure,
-    "suite": suite.measure,
     "growing": growing.measure,
     "loading": local.loading,
     "faults": faults.measure,

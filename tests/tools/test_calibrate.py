@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.testing import expect_explained
@@ -291,6 +292,7 @@ def test_transcripts_of_every_har_writer_become_a_profile_without_secrets() -> N
     done = command("calibrate", *HARS, "--write", "profile.yaml")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "v3.create.locked=always, not as_sent, never" in done.stdout
+    assert yaml.safe_load(Path("profile.yaml").read_text())["assume"] == DETERMINED
     listed = Sandbox(profile="profile.yaml").assumptions.list().assumptions
     assert {one.name: one.value for one in listed if one.value != one.default} == DETERMINED
     expect_explained(*HARS, profile="profile.yaml")

@@ -191,6 +191,7 @@ def test_the_output_of_a_function_that_fails_is_cut(sandbox: Sandbox) -> None:
 
     with pytest.raises(BadSetting, match="without any fault") as refusal:
         sweep_function(fail, sandbox)
+    assert "exit status 1" in str(refusal.value)
     assert len(str(refusal.value)) < 10**5
 
 

@@ -1,4 +1,4 @@
-"""The state file: its checksum and its lock, the records in it, and the times of its saves."""
+"""The state file: its lock, the records in it, and the times of its saves."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import pairwise
+from operator import methodcaller
 from pathlib import Path
 from time import sleep
 from types import SimpleNamespace
@@ -21,65 +21,6 @@ from reseller_sandbox.persistence import file, state_file, worlds
 from reseller_sandbox.persistence.worlds import opened, save
 from tests.persistence.conftest import describe
 from tests.registry import REGISTRY, connect, edit
-
-CONTENT = b"one, " + b"x" * 40
-BEGIN = len(file.MAGIC) + 2
-
-
-def written(path: Path, content: bytes) -> bytes:
-    """Write a file of version 7; return the content that is read from it."""
-    file.write(path, 7, partial(puts, content), Path.replace)
-    return file.read(path, 7).read()[:-4]
-
-
-def puts(content: bytes, to: file.Checked) -> None:
-    to.write(content)
-
-
-def test_written_content_is_read_unchanged(tmp_path: Path) -> None:
-    path = tmp_path / "content"
-    assert [written(path, content) for content in (CONTENT, b"")] == [CONTENT, b""]
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert path.read_bytes().startswith(file.MAGIC + b"7\n")
-
-
-def test_a_shorter_longer_or_changed_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "content"
-    written(path, CONTENT)
-    content = path.read_bytes()
-
-    def problem(changed: bytes, version: int = 7) -> str:
-        path.write_bytes(changed)
-        with pytest.raises(file.BadFile) as refused:
-            file.read(path, version)
-        return str(refused.value)
-
-    changes = {size: content[:size] for size in range(len(content))}
-    flips = {
-        at: content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in range(BEGIN, len(content))
-    }
-    for size, changed in changes.items():
-        assert ("is not a state file" if size < BEGIN else "its checksum is wrong") in problem(changed), size
-    for at, changed in flips.items():
-        assert at < BEGIN or "its checksum is wrong" in problem(changed), at
-    assert "its checksum is wrong" in problem(content + b"!")
-    assert "it is of version 7 of the format; this program reads 8" in problem(content, 8)
-    assert "is not a state file" in problem(content.replace(b" 7\n", b" x\n"))
-
-
-def test_a_failed_write_leaves_the_file_and_no_other(tmp_path: Path) -> None:
-    path = tmp_path / "content"
-    written(path, CONTENT)
-    before = path.read_bytes()
-
-    def failing(_: object) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        file.write(path, 7, failing, Path.replace)
-    assert (path.read_bytes(), [*tmp_path.iterdir()]) == (before, [path])
-    (tmp_path / "content.new").write_bytes(b"y" * 9999)
-    assert written(path, b"one") == b"one"
 
 
 @pytest.mark.parametrize("system", ["posix", "nt"])
@@ -115,7 +56,7 @@ def test_objects_of_other_kinds_are_not_written_and_not_read(tmp_path: Path) -> 
     shapes = pickle.dumps(worlds._shape())
     for foreign in (tmp_path, ["kept"], None):
         content = shapes + pickle.dumps(foreign)
-        file.write(path, worlds.VERSION, partial(puts, content), Path.replace)
+        file.write(path, worlds.VERSION, methodcaller("write", content), Path.replace)
         with pytest.raises(file.BadFile, match="its content is damaged"):
             opened(path)
 
