@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reseller_sandbox.control.results import MissingRecord
     from reseller_sandbox.refusals import Refused
-    from reseller_sandbox.sandbox import Sandbox, connect, replay
+    from reseller_sandbox.sandbox import Sandbox, connect, intercept, replay
     from reseller_sandbox.settings import BadSetting
 
-__all__ = ["BadSetting", "MissingRecord", "Refused", "Sandbox", "connect", "replay"]
+__all__ = ["BadSetting", "MissingRecord", "Refused", "Sandbox", "connect", "intercept", "replay"]
 
 _WHERE = {
     "BadSetting": "reseller_sandbox.settings",
@@ -19,8 +19,14 @@ _WHERE = {
     "Refused": "reseller_sandbox.refusals",
     "Sandbox": "reseller_sandbox.sandbox",
     "connect": "reseller_sandbox.sandbox",
+    "intercept": "reseller_sandbox.sandbox",
     "replay": "reseller_sandbox.sandbox",
 }
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

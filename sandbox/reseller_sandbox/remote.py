@@ -33,6 +33,8 @@ from reseller_sandbox.values.text_checks import require_whole_letters
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from reseller_sandbox.control.records import AccountRecord
+
 #: The environment variables with the server's address and the world, for commands and child programs.
 URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
 
@@ -41,8 +43,17 @@ URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
 AUTHORITY = "RESELLER_SANDBOX_CA"
 _ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
+#: The variables with the credentials of an account. ``_NAME`` is appended for each account by its name.
+KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
+
 #: Seconds after which an unused connection is reopened. The server keeps it longer.
 _FRESH = 30.0
+
+
+def credentials_of(account: AccountRecord, suffix: str = "") -> dict[str, str]:
+    """Return the environment variables with the credentials of an account."""
+    values = {KEY: account.key, SECRET: account.secret, TOKEN: account.token}
+    return {f"{name}{suffix}": value for name, value in values.items()}
 
 
 class Unreachable(ConnectionError):

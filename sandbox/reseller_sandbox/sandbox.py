@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from copy import copy
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, Unpack
+from urllib.parse import quote, urlsplit
 
 from flask import Flask
 
 from reseller_sandbox import replaying
 from reseller_sandbox.app_factory import assemble, open_worlds, server_of
+from reseller_sandbox.clients.caller import PORTS
 from reseller_sandbox.clients.interception import Others, intercepting
 from reseller_sandbox.clients.with_flask import SignedClient
+from reseller_sandbox.config_sources import variables
 from reseller_sandbox.control.catalogue import Resources
-from reseller_sandbox.control.failure_report import failure_report
+from reseller_sandbox.control.failure_report import failure_report, idle_faults
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.resource import Transport
 from reseller_sandbox.control.worlds import (
@@ -29,9 +36,9 @@ from reseller_sandbox.control.worlds import (
 )
 from reseller_sandbox.recording.steps import RecordedWorld
 from reseller_sandbox.refusals import UNKNOWN_WORLD, Refused
-from reseller_sandbox.remote import HttpTransport
+from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, credentials_of
 from reseller_sandbox.server.tls import Tls
-from reseller_sandbox.settings import DEFAULT_URL, ServerSettings, Settings, configured
+from reseller_sandbox.settings import DEFAULT_URL, BadSetting, ServerSettings, Settings, configured
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT
@@ -40,6 +47,46 @@ from reseller_sandbox.worlds.world_dump import ReplayResult, WorldDump
 if TYPE_CHECKING:
     from reseller_sandbox.control.records import AccountRecord
     from reseller_sandbox.server.server import Server
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: The account whose credentials a program gets, if the world has it.
+MAIN = "main"
+
+
+class RunningServer(NamedTuple):
+    """The address of a server that runs already. Without TLS, ``tls_url`` is empty."""
+
+    host: str
+    port: int
+    url: str
+    tls_port: int | None
+    tls_url: str
+    authority: str | None
+
+
+class _Port:
+    """A port of this machine, which serves a sandbox from the first use until ``close``."""
+
+    def __init__(self, app: Flask, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+        self._stack, self._lock, self._url = ExitStack(), Lock(), ""
+
+    @property
+    def url(self) -> str:
+        """URL of the server. Raise ``CannotListen``."""
+        with self._lock:
+            if not self._url:
+                server = self._stack.enter_context(server_of(self._app, self._settings, "127.0.0.1", 0))
+                self._url = self._stack.enter_context(server).url
+            return self._url
+
+    def close(self) -> None:
+        """Stop the server."""
+        with self._lock:
+            self._stack.close()
+            self._url = ""
 
 
 #: Attributes that only a sandbox in this process has.
@@ -73,6 +120,7 @@ class Sandbox(Resources):
         self.header_prefix = settings.header_prefix
         self.engine = worlds
         self.app: Flask = assemble(worlds, settings, self.resources())
+        self._port = _Port(self.app, settings)
         self._enter(LocalTransport(worlds, worlds.default))
 
     @classmethod
@@ -159,7 +207,54 @@ class Sandbox(Resources):
             if refused.rule is not UNKNOWN_WORLD:
                 raise
         finally:
+            if (
+                not forked
+                and isinstance(self.transport, LocalTransport)
+                and self.world is self.engine.default
+            ):
+                self._port.close()
             self.transport.close()
+
+    @property
+    def url(self) -> str:
+        """URL of this world for programs of any kind, such as a browser or a client in another language.
+
+        The path of the API follows. The first use of a sandbox in this process starts a server on a free port
+        of this machine, which also serves its forks. It stops when you ``close`` the sandbox.
+        """
+        if isinstance(self.transport, HttpTransport):
+            return self.transport.url + self.transport.prefix
+        is_default = self.world is self.engine.default
+        return self._port.url + ("" if is_default else f"/_worlds/{quote(self.transport.name, safe='')}")
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Environment variables for a program that uses this world.
+
+        ``RESELLER_SANDBOX_URL`` is the ``url``, and ``RESELLER_SANDBOX_WORLD`` the name of the world.
+        ``RESELLER_SANDBOX_KEY``, ``_SECRET`` and ``_TOKEN`` are the credentials of the account ``main``, or
+        of the first account. ``RESELLER_SANDBOX_KEY_OTHER`` is the key of the account ``other``, and so on.
+        The control token and the file of a trusted authority are added if the server has them.
+        """
+        accounts = self.accounts.list().accounts
+        environment = {URL: self.url, WORLD: self.transport.name}
+        for account in sorted(accounts, key=lambda each: each.name != MAIN)[:1]:
+            environment |= credentials_of(account)
+        for account in accounts:
+            environment |= credentials_of(account, f"_{re.sub('[^A-Z0-9]', '_', account.name.upper())}")
+        there = self.transport if isinstance(self.transport, HttpTransport) else None
+        token = there.token if there is not None else self.settings.control_token
+        if token is not None:
+            environment[variables()["control_token"]] = token
+        if there is not None and there.authority is not None:
+            environment[AUTHORITY] = there.authority
+        return environment
+
+    def assert_all_faults_applied(self) -> None:
+        """Raise AssertionError if a fault of this world was never applied. The message lists such faults."""
+        __tracebackhide__ = True
+        if lines := list(idle_faults(self)):
+            raise AssertionError("\n".join(lines))
 
     def snapshot(self, name: str) -> CheckpointRecord:
         """Save the current state under a name, so that you can ``restore`` it."""
@@ -235,16 +330,17 @@ class Sandbox(Resources):
 
     @contextmanager
     def intercept(self, *urls: str, others: Others = "network", real_time: bool = False) -> Iterator[Self]:
-        """Route httpx and requests calls to ``urls`` to this sandbox during the context.
+        """Route calls of httpx, requests, urllib3 and aiohttp to this sandbox during the context.
 
         >>> with sandbox.intercept("https://api.example.test"):
         ...     httpx.get("https://api.example.test/v3/balance")
 
-        You do not change your clients, even if they exist already. A URL is a scheme, a host and an optional
-        port. If contexts are nested, or entered in several threads or tasks, each applies its own sandbox.
-        Threads without their own context are in all of them. ``others`` decides about requests to other URLs:
-        send them to the network, or raise ``NetworkRefused``. For faults and ``real_time``, see
-        ``SandboxTransport``. Refuse with ``invalid_parameter``.
+        ``urls`` are the addresses that your clients use. You do not change the clients, even if they exist
+        already. A URL is a scheme, a host and an optional port. If contexts are nested, or entered in several
+        threads or tasks, each applies its own sandbox. Threads without their own context are in all of them.
+        ``others`` decides about requests to other URLs: send them to the network, or raise
+        ``NetworkRefused``. With ``refuse``, the whole process reaches no other machine, whatever library it
+        uses. For faults and ``real_time``, see ``SandboxTransport``. Refuse with ``invalid_parameter``.
         """
         with intercepting(self, urls, others, real_time):
             yield self
@@ -258,7 +354,7 @@ class Sandbox(Resources):
         tls: bool = False,
         tls_port: int = 0,
         tls_names: Sequence[str] = (),
-    ) -> Iterator[Server]:
+    ) -> Iterator[Server | RunningServer]:
         """Serve this sandbox on a real port during the context. Yield the server.
 
         The server has a ``url``. With ``tls`` it also has a ``tls_url``, and a certificate for this machine
@@ -266,10 +362,78 @@ class Sandbox(Resources):
 
         Raise ``CannotListen`` if the port is not available. Raise ``BadSetting`` if other machines can reach
         the address and the control interface is neither protected by a token nor explicitly open.
+
+        A sandbox on a server is served already. The method yields the address of that server, and raises
+        ``BadSetting`` if you ask for another port or for TLS that the server does not have.
         """
+        if isinstance(self.transport, HttpTransport):
+            yield _running(self.transport, has_port=bool(port or tls_port or tls_names), tls=tls)
+            return
         options = Tls(tls_port, names=ServerSettings(tls_names=tls_names).tls_names) if tls else None
         with server_of(self.app, self.settings, host, port, options) as server, server:
             yield server
+
+
+def _running(transport: HttpTransport, *, has_port: bool, tls: bool) -> RunningServer:
+    is_secure = transport.url.startswith("https:")
+    if has_port:
+        raise BadSetting(
+            f"port, tls_port and tls_names cannot be set: the server at {transport.url} runs already"
+        )
+    if tls and not is_secure:
+        raise BadSetting(
+            f"serve(tls=True) needs a server with TLS: connect to its https URL, not {transport.url}"
+        )
+    parts = urlsplit(transport.url)
+    port = parts.port or PORTS[parts.scheme]
+    return RunningServer(
+        parts.hostname or "",
+        port,
+        transport.url,
+        port if is_secure else None,
+        transport.url if is_secure else "",
+        transport.authority,
+    )
+
+
+def intercept(
+    *urls: str, others: Others = "network", real_time: bool = False, **settings: Any
+) -> Callable[[Function], Function]:
+    """Return a decorator that routes a function's calls to ``urls`` to a sandbox.
+
+    >>> @reseller_sandbox.intercept("https://api.example.test")
+    ... def test_an_order(reseller_sandbox):
+    ...     ...
+
+    If the function gets the fixture ``reseller_sandbox``, the calls reach that world. Otherwise each call of
+    the function has a new ``Sandbox`` with these ``settings``. The function can be asynchronous. For the
+    other parameters, see ``Sandbox.intercept``.
+    """
+
+    @contextmanager
+    def context(options: Mapping[str, Any]) -> Iterator[None]:
+        with ExitStack() as stack:
+            sandbox = options.get("reseller_sandbox")
+            if not isinstance(sandbox, Sandbox):
+                sandbox = stack.enter_context(Sandbox(**settings))
+            stack.enter_context(sandbox.intercept(*urls, others=others, real_time=real_time))
+            yield
+
+    def decorated(function: Function) -> Function:
+        @wraps(function)
+        def called(*args: Any, **options: Any) -> Any:
+            with context(options):
+                return function(*args, **options)
+
+        @wraps(function)
+        async def awaited(*args: Any, **options: Any) -> Any:
+            with context(options):
+                return await function(*args, **options)
+
+        wrapper: Function = awaited if inspect.iscoroutinefunction(function) else called  # type: ignore[assignment]
+        return wrapper
+
+    return decorated
 
 
 def connect(

@@ -37,7 +37,7 @@ def beside_hanging(
         alone = good(sandbox, server.url, requests, clock)
         with held_up(sandbox, server.port, count):
             beside = good(sandbox, server.url, requests, clock)
-            stop = seconds(server.stop)
+            stop = seconds(server.stop)  # type: ignore[union-attr]  # a server of this process
     return {"alone": alone, "beside": beside, "stop": stop}
 
 

@@ -7,14 +7,18 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, IncompleteRead
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
+import aiohttp
 import httpx
 import requests
+import urllib3
+from yarl import URL
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.testing import SandboxAdapter, SandboxTransport
+from reseller_sandbox.testing import SandboxAdapter, SandboxConnector, SandboxPoolManager, SandboxTransport
 
 #: Flask's test client of the sandbox adds this header.
 TOKEN = {"X-Auth-Token": "main-token"}
@@ -139,10 +143,28 @@ class Plain(Caller):
             got.body = response.read()
 
 
+class Urllib3(Caller):
+    def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
+        more: dict[str, Any] = {"timeout": timeout, "retries": False}
+        pools = (
+            urllib3.PoolManager(**more) if sandbox is None else SandboxPoolManager(sandbox, **options, **more)
+        )
+        self.pools = pools
+        self.close = pools.clear  # type: ignore[method-assign]
+
+    def read(self, got: Got, streamed: bool, method: str, url: str, headers: Any, body: bytes) -> None:
+        answer = self.pools.request(method, url, headers=headers, body=body or None, preload_content=False)
+        got.status, got.reason = answer.status, answer.reason or ""
+        got.headers = list(answer.headers.items())
+        for piece in answer.stream(1) if streamed else [answer.read()]:
+            got.body += piece
+
+
 CALLERS: dict[str, Callable[..., Any]] = {
     "httpx": Httpx,
     "httpx, asynchronous": AsyncHttpx,
     "requests": Requests,
+    "urllib3": Urllib3,
 }
 
 #: Beside them the client that is there without any library, for what faults do.
@@ -172,4 +194,25 @@ def get_by_requests(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox 
         return session.get(url, headers=headers, timeout=60)
 
 
-GETS: tuple[Callable[..., Any], ...] = (get_by_httpx, get_by_async_httpx, get_by_requests)
+def get_by_urllib3(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:
+    with SandboxPoolManager(sandbox) if sandbox is not None else urllib3.PoolManager() as manager:
+        answer = manager.request("GET", url, headers=headers, timeout=60, retries=False)
+        return SimpleNamespace(status_code=answer.status, headers=answer.headers)
+
+
+def get_by_aiohttp(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:
+    async def get() -> Any:
+        connector = SandboxConnector(sandbox) if sandbox is not None else None
+        async with (
+            aiohttp.ClientSession(connector=connector) as session,
+            session.get(URL(url, encoded=url.isascii()), headers=headers) as answer,
+        ):
+            return SimpleNamespace(status_code=answer.status, headers=answer.headers)
+
+    return asyncio.run(get())
+
+
+GETS: tuple[Callable[..., Any], ...] = (
+    *(get_by_httpx, get_by_async_httpx, get_by_requests),
+    *(get_by_urllib3, get_by_aiohttp),
+)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import socket
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import aiohttp
 import httpx
 import pytest
 import requests
+import urllib3
 from requests.adapters import HTTPAdapter
 
 from reseller_sandbox import Refused
@@ -29,7 +32,10 @@ each_client = pytest.mark.parametrize("get", GETS)
 
 def _methods() -> list[Any]:
     """The methods by which the clients reach the network."""
-    owners = (httpx.HTTPTransport, httpx.AsyncHTTPTransport, HTTPAdapter)
+    owners = (
+        *(httpx.HTTPTransport, httpx.AsyncHTTPTransport, HTTPAdapter, urllib3.PoolManager),
+        *(aiohttp.BaseConnector, socket, socket.socket, asyncio.BaseEventLoop),
+    )
     return [{name: value for name, value in vars(owner).items() if callable(value)} for owner in owners]
 
 

@@ -17,7 +17,15 @@ README = Path(__file__).parents[2] / "README.md"
 
 #: A suite that holds wherever its worlds live.
 ANYWHERE = """
+import os
+import subprocess
+import sys
+import urllib.request
+
 import pytest
+import requests
+
+import reseller_sandbox as rs
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +89,41 @@ class TestSettings:
     def test_a_profile(self, reseller_sandbox):
         assert value(reseller_sandbox, "v3.signature.endpoint") == "url"
         assert value(reseller_sandbox, "v3.ids") == "integer"
+
+
+def test_programs_reach_the_world(reseller_sandbox, own):
+    own.names.add("only-there.com")
+    program = (
+        "import os, urllib.request as u; e = os.environ;"
+        "r = u.Request(e['RESELLER_SANDBOX_URL'] + '/V2.0/domain/only-there.com');"
+        "r.add_header('X-Auth-Token', e['RESELLER_SANDBOX_TOKEN_MAIN']);"
+        "print(u.urlopen(r).headers['X-Sandbox-World'])"
+    )
+    env = {**os.environ, **own.env}
+    done = subprocess.run([sys.executable, "-c", program], env=env, stdout=subprocess.PIPE)
+    assert done.stdout.decode().strip() == own.env["RESELLER_SANDBOX_WORLD"]
+    assert own.url == own.env["RESELLER_SANDBOX_URL"] != reseller_sandbox.url
+    assert own.journal.find().matching == 1
+    with own.serve() as server:
+        request = urllib.request.Request(f"{server.url}/V2.0/domain/only-there.com")
+        request.add_header("X-Auth-Token", own.account().token)
+        answer = urllib.request.urlopen(request)
+        assert answer.headers["X-Sandbox-World"] == own.env["RESELLER_SANDBOX_WORLD"]
+
+
+def test_faults_that_were_not_applied_are_reported(reseller_sandbox):
+    fault = reseller_sandbox.faults.add("error", error="internal_error", name="idle")
+    with pytest.raises(AssertionError, match="the fault idle .* was added and never applied"):
+        reseller_sandbox.assert_all_faults_applied()
+    reseller_sandbox.client().get("/v3/balance")
+    reseller_sandbox.assert_all_faults_applied()
+
+
+@rs.intercept("https://api.example.test", others="refuse")
+def test_a_decorated_test_reaches_its_world(reseller_sandbox):
+    with reseller_sandbox.faults.add("error", error="internal_error"):
+        answer = requests.get("https://api.example.test/v3/balance")
+    assert answer.headers["X-Sandbox-World"] == reseller_sandbox.env["RESELLER_SANDBOX_WORLD"]
 
 
 def value(sandbox, name):
@@ -163,14 +206,14 @@ def test_a_word_that_there_is_not(reseller_sandbox):
 
 
 def test_a_suite_passes_in_the_process(tmp_path: Path) -> None:
-    assert "8 passed" in run(tmp_path, ANYWHERE)
+    assert "11 passed" in run(tmp_path, ANYWHERE)
 
 
 @pytest.mark.slow
 def test_a_suite_passes_in_a_server(tmp_path: Path, running: str) -> None:
-    assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
+    assert "11 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
     (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_mode = server\n")
-    assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2")
+    assert "11 passed" in run(tmp_path, ANYWHERE, "-n", "2")
     (shown,) = (one.content for one in blocks(README.read_text("utf-8")) if one.file)
     assert "1 passed" in run(tmp_path, shown)
 

@@ -36,6 +36,7 @@ def test_events_of_all_kinds_have_their_cause_and_effect(sandbox: Sandbox) -> No
         (4, "control", "clock.advance", None),
     ]
     assert found(sandbox)[0].parameters["auth_code"] == "***"
+    assert found(sandbox)[0].effect == {"scheduled": 1}
     (advance,) = found(sandbox, name="clock.advance")
     assert advance.parameters == {"by": "P250D"}
     (clock,) = advance.changed

@@ -113,7 +113,7 @@ def _running(
             else:
                 server = HttpTransport(url, world or "", settings.get("control_token"), authority=ca)
                 ground = stack.enter_context(ground_at(stack.enter_context(calling(server))))
-                variables = {variable(MODE): ground.address(ground.prepared)}
+                variables = {variable(MODE): ground.prepared.url}
             program = stack.enter_context(CommandProgram(words, ground, account, timeout, variables))
             yield ground, program, stack.enter_context(_progress(tool))
     except (BadSetting, CannotListen) as problem:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flask import Flask
 from msgspec.structs import replace
@@ -64,6 +64,19 @@ class Reply:
         return not self.last and self.delivery is None and self.again is None and self.stream is None
 
 
+class Detour(NamedTuple):
+    """A method by which a library reaches the network, and its replacement during an interception.
+
+    ``url_of`` returns the URL from the arguments of a call, the first of which is the object. ``call`` takes
+    the way of the interception, and the same arguments.
+    """
+
+    owner: type
+    name: str
+    url_of: Callable[..., str]
+    call: Callable[..., Any]
+
+
 class AnySandbox(Protocol):
     """Attributes of a ``Sandbox`` that its clients use. The first three exist only in this process."""
 
@@ -74,6 +87,10 @@ class AnySandbox(Protocol):
     header_prefix: str
     accounts: Accounts
     assumptions: Assumptions
+
+    @property
+    def url(self) -> str:
+        """URL of its world."""
 
 
 class Caller:

@@ -1,12 +1,11 @@
-"""Interception of httpx and requests: requests to a service's usual address go to a sandbox.
+"""Interception of client libraries: requests to a service's usual address go to a sandbox.
 
-While an interception is active, the methods by which httpx and requests reach the network are replaced. They
-are restored after the last one ends. Each request looks up its interception.
+While an interception is active, the methods by which the libraries reach the network are replaced. They are
+restored after the last one ends. Each request looks up its interception.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
@@ -18,7 +17,9 @@ from urllib.parse import urlsplit
 
 import idna
 
-from reseller_sandbox.clients.caller import PORTS, AnySandbox
+from reseller_sandbox.clients.caller import PORTS, AnySandbox, Detour, server_of
+from reseller_sandbox.clients.detours import Replacing, detoured
+from reseller_sandbox.clients.fence import NetworkRefused, fenced
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.values.text_checks import nearest
 
@@ -27,13 +28,9 @@ Origin: TypeAlias = tuple[str, str, int]
 
 Others: TypeAlias = Literal["network", "refuse"]
 
-#: The client libraries that can be intercepted, each with a module and the class of its transport. The class
-#: has the same methods as ``DETOURS`` in the module, by which the library reaches the network.
-CLIENTS = {"httpx": ("with_httpx", "SandboxTransport"), "requests": ("with_requests", "SandboxAdapter")}
-
-
-class NetworkRefused(RuntimeError):
-    """Error for a request to the network while only a sandbox is allowed."""
+#: The client libraries that can be intercepted. For each, the module ``with_NAME`` has ``DETOURS``, the
+#: methods by which the library reaches the network, and ``WAY``, the class that leads requests to a sandbox.
+CLIENTS = ("httpx", "requests", "urllib3", "aiohttp")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,14 +49,12 @@ class Interception:
 #: The interceptions that were entered in this thread or task, the innermost last.
 _OWN: ContextVar[tuple[Interception, ...]] = ContextVar("own", default=())
 
-_LOCK = threading.Lock()
-
 
 @contextmanager
 def intercepting(
     sandbox: AnySandbox, urls: tuple[str, ...], others: Others, real_time: bool
 ) -> Iterator[None]:
-    """Redirect the requests of httpx and requests to ``urls`` to ``sandbox`` while the context lasts.
+    """Redirect requests to ``urls`` to ``sandbox`` while the context lasts.
 
     Refuse with ``invalid_parameter`` if ``urls`` or ``others`` is invalid.
     """
@@ -70,50 +65,38 @@ def intercepting(
         raise _invalid("intercept takes the URLs that the clients use, such as https://api.example.test")
     made = Interception(frozenset(map(_given, urls)), others)
     with ExitStack() as stack:
-        for library, (module, kind) in CLIENTS.items():
+        for library in CLIENTS:
             with suppress(ImportError):
                 import_module(library)
-                ours = import_module(f"reseller_sandbox.clients.{module}")
-                made.ways[library] = way = getattr(ours, kind)(sandbox, real_time=real_time)
+                ours = import_module(f"reseller_sandbox.clients.with_{library}")
+                made.ways[library] = way = ours.WAY(sandbox, real_time=real_time)
                 stack.callback(way.close)
-                for owner, name in ours.DETOURS:
-                    stack.enter_context(_detoured(library, owner, name, made))
+                for detour in ours.DETOURS:
+                    replacing = _replacing(library, detour)
+                    stack.enter_context(detoured(detour.owner, detour.name, made, replacing))
+        if others == "refuse":
+            server = server_of(sandbox)
+            hosts = [urlsplit(server.url).hostname or ""] if server is not None else []
+            stack.enter_context(fenced(hosts, "others='refuse'"))
         _OWN.set((*_OWN.get(), made))
         stack.callback(lambda: _OWN.set(tuple(entry for entry in _OWN.get() if entry is not made)))
         yield
 
 
-@contextmanager
-def _detoured(library: str, owner: type, name: str, made: Interception) -> Iterator[None]:
-    """Add ``made`` to the interceptions of a method. The first interception replaces the method."""
-    with _LOCK:
-        method = vars(owner)[name]
-        if not hasattr(method, "interceptions"):
-            method = _replaced(library, method)
-            setattr(owner, name, method)
-        method.interceptions = (*method.interceptions, made)
-    try:
-        yield
-    finally:
-        with _LOCK:
-            method.interceptions = tuple(entry for entry in method.interceptions if entry is not made)
-            if not method.interceptions and vars(owner)[name] is method:
-                setattr(owner, name, method.__wrapped__)
+def _replacing(library: str, detour: Detour) -> Replacing:
+    """Return a builder of methods that call our way for an intercepted URL, and the original for others."""
 
+    def replacing(original: Callable[..., Any], known: Callable[[], tuple[Any, ...]]) -> Callable[..., Any]:
+        @wraps(original)
+        def replaced(self: Any, *args: Any, **options: Any) -> Any:
+            chosen = _chosen(detour.url_of(self, *args, **options), known())
+            if chosen is None:
+                return original(self, *args, **options)
+            return detour.call(chosen.ways[library], self, *args, **options)
 
-def _replaced(library: str, original: Callable[..., Any]) -> Any:
-    """Return a method that calls our transport for an intercepted URL, and ``original`` for others."""
+        return replaced
 
-    @wraps(original)
-    def replaced(self: Any, request: Any, *args: Any, **options: Any) -> Any:
-        chosen = _chosen(str(request.url), method.interceptions)
-        if chosen is None:
-            return original(self, request, *args, **options)
-        return getattr(chosen.ways[library], original.__name__)(request, *args, **options)
-
-    method: Any = replaced
-    method.interceptions = ()
-    return method
+    return replacing
 
 
 def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:

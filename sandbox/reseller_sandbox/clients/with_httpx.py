@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import httpcore
 import httpx
 
-from reseller_sandbox.clients.caller import AnySandbox, Caller, server_of
+from reseller_sandbox.clients.caller import AnySandbox, Caller, Detour, server_of
 from reseller_sandbox.clients.socket_client import Socket
 from reseller_sandbox.remote import trust
 
@@ -77,7 +77,21 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         )
 
 
-DETOURS = (httpx.HTTPTransport, "handle_request"), (httpx.AsyncHTTPTransport, "handle_async_request")
+WAY = SandboxTransport
+DETOURS = (
+    Detour(
+        httpx.HTTPTransport,
+        "handle_request",
+        lambda _, request: str(request.url),
+        lambda way, _, request: way.handle_request(request),
+    ),
+    Detour(
+        httpx.AsyncHTTPTransport,
+        "handle_async_request",
+        lambda _, request: str(request.url),
+        lambda way, _, request: way.handle_async_request(request),
+    ),
+)
 
 
 class _Transport(httpx.HTTPTransport):

@@ -6,24 +6,14 @@ read before them are the same as over a socket.
 
 from __future__ import annotations
 
-import io
-from functools import partial
 from typing import Any
 
-import urllib3.util.wait
 from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.util import parse_url
+from urllib3 import HTTPConnectionPool
 
-from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, server_of
-from reseller_sandbox.clients.fake_connection import LineFile
-from reseller_sandbox.clients.socket_client import Socket
-from reseller_sandbox.remote import HttpTransport, trust
-
-#: urllib3 before 2 raises it for a socket that has no descriptor to wait for.
-_NO_DESCRIPTOR: type[Exception] = getattr(urllib3.util.wait, "NoWayToWaitForSocketError", OSError)
+from reseller_sandbox.clients.caller import AnySandbox, Detour
+from reseller_sandbox.clients.with_urllib3 import SandboxPoolManager
 
 
 class SandboxAdapter(HTTPAdapter):
@@ -41,13 +31,7 @@ class SandboxAdapter(HTTPAdapter):
 
     def __init__(self, sandbox: AnySandbox, *, real_time: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        server = server_of(sandbox)
-        pool: Any = (
-            partial(_pool_there, server) if server else partial(_pool_here, Caller(sandbox), real_time)
-        )
-        kinds: dict[str, Any] = {scheme: partial(pool, scheme) for scheme in PORTS}
-        self._pools = PoolManager(maxsize=DEFAULT_POOLSIZE)
-        self._pools.pool_classes_by_scheme = kinds
+        self._pools = SandboxPoolManager(sandbox, real_time=real_time, maxsize=DEFAULT_POOLSIZE)
 
     def get_connection_with_tls_context(
         self, request: PreparedRequest, *_: Any, **__: Any
@@ -58,89 +42,15 @@ class SandboxAdapter(HTTPAdapter):
     def close(self) -> None:
         """Close every connection."""
         super().close()
-        self._pools.clear()
+        self._pools.close()
 
 
-DETOURS = ((HTTPAdapter, "get_connection_with_tls_context"),)
-
-
-def _pool_here(
-    caller: Caller, real_time: bool, scheme: str, host: str, port: int, **options: Any
-) -> HTTPConnectionPool:
-    """Return a pool of connections to a sandbox in this process."""
-
-    class Connection(HTTPConnection):
-        default_port = PORTS[scheme]  # type: ignore[misc]  # as urllib3's own
-
-        def connect(self) -> None:
-            self.sock: Any = _SocketOfHTTPClient(caller, port, scheme, real_time=real_time)
-
-        @property
-        def is_connected(self) -> bool:
-            return self.sock is not None and not self.sock.has_ended
-
-    pool = HTTPConnectionPool(host, port, **options)
-    pool.scheme, pool.ConnectionCls = scheme, Connection
-    return pool
-
-
-def _pool_there(
-    server: HttpTransport, scheme: str, host: str, port: int, **options: Any
-) -> HTTPConnectionPool:
-    """Return a pool of connections over sockets to the sandbox's server."""
-    at = parse_url(server.url)
-    kind: Any = HTTPConnection
-    if at.scheme == "https":
-        context = trust(server.authority)
-        context.check_hostname = False  # because urllib3 checks it, unless verification is off
-        kind, options = HTTPSConnection, {**options, "ssl_context": context}
-
-    class Connection(kind):  # type: ignore[misc]  # whichever of the two
-        def connect(self) -> None:
-            """Connect. For a client of plain HTTP, verify the certificate, because it has no such option."""
-            if scheme == "http":
-                self.cert_reqs = "CERT_REQUIRED"
-            super().connect()
-
-        def putrequest(self, method: str, url: str, skip_host: bool = False, **options: Any) -> None:
-            """Begin a request with the host that the client addresses."""
-            super().putrequest(method, server.prefix + url, skip_host=True, **options)
-            if not skip_host:
-                self.putheader("Host", host if port == PORTS[scheme] else f"{host}:{port}")
-
-    pools = HTTPSConnectionPool if at.scheme == "https" else HTTPConnectionPool
-    pool = pools(str(at.host), at.port, **options)
-    pool.ConnectionCls = Connection
-    return pool
-
-
-class _SocketOfHTTPClient(Socket):
-    """Socket for ``http.client``. It closes only after all of its files are closed."""
-
-    _timeout: float | None = None
-    _readers = 0
-    _is_closed = False
-
-    def fileno(self) -> int:
-        """Raise, because there is no descriptor. urllib3 before 2 then keeps the connection."""
-        raise _NO_DESCRIPTOR("a connection within this process has no descriptor")
-
-    def settimeout(self, timeout: float | None) -> None:
-        """Limit the wait for each piece of an answer, in seconds."""
-        self._timeout = timeout
-
-    def makefile(self, *_: Any) -> io.BufferedReader:
-        """Return the response as a file."""
-        self._readers += 1
-        return io.BufferedReader(LineFile(lambda size: self.read(size, self._timeout), self._done))
-
-    def close(self) -> None:
-        """Close the socket as soon as no file is open."""
-        self._is_closed = True
-        if not self._readers:
-            super().close()
-
-    def _done(self) -> None:
-        self._readers -= 1
-        if self._is_closed and not self._readers:
-            super().close()
+WAY = SandboxAdapter
+DETOURS = (
+    Detour(
+        HTTPAdapter,
+        "get_connection_with_tls_context",
+        lambda _, request, *__, **___: str(request.url),
+        lambda way, _, request, *__, **___: way.get_connection_with_tls_context(request),
+    ),
+)

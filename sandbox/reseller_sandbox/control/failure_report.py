@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,13 @@ def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> 
         return "\n".join(_lines(sandbox, sandbox.worlds.get(world), file))
     except Refused as problem:
         return f"no report on this world: {problem}"
+
+
+def idle_faults(sandbox: Resources, *, besides: Collection[str] = ()) -> Iterator[str]:
+    """Yield a line for each fault that was never applied, except those with the names ``besides``."""
+    for fault in sandbox.faults.list().faults:
+        if not fault.applied and fault.name not in besides:
+            yield f"the fault {fault_line(fault)} was added and never applied"
 
 
 def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Test support for clients of the reseller API: fixtures, HTTP clients, clocks, containers.
 
 Names are imported lazily, because pytest loads this package for every test run, and because httpx, requests,
-freezegun and testcontainers are optional.
+urllib3, aiohttp, freezegun and testcontainers are optional.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reseller_sandbox.clients.fake_connection import EndlessWait
-    from reseller_sandbox.clients.interception import NetworkRefused
+    from reseller_sandbox.clients.fence import NetworkRefused
+    from reseller_sandbox.clients.with_aiohttp import SandboxConnector
     from reseller_sandbox.clients.with_httpx import SandboxTransport
     from reseller_sandbox.clients.with_requests import SandboxAdapter
+    from reseller_sandbox.clients.with_urllib3 import SandboxPoolManager
     from reseller_sandbox.testing.clocks import freeze_time
     from reseller_sandbox.testing.containers import SandboxContainer
     from reseller_sandbox.testing.explaining import expect_explained
@@ -22,7 +24,9 @@ __all__ = [
     "EndlessWait",
     "NetworkRefused",
     "SandboxAdapter",
+    "SandboxConnector",
     "SandboxContainer",
+    "SandboxPoolManager",
     "SandboxTransport",
     "expect_explained",
     "freeze_time",
@@ -33,9 +37,11 @@ def __getattr__(name: str) -> Any:
     """Return the object ``name`` of this package, imported from its module."""
     homes = {
         "EndlessWait": "clients.fake_connection",
-        "NetworkRefused": "clients.interception",
+        "NetworkRefused": "clients.fence",
         "SandboxAdapter": "clients.with_requests",
+        "SandboxConnector": "clients.with_aiohttp",
         "SandboxContainer": "testing.containers",
+        "SandboxPoolManager": "clients.with_urllib3",
         "SandboxTransport": "clients.with_httpx",
         "expect_explained": "testing.explaining",
         "freeze_time": "testing.clocks",

@@ -8,9 +8,12 @@ and from ``pyproject.toml``, as for the command line. Only pytest is imported un
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -19,11 +22,13 @@ from reseller_sandbox.tools.cli_options import (
     COVER_OF,
     COVERAGE,
     EXPLORE,
+    FENCE,
     MODE,
     OPTIONS,
     RECORDINGS,
     STRICT,
     SWEEP,
+    before_a_path,
     flag,
     variable,
 )
@@ -58,6 +63,12 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{EXPLORE}(actors={ACTORS}, max_runs={MAX_RUNS}, schedule='', invariants=()): run this test in "
         "every order of the requests of its threads that could matter",
     )
+    if hosts := _said(config, FENCE):
+        from reseller_sandbox.clients.fence import fenced
+
+        stack = ExitStack()
+        config.add_cleanup(stack.close)
+        stack.enter_context(fenced(_allowed(hosts, _said(config, MODE)), flag(FENCE)))
     forms, least = _said(config, COVERAGE), _said(config, COVER_MIN)
     if forms or least:
         from reseller_sandbox.testing.coverage import Collector, parse_options
@@ -151,6 +162,18 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
         )
     except BadSetting as problem:
         pytest.exit(f"reseller-sandbox: {problem}", returncode=pytest.ExitCode.USAGE_ERROR)
+
+
+def _allowed(hosts: str, mode: str) -> list[str]:
+    """Return the hosts of the option for the fence, and the host of the server in the mode."""
+    allowed = [host.strip() for host in hosts.split(",")]
+    for host in allowed:
+        if not re.fullmatch(r"[\w.:-]+", host):
+            hint = before_a_path(FENCE)
+            raise pytest.UsageError(
+                f"{flag(FENCE)} must be hosts such as db.example.test, not {host!r}{hint}"
+            )
+    return [*allowed, urlsplit(mode).hostname or "localhost"]
 
 
 def _spoken(config: pytest.Config) -> dict[str, str]:

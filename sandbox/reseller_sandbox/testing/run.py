@@ -14,7 +14,7 @@ import pytest
 from msgspec import Struct
 
 from reseller_sandbox.config_sources import from_surroundings, merged
-from reseller_sandbox.control.failure_report import advice_lines, failure_report, fault_line, scheduled_line
+from reseller_sandbox.control.failure_report import advice_lines, failure_report, idle_faults, scheduled_line
 from reseller_sandbox.control.worlds import ForkOptions
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable
@@ -190,10 +190,10 @@ def mode_of(given: str) -> Mode:
 
 
 def _in_process(
-    _stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
+    stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
 ) -> Watched:
     """Return the default world of a sandbox in the process of the tests, reached without a socket."""
-    return Watched(**around).by(watcher)
+    return stack.enter_context(Watched(**around).by(watcher))
 
 
 def _own_server(
@@ -370,10 +370,7 @@ def _left_over(sandbox: Sandbox, strict: Iterable[str], seeded: Iterable[str]) -
     """
     lines: list[str] = []
     if "faults" in strict:
-        known = frozenset(seeded)
-        faults = sandbox.faults.list().faults
-        idle = (fault for fault in faults if not fault.applied and fault.name not in known)
-        lines += (f"the fault {fault_line(fault)} was added and never applied" for fault in idle)
+        lines += idle_faults(sandbox, besides=frozenset(seeded))
     if "scheduled" in strict:
         waiting = (action for action in sandbox.scheduled.list().scheduled if action.applied is None)
         lines += (f"the scheduled action {scheduled_line(action)} was never applied" for action in waiting)

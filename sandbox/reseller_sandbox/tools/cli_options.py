@@ -17,6 +17,7 @@ FIXTURE = "reseller_sandbox"
 
 MODE = "reseller_sandbox_mode"
 STRICT = "reseller_sandbox_strict"
+FENCE = "reseller_sandbox_fence"
 COVERAGE = "reseller_sandbox_coverage"
 COVER_MIN = "reseller_sandbox_cover_min"
 COVER_OF = "reseller_sandbox_cover_of"
@@ -42,6 +43,11 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     STRICT: (
         "leftovers that fail a test: faults and scheduled actions that were never applied, advice",
         {"metavar": "NAMES"},
+    ),
+    FENCE: (
+        "refuse connections of the tests to other machines; the value names hosts that are allowed, such as "
+        "db.example.test,10.0.0.7 (default: only this machine)",
+        {"metavar": "HOSTS", "nargs": "?", "const": "localhost"},
     ),
     COVERAGE: (
         "report the coverage of the contract by the tests: term (the default), html, json, or several of "

@@ -1,0 +1,44 @@
+"""Temporary replacements of functions and methods, which several users can share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+_LOCK = threading.Lock()
+
+#: Builds the replacement of a function. The second argument returns the current entries, the oldest first.
+Replacing: TypeAlias = Callable[[Callable[..., Any], Callable[[], tuple[Any, ...]]], Callable[..., Any]]
+
+
+@contextmanager
+def detoured(owner: Any, name: str, entry: object, replacing: Replacing) -> Iterator[None]:
+    """Add ``entry`` to the entries of a function or method, which the first entry replaces.
+
+    ``owner`` is the module or the class of the function. The function is restored after the last entry ends,
+    unless another program has replaced it again.
+    """
+    with _LOCK:
+        method = getattr(owner, name)
+        if not hasattr(method, "detours"):
+            method = _replaced(owner, name, replacing)
+        method.detours = (*method.detours, entry)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            method.detours = tuple(each for each in method.detours if each is not entry)
+            if not method.detours and vars(owner).get(name) is method:
+                method.restore()
+
+
+def _replaced(owner: Any, name: str, replacing: Replacing) -> Any:
+    original = getattr(owner, name)
+    is_inherited = name not in vars(owner)
+    method: Any = replacing(original, lambda: tuple(method.detours))
+    method.detours = ()
+    method.restore = lambda: delattr(owner, name) if is_inherited else setattr(owner, name, original)
+    setattr(owner, name, method)
+    return method

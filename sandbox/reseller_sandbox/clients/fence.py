@@ -1,0 +1,123 @@
+"""A fence around this process: lookups of other hosts and connections to them are refused.
+
+The functions of Python that look up names and connect are replaced while a fence stands. So the fence holds
+for every library that opens its sockets in Python. Libraries that open sockets in C, such as pycurl, pass.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from ipaddress import ip_address
+from traceback import walk_stack
+from typing import Any, TypeAlias
+
+from reseller_sandbox.clients.detours import Replacing, detoured
+
+#: A function that returns the host and the port in the arguments of a call. Without a host, there is nothing
+#: to refuse.
+Target: TypeAlias = Callable[..., tuple[Any, Any]]
+
+
+class NetworkRefused(RuntimeError):
+    """Error for a request to the network while only a sandbox is allowed."""
+
+
+@dataclass(eq=False)
+class Fence:
+    """Permission to reach this machine and ``hosts``. ``rule`` names the setting that forbids the rest."""
+
+    hosts: frozenset[str]
+    rule: str
+    addresses: set[str] = field(default_factory=set)
+
+    def require(self, host: str, port: object) -> None:
+        """Raise ``NetworkRefused`` if ``host`` is outside the fence."""
+        if not (_is_here(host) or host.lower() in self.hosts or host in self.addresses):
+            raise NetworkRefused(f"{_library()} tried to reach {host}:{port}, which {self.rule} forbids")
+
+
+@contextmanager
+def fenced(hosts: Iterable[str], rule: str) -> Iterator[None]:
+    """Refuse lookups of other hosts and connections to them, in all threads, while the context lasts."""
+    import asyncio  # late, because a test without a fence need not wait for this
+
+    fence = Fence(frozenset(host.lower() for host in hosts), rule)
+    with ExitStack() as stack:
+        for owner, name, target in (
+            (socket, "getaddrinfo", _looked_up),
+            (socket, "gethostbyname", _looked_up),
+            (socket, "gethostbyname_ex", _looked_up),
+            # asyncio looks up names in another thread, in which the calling library is unknown.
+            (asyncio.BaseEventLoop, "getaddrinfo", _looked_up_by_loop),
+            (socket.socket, "connect", _connected),
+            (socket.socket, "connect_ex", _connected),
+        ):
+            stack.enter_context(detoured(owner, name, fence, _guarding(target)))
+        yield
+
+
+def _guarding(target: Target) -> Replacing:
+    def replacing(original: Callable[..., Any], fences: Callable[[], tuple[Any, ...]]) -> Callable[..., Any]:
+        @wraps(original)
+        def guarded(*args: Any, **options: Any) -> Any:
+            host, port = target(*args, **options)
+            host = host.decode("idna") if isinstance(host, bytes) else host
+            for fence in fences() if host else ():
+                fence.require(str(host), port)
+            result = original(*args, **options)
+            if original is _GETADDRINFO and host:  # so that a host's addresses can be connected to
+                for fence in fences():
+                    fence.addresses.update(str(found[4][0]) for found in result)
+            return result
+
+        return guarded
+
+    return replacing
+
+
+_GETADDRINFO = socket.getaddrinfo
+
+
+def _looked_up(host: Any, port: Any = "", *_: Any, **__: Any) -> tuple[Any, Any]:
+    return host, port
+
+
+def _looked_up_by_loop(_: Any, host: Any, port: Any, **__: Any) -> tuple[Any, Any]:
+    return host, port
+
+
+def _connected(sock: socket.socket, address: Any) -> tuple[Any, Any]:
+    is_internet = sock.family in (socket.AF_INET, socket.AF_INET6)
+    return (address[0], address[1]) if is_internet and isinstance(address, tuple) else (None, None)
+
+
+def _is_here(host: str) -> bool:
+    """Whether ``host`` is this machine."""
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host.lower() == "localhost"
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or address.is_unspecified
+
+
+def _library() -> str:
+    """Return the library that the caller's code used, or the module of the standard library."""
+    paths = sysconfig.get_paths()
+    libraries = tuple(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    name = "socket"
+    for frame, _ in walk_stack(None):
+        module = str(frame.f_globals.get("__name__"))
+        if module.startswith("reseller_sandbox."):
+            continue
+        if not frame.f_code.co_filename.startswith(libraries):
+            break
+        name = module
+    package = name.partition(".")[0]
+    return name if package in sys.stdlib_module_names else package

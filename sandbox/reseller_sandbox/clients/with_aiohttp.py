@@ -1,0 +1,74 @@
+"""aiohttp with a sandbox: requests go over a socket to the server of the sandbox.
+
+Only the address of a request changes. So faults raise aiohttp's own exceptions, and delays take real time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import aiohttp
+from yarl import URL
+
+from reseller_sandbox.clients.caller import AnySandbox, Detour, server_of
+from reseller_sandbox.remote import trust
+
+#: The original method by which aiohttp reaches the network. An interception does not replace this reference.
+_CONNECT = aiohttp.BaseConnector.connect
+
+
+class SandboxConnector(aiohttp.TCPConnector):
+    """Connector from an ``aiohttp.ClientSession`` to a sandbox.
+
+    >>> connector = SandboxConnector(sandbox)
+    >>> session = aiohttp.ClientSession("https://api.example.test", connector=connector)
+
+    Requests to a fork reach its world. A sandbox in this process serves a port from the first request. Faults
+    of a connection raise the errors of aiohttp (``aiohttp.ClientConnectionError``, …). ``options`` are those
+    of ``aiohttp.TCPConnector``.
+    """
+
+    def __init__(self, sandbox: AnySandbox, **options: Any) -> None:
+        server = server_of(sandbox)
+        if server is not None and server.url.startswith("https:"):
+            options.setdefault("ssl", trust(server.authority))
+        super().__init__(**options)
+        self._sandbox = sandbox
+
+    async def connect(self, req: aiohttp.ClientRequest, traces: Any, timeout: Any) -> Any:
+        """Return a connection to the sandbox's server. The ``Host`` header is unchanged."""
+        req.url = URL(self._sandbox.url + req.url.raw_path_qs, encoded=True)
+        req.proxy = None
+        return await _CONNECT(self, req, traces, timeout)
+
+
+class Connectors:
+    """Connectors of an interception, one for each event loop."""
+
+    def __init__(self, sandbox: AnySandbox, *, real_time: bool = False) -> None:  # noqa: ARG002
+        self._sandbox = sandbox
+        self._of: WeakKeyDictionary[Any, SandboxConnector] = WeakKeyDictionary()
+
+    def connector(self) -> SandboxConnector:
+        """Return the connector of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._of:
+            # Connections are not reused: the event loop may end before the interception.
+            self._of[loop] = SandboxConnector(self._sandbox, force_close=True, limit=0)
+        return self._of[loop]
+
+    def close(self) -> None:
+        """Do nothing, because no connection is kept."""
+
+
+WAY = Connectors
+DETOURS = (
+    Detour(
+        aiohttp.BaseConnector,
+        "connect",
+        lambda _, req, *__, **___: str(req.url),
+        lambda way, _, *request, **options: way.connector().connect(*request, **options),
+    ),
+)

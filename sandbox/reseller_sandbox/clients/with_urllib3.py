@@ -1,0 +1,175 @@
+"""urllib3 without a socket: only the connection is replaced.
+
+urllib3 works as in production: it writes and reads HTTP. So retries, exceptions, and the bytes read before
+them are the same as over a socket.
+"""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+from typing import Any
+
+import urllib3.util.wait
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.util import parse_url
+
+from reseller_sandbox.clients.caller import PORTS, AnySandbox, Caller, Detour, server_of
+from reseller_sandbox.clients.fake_connection import LineFile
+from reseller_sandbox.clients.socket_client import Socket
+from reseller_sandbox.remote import HttpTransport, trust
+
+#: urllib3 before 2 raises it for a socket that has no descriptor to wait for.
+_NO_DESCRIPTOR: type[Exception] = getattr(urllib3.util.wait, "NoWayToWaitForSocketError", OSError)
+
+#: The original method by which urllib3 reaches the network. An interception does not replace this reference.
+_FROM_HOST = PoolManager.connection_from_host
+
+#: The options of a pool that the client's own pool manager keeps during an interception. The others are about
+#: certificates and sockets.
+_KEPT = ("timeout", "retries", "maxsize", "block", "headers")
+
+
+class SandboxPoolManager(PoolManager):
+    """Pool manager of urllib3 whose requests reach a sandbox.
+
+    >>> urllib3_client = SandboxPoolManager(sandbox)
+    >>> urllib3_client.request("GET", "https://api.example.test/v3/balance")
+
+    Requests to a fork reach its world. If the sandbox is on a server, requests go to that server. Faults of a
+    connection raise the same errors as over a socket. In process, a delay that is longer than the client's
+    timeout raises ``ReadTimeoutError`` immediately, and a shorter delay takes no time. With ``real_time``,
+    delays take real time. ``options`` are those of ``urllib3.PoolManager``.
+    """
+
+    def __init__(self, sandbox: AnySandbox, *, real_time: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        server = server_of(sandbox)
+        pool: Any = (
+            partial(_pool_there, server) if server else partial(_pool_here, Caller(sandbox), real_time)
+        )
+        kinds: dict[str, Any] = {scheme: partial(pool, scheme) for scheme in PORTS}
+        self.pool_classes_by_scheme = kinds
+
+    def connection_from_host(
+        self,
+        host: str | None,
+        port: int | None = None,
+        scheme: str | None = "http",
+        pool_kwargs: dict[str, Any] | None = None,
+    ) -> HTTPConnectionPool:
+        """Return the pool of connections to the sandbox for a host."""
+        return _FROM_HOST(self, host, port, scheme, pool_kwargs)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.clear()
+
+
+def _url_of(
+    _: PoolManager, host: str, port: int | None = None, scheme: str | None = "http", *__: Any, **___: Any
+) -> str:
+    return f"{scheme or 'http'}://{f'[{host}]' if ':' in host.strip('[]') else host}" + (
+        f":{port}" if port else ""
+    )
+
+
+def _pool_of(
+    way: SandboxPoolManager,
+    manager: PoolManager,
+    host: str,
+    port: int | None = None,
+    scheme: str | None = "http",
+    pool_kwargs: dict[str, Any] | None = None,
+) -> HTTPConnectionPool:
+    options = {**manager.connection_pool_kw, **(pool_kwargs or {})}
+    return way.connection_from_host(
+        host, port, scheme, {name: options[name] for name in _KEPT if name in options}
+    )
+
+
+WAY = SandboxPoolManager
+DETOURS = (Detour(PoolManager, "connection_from_host", _url_of, _pool_of),)
+
+
+def _pool_here(
+    caller: Caller, real_time: bool, scheme: str, host: str, port: int, **options: Any
+) -> HTTPConnectionPool:
+    """Return a pool of connections to a sandbox in this process."""
+
+    class Connection(HTTPConnection):
+        default_port = PORTS[scheme]  # type: ignore[misc]  # as urllib3's own
+
+        def connect(self) -> None:
+            self.sock: Any = _SocketOfHTTPClient(caller, port, scheme, real_time=real_time)
+
+        @property
+        def is_connected(self) -> bool:
+            return self.sock is not None and not self.sock.has_ended
+
+    pool = HTTPConnectionPool(host, port, **options)
+    pool.scheme, pool.ConnectionCls = scheme, Connection
+    return pool
+
+
+def _pool_there(
+    server: HttpTransport, scheme: str, host: str, port: int, **options: Any
+) -> HTTPConnectionPool:
+    """Return a pool of connections over sockets to the sandbox's server."""
+    at = parse_url(server.url)
+    kind: Any = HTTPConnection
+    if at.scheme == "https":
+        context = trust(server.authority)
+        context.check_hostname = False  # because urllib3 checks it, unless verification is off
+        kind, options = HTTPSConnection, {**options, "ssl_context": context}
+
+    class Connection(kind):  # type: ignore[misc]  # whichever of the two
+        def connect(self) -> None:
+            """Connect. For a client of plain HTTP, verify the certificate, because it has no such option."""
+            if scheme == "http":
+                self.cert_reqs = "CERT_REQUIRED"
+            super().connect()
+
+        def putrequest(self, method: str, url: str, skip_host: bool = False, **options: Any) -> None:
+            """Begin a request with the host that the client addresses."""
+            super().putrequest(method, server.prefix + url, skip_host=True, **options)
+            if not skip_host:
+                self.putheader("Host", host if port == PORTS[scheme] else f"{host}:{port}")
+
+    pools = HTTPSConnectionPool if at.scheme == "https" else HTTPConnectionPool
+    pool = pools(str(at.host), at.port, **options)
+    pool.ConnectionCls = Connection
+    return pool
+
+
+class _SocketOfHTTPClient(Socket):
+    """Socket for ``http.client``. It closes only after all of its files are closed."""
+
+    _timeout: float | None = None
+    _readers = 0
+    _is_closed = False
+
+    def fileno(self) -> int:
+        """Raise, because there is no descriptor. urllib3 before 2 then keeps the connection."""
+        raise _NO_DESCRIPTOR("a connection within this process has no descriptor")
+
+    def settimeout(self, timeout: float | None) -> None:
+        """Limit the wait for each piece of an answer, in seconds."""
+        self._timeout = timeout
+
+    def makefile(self, *_: Any) -> io.BufferedReader:
+        """Return the response as a file."""
+        self._readers += 1
+        return io.BufferedReader(LineFile(lambda size: self.read(size, self._timeout), self._done))
+
+    def close(self) -> None:
+        """Close the socket as soon as no file is open."""
+        self._is_closed = True
+        if not self._readers:
+            super().close()
+
+    def _done(self) -> None:
+        self._readers -= 1
+        if self._is_closed and not self._readers:
+            super().close()
