@@ -14,7 +14,7 @@ from reseller_sandbox.web.fields import Shape, String, StringOrNumber
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
-class CodeWanted(AlternativeKeys):
+class CodeRequest(AlternativeKeys):
     """An authorization code. The key may also be spelt ``authcode``."""
 
     alternatives = ("authCode", "authcode")
@@ -31,7 +31,7 @@ class Code(Shape):
 
 
 @refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
-@route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeWanted(), answer=Code())
+@route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeRequest(), answer=Code())
 def set_code(call: Call) -> dict[str, Any]:
     """Set the authorization code of a domain."""
     return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
