@@ -90,13 +90,13 @@ class Standing(Done):
 @route("v2.transfer.request", "POST", _ONE, body=TransferRequest(), answer=Done())
 def request(call: Call) -> dict[str, Any]:
     """Request a domain from another registrar. The price is charged immediately."""
-    wish = transfers.TransferRequest(
+    purchase = transfers.TransferRequest(
         name=_name(call),
         code=call.arguments["transfer_code"],
         cost=orders.ANY_PRICE,
         customer_id=reseller_customer(call),
     )
-    transfers.request(call.draft, call.account, wish)
+    transfers.request(call.draft, call.account, purchase)
     return done()
 
 

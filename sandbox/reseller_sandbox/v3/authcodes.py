@@ -6,6 +6,7 @@ from typing import Any
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import orders
+from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
@@ -41,7 +42,9 @@ def set_code(call: Call) -> dict[str, Any]:
 @route("v3.getAuthcode", "GET", "/v3/domains/getAuthcode/{domainName}", answer=Code())
 def get_code(call: Call) -> dict[str, Any]:
     """Return the authorization code of a domain."""
-    return _answer(call, orders.readable_code(call.draft, own_order(call)))
+    order = own_order(call)
+    require(call.draft, order, Action.READ_AUTH_CODE)
+    return _answer(call, order)
 
 
 def _answer(call: Call, order: Order) -> dict[str, Any]:
