@@ -148,12 +148,12 @@ def test_a_schema_means_the_same_to_every_language(name: str) -> None:
 
 def test_the_document_has_the_bounds_of_values() -> None:
     v3, v2 = (document(name).content["components"]["schemas"] for name in ("v3", "v2"))
-    assert v3["NameWanted"]["properties"]["years"].items() >= {"minimum": 1, "maximum": 10}.items()
-    assert v3["NamesAsked"]["properties"]["domainNames"]["maxItems"] == 50
-    assert v3["GlueWanted"]["if"] == {"not": {"required": ["ip"]}}
-    assert v3["GlueWanted"]["then"] == {"required": ["ips"]}
+    assert v3["RegistrationRequest"]["properties"]["years"].items() >= {"minimum": 1, "maximum": 10}.items()
+    assert v3["AvailabilityRequest"]["properties"]["domainNames"]["maxItems"] == 50
+    assert v3["GlueRequest"]["if"] == {"not": {"required": ["ip"]}}
+    assert v3["GlueRequest"]["then"] == {"required": ["ips"]}
     assert v2["Changes"]["properties"]["client_hold"]["enum"] == [0, 1, None]
-    assert v2["CustomerWanted"]["properties"]["lang"]["pattern"] == r"^(?:[A-Za-z]{2}$|$)"
+    assert v2["CustomerRequest"]["properties"]["lang"]["pattern"] == r"^(?:[A-Za-z]{2}$|$)"
     assert v2["Domain"]["properties"]["status"]["enum"] == ["0", "1", "2", "3", "6"]
 
 
@@ -212,12 +212,12 @@ def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Sub
         }
     ).client()
     for name, schema, default, other in (
-        ("v3", "V3ContactWanted", contact, None),
-        ("v3", "NewName", ["domainName"], ["domainName", "contacts"]),
+        ("v3", "V3ContactRequest", contact, None),
+        ("v3", "NewDomain", ["domainName"], ["domainName", "contacts"]),
         ("v3", "FirstContacts", None, ["reg-contact"]),
-        ("v3", "ContactsWanted", None, None),
+        ("v3", "ContactsRequest", None, None),
         ("v3", "DomainList", ["domains"], ["domains", "lastPage"]),
-        ("v2", "CustomerWanted", ["mail", "name"], ["mail", "name"]),
+        ("v2", "CustomerRequest", ["mail", "name"], ["mail", "name"]),
         ("v2", "ZoneShown", None, zone),
     ):
         with subtests.test(schema=schema):

@@ -24,13 +24,13 @@ PAGE = (Path(reseller_sandbox.__file__).parent / "manual" / "how-to" / "openapi.
 V3 = """
 from made import Client
 from made.api.domains import create_domain, get_domain, renew_domain
-from made.models import NameWanted, NewName, Renewal, RenewalWanted
+from made.models import RegistrationRequest, NewDomain, Renewal, RenewalRequest
 from made.models.error_401 import Error401
 
 url, key, secret = sys.argv[1:]
 client = Client(url, httpx_args={"auth": Signed(key, secret)})
-made = create_domain.sync(client=client, body=NameWanted(domain=NewName(domain_name="made.com")))
-paid = renew_domain.sync(client=client, body=RenewalWanted(domain=Renewal(domain_name="made.com"), years=2))
+made = create_domain.sync(client=client, body=RegistrationRequest(domain=NewDomain(domain_name="made.com")))
+paid = renew_domain.sync(client=client, body=RenewalRequest(domain=Renewal(domain_name="made.com"), years=2))
 found = get_domain.sync("made.com", client=client)
 refused = get_domain.sync("made.com", client=Client(url))
 assert isinstance(refused, Error401) and refused.error == "credentials_missing", refused

@@ -48,7 +48,7 @@ class Wording(Struct, frozen=True):
 
     def with_words(self, sentence: str) -> str:
         """Return ``sentence`` with a word for each ``{TERM}``. Fact placeholders stay."""
-        return _TERM.sub(lambda found: self.word(Term[found[1]]), sentence)
+        return _TERM.sub(lambda place: self.word(Term[place[1]]), sentence)
 
     def worded(self, fact: object) -> object:
         """Return ``fact`` in the words of the interface."""

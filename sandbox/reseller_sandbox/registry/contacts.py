@@ -142,10 +142,10 @@ def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapp
 
     Refuse with ``invalid_extra`` and ``invalid_contact``.
     """
-    kept = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
+    parameters = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
     card = replace(contact.card, **changes)
     require_valid_card(draft, card)
-    return draft.put(replace(contact, card=tidy(card), extra=tuple(sorted(kept.items()))))
+    return draft.put(replace(contact, card=tidy(card), extra=tuple(sorted(parameters.items()))))
 
 
 def remove(draft: Draft, contact: Contact) -> None:

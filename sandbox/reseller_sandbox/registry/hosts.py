@@ -176,15 +176,15 @@ def parse_host(domain: str, text: str) -> str:
     Refuse with ``invalid_hostname`` if it is malformed, not below ``domain``, or ``domain`` itself.
     """
     try:
-        whole = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
+        name = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
     except names.BadName as problem:
         raise Refused(
             refusals.INVALID_HOSTNAME, host=text[:80], problem=f"is not a host name: {problem}"
         ) from None
-    if not names.below(whole, domain):
+    if not names.below(name, domain):
         elsewhere = f"does not lie below {names.to_unicode(domain)}"
         raise Refused(refusals.INVALID_HOSTNAME, host=text[:80], problem=elsewhere)
-    return whole
+    return name
 
 
 def of_domain(state: State, domain: str) -> list[Host]:

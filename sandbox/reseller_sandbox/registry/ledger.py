@@ -52,10 +52,10 @@ def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
     """Refund ``entries`` and return the sum."""
     total = money.NOTHING
     for number in entries:
-        taken = draft.state.ledger[number]
-        account = draft.state.accounts[taken.account]
-        same = {"order": taken.order, "name": taken.name, "years": taken.years}
-        total += _enter(draft, account, -taken.amount, taken.purpose, refunds=taken.id, **same).amount
+        charged = draft.state.ledger[number]
+        account = draft.state.accounts[charged.account]
+        same = {"order": charged.order, "name": charged.name, "years": charged.years}
+        total += _enter(draft, account, -charged.amount, charged.purpose, refunds=charged.id, **same).amount
     return total
 
 

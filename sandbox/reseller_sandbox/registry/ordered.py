@@ -132,18 +132,18 @@ class Ordered(Generic[Key]):
 
     def rank(self, key: tuple[Any, ...]) -> int:
         """Return the number of keys smaller than ``key``, which may be absent."""
-        held = self._applied()
-        at = held.place(key)
-        return held.starts[at] + bisect_left(held.leaves[at], key) if held.leaves else 0
+        contents = self._applied()
+        at = contents.place(key)
+        return contents.starts[at] + bisect_left(contents.leaves[at], key) if contents.leaves else 0
 
     def walk(self, start: int = 0) -> Iterator[Key]:
         """Return an iterator over the keys in order, from offset ``start``."""
-        held = self._applied()
-        if start >= held.starts[-1]:
+        contents = self._applied()
+        if start >= contents.starts[-1]:
             return iter(())
-        at = bisect_right(held.starts, start) - 1
-        leaves = islice(held.leaves, at, None)
-        return islice(chain.from_iterable(leaves), start - held.starts[at], None)
+        at = bisect_right(contents.starts, start) - 1
+        leaves = islice(contents.leaves, at, None)
+        return islice(chain.from_iterable(leaves), start - contents.starts[at], None)
 
     def count(self, prefix: tuple[Any, ...]) -> int:
         """Return the number of keys with ``prefix``, whose last part is an integer."""

@@ -305,12 +305,6 @@ def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
     return draft.put(replace(order, auth_code=code))
 
 
-def readable_code(draft: Draft, order: Order) -> Order:
-    """Return the order. Refuse if its stage forbids reading the authorization code."""
-    require(draft, order, Action.READ_AUTH_CODE)
-    return order
-
-
 def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
     if draft.assumed.repeated_switch == "refused":
         raise Refused(refusals.SWITCHED_ALREADY, action=action, name=to_unicode(order.name))

@@ -18,7 +18,7 @@ from reseller_sandbox.refusals import (
     Refused,
 )
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.values.text_checks import complaint, whole
+from reseller_sandbox.values.text_checks import complaint, cut, whole
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import Integer, Shape, Shaped, problems, wire_fields
 from reseller_sandbox.worlds import World
@@ -112,17 +112,15 @@ def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[s
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         field = next(key for key in wire_fields(schema) if key in messages)
         sentence = complaint([f"{path} {problem}" for path, problem in problems(messages, body)])
-        value = _cut(text(body[field]))
+        value = cut(text(body[field]), _LONGEST)
         raise Refused(INVALID_PARAMETER, problems=sentence, field=field, value=value) from None
 
 
 def text(value: Any) -> str:
     """Return a string unchanged, and another value as shortened JSON."""
-    return value if isinstance(value, str) else _cut(json.dumps(value, ensure_ascii=False, default=str))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return (
+        value if isinstance(value, str) else cut(json.dumps(value, ensure_ascii=False, default=str), _LONGEST)
+    )
 
 
 # Forms, as PHP writes and reads them: ``ns[add][0]=ns1.example.com``

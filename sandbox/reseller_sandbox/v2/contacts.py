@@ -59,7 +59,7 @@ class ContactChange(Shape):
         return {"card": card, "extra": extra, "customer_id": values.get("customer_id")}
 
 
-class ContactWanted(ContactChange):
+class ContactRequest(ContactChange):
     """A contact with its customer."""
 
     customer_id = Number()
@@ -91,7 +91,7 @@ def check(call: Call) -> dict[str, Any]:
     r.CUSTOMER_NOT_FOUND,
     r.HANDLE_TAKEN,
 )
-@route("v2.contact.create", "POST", _ONE, body=ContactWanted(), answer=Done())
+@route("v2.contact.create", "POST", _ONE, body=ContactRequest(), answer=Done())
 def create(call: Call) -> dict[str, Any]:
     """Create a contact under a handle that is unused in the whole registry."""
     extra = _extra(call)

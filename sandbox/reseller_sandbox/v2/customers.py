@@ -13,7 +13,7 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import CARD_FIELDS, Customer
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
-from reseller_sandbox.v2.shapes import Done, Told, done
+from reseller_sandbox.v2.shapes import Done, DoneWithMessage, done
 from reseller_sandbox.web.fields import (
     ContactString,
     InnerObject,
@@ -32,7 +32,7 @@ _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter lan
 _POSITIVE = validate.Range(min=0, error="must not be negative")
 
 
-class CustomerWanted(Shape):
+class CustomerRequest(Shape):
     """The data of a customer."""
 
     address = ContactString()
@@ -65,7 +65,7 @@ class CustomerWanted(Shape):
         return {**values, "zip": str(values["zip"])} if "zip" in values else values
 
 
-class CustomerChange(CustomerWanted):
+class CustomerChange(CustomerRequest):
     """The changes to a customer. Without an id, the mail identifies the customer."""
 
     customer_id = Number()
@@ -111,7 +111,7 @@ class CustomerFound(Shape):
 
 
 @refuses(*errors.BODY, r.INVALID_CONTACT, r.MAIL_TAKEN)
-@route("v2.customer.create", "POST", _ALL, body=CustomerWanted(), answer=Created())
+@route("v2.customer.create", "POST", _ALL, body=CustomerRequest(), answer=Created())
 def create(call: Call) -> dict[str, Any]:
     """Add a customer. Its mail must be new to the account."""
     customer = customers.create(call.draft, call.account, call.arguments)
@@ -155,7 +155,7 @@ def info(call: Call) -> dict[str, Any]:
 
 
 @refuses(*_FOUND, r.CUSTOMER_HAS_ORDERS)
-@route("v2.customer.delete", "DELETE", _ONE, answer=Told())
+@route("v2.customer.delete", "DELETE", _ONE, answer=DoneWithMessage())
 def delete(call: Call) -> dict[str, Any]:
     """Delete a customer that has no active orders."""
     customers.delete(call.draft, _requested(call))

@@ -85,7 +85,7 @@ class Delegation(fields.Field[list[str]]):
         return servers
 
 
-class NameWanted(Shape):
+class RegistrationRequest(Shape):
     """A registration. ``v2.license`` names the key of the licence."""
 
     class Meta:
@@ -127,7 +127,7 @@ class NameWanted(Shape):
     r.PREMIUM_NOT_TAKEN,
     r.INSUFFICIENT_FUNDS,
 )
-@route("v2.domain.register", "POST", NAME_PATH, body=NameWanted(), answer=Done())
+@route("v2.domain.register", "POST", NAME_PATH, body=RegistrationRequest(), answer=Done())
 def register(call: Call) -> dict[str, Any]:
     """Register a domain. The price is charged to the balance."""
     registration.register(

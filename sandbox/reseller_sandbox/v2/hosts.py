@@ -68,7 +68,7 @@ class Addresses(fields.Field[list[TypedAddress]]):
         return addresses
 
 
-class HostWanted(Shape):
+class HostRequest(Shape):
     """The addresses of a new host."""
 
     ip = Addresses(required=True)
@@ -102,7 +102,7 @@ def check(call: Call) -> dict[str, Any]:
 
 
 @refuses(*errors.BODY, *_READ, r.LOCKED, r.INVALID_HOSTNAME, r.UNKNOWN_IP_TYPE, r.INVALID_IP, r.HOST_EXISTS)
-@route("v2.host.create", "POST", _ONE, body=HostWanted(), answer=Done())
+@route("v2.host.create", "POST", _ONE, body=HostRequest(), answer=Done())
 def create(call: Call) -> dict[str, Any]:
     """Add a host below a domain."""
     order = _order(call, Action.CHANGE_HOSTS)

@@ -20,7 +20,7 @@ from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, Strin
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
-class RenewalWanted(Shape):
+class RenewalRequest(Shape):
     """A renewal. ``domain`` is optional and repeats the name in the path."""
 
     current_expiry_date = String(required=True)
@@ -70,7 +70,7 @@ class Renewed(Done):
     r.PREMIUM_NOT_TAKEN,
     r.INSUFFICIENT_FUNDS,
 )
-@route("v2.domain.renew", "PUT", f"{NAME_PATH}/renew", body=RenewalWanted(), answer=Renewed())
+@route("v2.domain.renew", "PUT", f"{NAME_PATH}/renew", body=RenewalRequest(), answer=Renewed())
 def renew(call: Call) -> dict[str, Any]:
     """Extend a domain's term by years, if the client knows the present and new end."""
     end, order = _expected_end(call), own_order(call)

@@ -52,7 +52,7 @@ class Done(Shape):
     status = Boolean()
 
 
-class Told(Done):
+class DoneWithMessage(Done):
     """The envelope of a success with a message."""
 
     msg = String()

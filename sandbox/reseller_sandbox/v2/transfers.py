@@ -37,7 +37,7 @@ def _row(word: str, method: str, path: str, *more: Rule) -> Callable[..., Endpoi
     )
 
 
-class TransferWanted(Shape):
+class TransferRequest(Shape):
     """The authorization code of another registrar's domain, and the customer."""
 
     customer_id = Number()
@@ -87,16 +87,16 @@ class Standing(Done):
     r.PREMIUM_NOT_TAKEN,
     r.INSUFFICIENT_FUNDS,
 )
-@route("v2.transfer.request", "POST", _ONE, body=TransferWanted(), answer=Done())
+@route("v2.transfer.request", "POST", _ONE, body=TransferRequest(), answer=Done())
 def request(call: Call) -> dict[str, Any]:
     """Request a domain from another registrar. The price is charged immediately."""
-    wish = transfers.TransferRequest(
+    purchase = transfers.TransferRequest(
         name=_name(call),
         code=call.arguments["transfer_code"],
         cost=orders.ANY_PRICE,
         customer_id=reseller_customer(call),
     )
-    transfers.request(call.draft, call.account, wish)
+    transfers.request(call.draft, call.account, purchase)
     return done()
 
 

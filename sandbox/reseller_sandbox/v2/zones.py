@@ -28,7 +28,7 @@ _ALL = "/{version}/domain/zones"
 _OF_PROMOTIONS = ("date_end_reg_action", "date_end_renew_action", "price_reg_action", "price_renew_action")
 
 
-class ZonesAsked(Shape):
+class ZonesQuery(Shape):
     """The selected part of the list. Each key is optional."""
 
     type = String()
@@ -125,7 +125,7 @@ class Zones(Done):
         for limit in ("/limit/{limit}", "")
         for start in ("/start/{start}", "")
     ),
-    path=ZonesAsked(),
+    path=ZonesQuery(),
     answer=Zones(),
 )
 def zones(call: Call) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import orders
+from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
@@ -14,7 +15,7 @@ from reseller_sandbox.web.fields import Shape, String, StringOrNumber
 from reseller_sandbox.web.interface import Call, refuses, route
 
 
-class CodeWanted(AlternativeKeys):
+class CodeRequest(AlternativeKeys):
     """An authorization code. The key may also be spelt ``authcode``."""
 
     alternatives = ("authCode", "authcode")
@@ -31,7 +32,7 @@ class Code(Shape):
 
 
 @refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
-@route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeWanted(), answer=Code())
+@route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeRequest(), answer=Code())
 def set_code(call: Call) -> dict[str, Any]:
     """Set the authorization code of a domain."""
     return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
@@ -41,7 +42,9 @@ def set_code(call: Call) -> dict[str, Any]:
 @route("v3.getAuthcode", "GET", "/v3/domains/getAuthcode/{domainName}", answer=Code())
 def get_code(call: Call) -> dict[str, Any]:
     """Return the authorization code of a domain."""
-    return _answer(call, orders.readable_code(call.draft, own_order(call)))
+    order = own_order(call)
+    require(call.draft, order, Action.READ_AUTH_CODE)
+    return _answer(call, order)
 
 
 def _answer(call: Call, order: Order) -> dict[str, Any]:

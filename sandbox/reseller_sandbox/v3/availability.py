@@ -21,7 +21,7 @@ MOST_NAMES = 50
 AVAILABLE = "available"
 
 
-class NamesAsked(Shape):
+class AvailabilityRequest(Shape):
     """Names to look up."""
 
     domainNames = Array(String(), required=True, metadata={"maxItems": MOST_NAMES})
@@ -67,7 +67,7 @@ class Availabilities(Shape):
     "v3.checkAvailability",
     "POST",
     "/v3/domains/checkAvailability",
-    body=NamesAsked(),
+    body=AvailabilityRequest(),
     answer=Availabilities(),
     only_reads=True,
 )

@@ -14,7 +14,7 @@ from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import (
     WIRE_NAMES,
-    ContactsWanted,
+    ContactsRequest,
     Envelope,
     Message,
     V3Contacts,
@@ -32,10 +32,10 @@ def _some(contacts: dict[str, Any]) -> None:
         raise ValidationError(f"must have one of {roles}")
 
 
-class RolesWanted(Shape):
+class RolesRequest(Shape):
     """Contacts by role. Roles that are left out stay unchanged."""
 
-    contacts = InnerObject(ContactsWanted, required=True, validate=_some, metadata={"minProperties": 1})
+    contacts = InnerObject(ContactsRequest, required=True, validate=_some, metadata={"minProperties": 1})
 
 
 class ContactsAlone(Shape):
@@ -63,7 +63,7 @@ class ContactsSet(Envelope):
     "POST",
     "/v3/domains/setContacts/{domainName}",
     "/v3/setContacts/{domainName}",
-    body=RolesWanted(),
+    body=RolesRequest(),
     answer=ContactsSet(),
 )
 def set_contacts(call: Call) -> dict[str, Any]:

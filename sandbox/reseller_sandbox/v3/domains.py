@@ -18,8 +18,8 @@ from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (
     WIRE_NAMES,
-    ContactsWanted,
-    DomainWanted,
+    ContactsRequest,
+    DomainRequest,
     Envelope,
     EnvelopeInFull,
     envelope,
@@ -67,7 +67,7 @@ def path_envelope(call: Call, order: Order) -> dict[str, Any]:
 # Registration
 
 
-class FirstContacts(ContactsWanted):
+class FirstContacts(ContactsRequest):
     """The contacts of a new domain, by role."""
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class FirstContacts(ContactsWanted):
         return tuple(WIRE_NAMES[role] for role in roles_required(assumed))
 
 
-class NewName(DomainWanted):
+class NewDomain(DomainRequest):
     """A domain to register."""
 
     contacts = InnerObject(FirstContacts)
@@ -85,10 +85,10 @@ class NewName(DomainWanted):
         return ("domainName", *(("contacts",) if roles_required(assumed) else ()))
 
 
-class NameWanted(Shape):
+class RegistrationRequest(Shape):
     """A registration."""
 
-    domain = InnerObject(NewName, required=True)
+    domain = InnerObject(NewDomain, required=True)
     years = Years()
     purchaseCost = Price()
     tldRequirements = StringMap()
@@ -117,7 +117,7 @@ class Registered(Envelope):
     r.NAME_RESERVED,
     *PRICED,
 )
-@route("v3.createDomain", "POST", "/v3/domains/createDomain", body=NameWanted(), answer=Registered())
+@route("v3.createDomain", "POST", "/v3/domains/createDomain", body=RegistrationRequest(), answer=Registered())
 def create_domain(call: Call) -> dict[str, Any]:
     """Register a domain for a number of years. The price is charged to the balance."""
     domain = call.arguments["domain"]
@@ -242,7 +242,7 @@ class Renewal(Shape):
     purchaseCost = Price()
 
 
-class RenewalWanted(Renewal):
+class RenewalRequest(Renewal):
     """A renewal.
 
     The term and the price may also be inside ``domain``. The domain name may be in the path.
@@ -277,7 +277,7 @@ class Renewed(Envelope):
     "POST",
     "/v3/domains/renewDomain",
     "/v3/domains/renewDomain/{domainName}",
-    body=RenewalWanted(),
+    body=RenewalRequest(),
     query=RenewalInQuery(),
     answer=Renewed(),
 )
@@ -294,7 +294,7 @@ def renew_domain(call: Call) -> dict[str, Any]:
 # Delegation
 
 
-class NameserversWanted(Shape):
+class NameserversRequest(Shape):
     """The name servers of a domain."""
 
     nameservers = Array(String(), required=True)
@@ -305,7 +305,7 @@ class NameserversWanted(Shape):
     "v3.setNameservers",
     "POST",
     "/v3/domains/setNameservers/{domainName}",
-    body=NameserversWanted(),
+    body=NameserversRequest(),
     answer=Envelope(),
 )
 def set_nameservers(call: Call) -> dict[str, Any]:

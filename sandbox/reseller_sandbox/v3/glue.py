@@ -20,7 +20,7 @@ _READ = (*FOUND, r.WRONG_STATE)
 _CHANGE = (*FOUND, r.HOSTS_NOT_SUPPORTED, r.WRONG_STATE, r.LOCKED)
 
 
-class AddressesWanted(AlternativeKeys):
+class AddressesRequest(AlternativeKeys):
     """The addresses of a host. The list may also be called ``ip``."""
 
     alternatives = ("ips", "ip")
@@ -29,7 +29,7 @@ class AddressesWanted(AlternativeKeys):
     ip = Array(String())
 
 
-class GlueWanted(AddressesWanted):
+class GlueRequest(AddressesRequest):
     """A host below the domain, as a label."""
 
     hostname = String(required=True)
@@ -55,7 +55,7 @@ class GlueList(Shape):
 
 
 @refuses(*errors.BODY, *_CHANGE, r.INVALID_HOSTNAME, r.INVALID_IP, r.HOST_EXISTS)
-@route("v3.createGlueRecord", "POST", _ALL, body=GlueWanted(), answer=GlueRecord())
+@route("v3.createGlueRecord", "POST", _ALL, body=GlueRequest(), answer=GlueRecord())
 def create(call: Call) -> dict[str, Any]:
     """Add a host below a name."""
     order = _changeable(call)
@@ -63,7 +63,7 @@ def create(call: Call) -> dict[str, Any]:
 
 
 @refuses(*errors.BODY, *_CHANGE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.INVALID_IP)
-@route("v3.updateGlueRecord", "PUT", _ONE, body=AddressesWanted(), answer=GlueRecord())
+@route("v3.updateGlueRecord", "PUT", _ONE, body=AddressesRequest(), answer=GlueRecord())
 def update(call: Call) -> dict[str, Any]:
     """Replace the addresses of a host."""
     order = _changeable(call)

@@ -83,7 +83,7 @@ class V3Contact(_card(String)):  # type: ignore[misc]
     """Contact details."""
 
 
-class V3ContactWanted(_card(ContactString)):  # type: ignore[misc]
+class V3ContactRequest(_card(ContactString)):  # type: ignore[misc]
     """Contact details in a request."""
 
     zip = StringOrInteger(**_text("zip"))
@@ -106,7 +106,7 @@ class Cards(NamedTuple):
     billing: Card
 
 
-class ContactsWanted(_by_role(V3ContactWanted)):  # type: ignore[misc]
+class ContactsRequest(_by_role(V3ContactRequest)):  # type: ignore[misc]
     """Contacts by role in a request. An unknown role is an error."""
 
     @pre_load
@@ -201,12 +201,12 @@ class Message(Shape):
     message = String()
 
 
-class DomainWanted(Shape):
+class DomainRequest(Shape):
     """A domain in a request."""
 
     domainName = String(required=True)
     nameservers = Array(String())
-    contacts = InnerObject(ContactsWanted)
+    contacts = InnerObject(ContactsRequest)
     privacyEnabled = Boolean()
     lockedEnabled = Boolean()
     autorenewEnabled = Boolean()

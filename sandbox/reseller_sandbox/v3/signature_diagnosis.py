@@ -86,8 +86,8 @@ def wrong_strings(reading: Reading, method: bytes) -> Iterator[tuple[bytes, str]
 def _spellings(where: bytes) -> Iterator[bytes]:
     """Yield an endpoint in other spellings: percent-encoding and domain alphabet."""
     yield quote(where, _ASCII).encode()
-    yield _ESCAPE.sub(lambda found: found[0].lower(), where)
-    yield _ESCAPE.sub(lambda found: found[0].upper(), where)
+    yield _ESCAPE.sub(lambda escape: escape[0].lower(), where)
+    yield _ESCAPE.sub(lambda escape: escape[0].upper(), where)
     scheme, mark, rest = where.decode("utf-8", "replace").rpartition("://")
     parts = [unquote(part) for part in rest.split("/")]
     for form in (to_unicode, _to_ascii):

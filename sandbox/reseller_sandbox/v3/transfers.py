@@ -14,11 +14,11 @@ from reseller_sandbox.registry.model import Account, Transfer
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors
-from reseller_sandbox.v3.authcodes import CodeWanted
+from reseller_sandbox.v3.authcodes import CodeRequest
 from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED, note_ignored_privacy
 from reseller_sandbox.v3.shapes import (
     STATUSES,
-    DomainWanted,
+    DomainRequest,
     Message,
     identifier,
     number,
@@ -41,10 +41,10 @@ def _row(name: str, *more: Rule) -> Callable[..., Endpoint]:
     )
 
 
-class TransferWanted(CodeWanted):
+class TransferRequest(CodeRequest):
     """A domain of another registrar, with its authorization code."""
 
-    domain = InnerObject(DomainWanted, required=True)
+    domain = InnerObject(DomainRequest, required=True)
     purchaseCost = Price()
     years = Years()
 
@@ -78,7 +78,11 @@ class TransferOrder(Shape):
     *PRICED,
 )
 @route(
-    "v3.requestTransfer", "POST", "/v3/domains/requestTransfer", body=TransferWanted(), answer=TransferOrder()
+    "v3.requestTransfer",
+    "POST",
+    "/v3/domains/requestTransfer",
+    body=TransferRequest(),
+    answer=TransferOrder(),
 )
 def request_transfer(call: Call) -> dict[str, Any]:
     """Request a domain from another registrar. The price is charged immediately."""

@@ -67,11 +67,11 @@ def _since(value: Any) -> datetime | int:
         raise ValueError(f"must be {_SINCE}") from None
 
 
-def _is_read(given: Any, key: type, value: Any = object) -> bool:
-    """Whether ``given`` is already read: pairs of a ``key`` and a ``value``."""
-    return isinstance(given, tuple) and all(
+def _is_read(pairs: Any, key: type, value: Any = object) -> bool:
+    """Whether ``pairs`` is a tuple of pairs, each of a ``key`` and a ``value``."""
+    return isinstance(pairs, tuple) and all(
         isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], key) and isinstance(pair[1], value)
-        for pair in given
+        for pair in pairs
     )
 
 

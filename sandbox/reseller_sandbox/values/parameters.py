@@ -220,22 +220,22 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     return (*parameters, *(parameter for base in bases for parameter in declared(base)))
 
 
-def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values in ``given`` as ``known`` declares them.
+def read_by(known: Sequence[Parameter], raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values in ``raw`` as ``known`` declares them.
 
     None counts as missing. Refuse with ``invalid_parameter``, naming every mistake.
     """
-    values, wrong = read(known, given)
+    values, wrong = read(known, raw)
     if wrong:
         raise refused(wrong)
     return values
 
 
-def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
-    """Return the values that can be read from ``given``, and all mistakes."""
+def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
+    """Return the values that can be read from ``raw``, and all mistakes."""
     named = {parameter.name: parameter for parameter in known}
-    wrong = _strange(named, given)
-    values = {name: plain(value) for name, value in given.items() if value is not None and name in named}
+    wrong = _strange(named, raw)
+    values = {name: plain(value) for name, value in raw.items() if value is not None and name in named}
     wrong += [
         Mistake((parameter.name,), "is missing")
         for parameter in known

@@ -175,8 +175,8 @@ def _change(value: Any, steps: tuple[str | int, ...], edit: Callable[[Any], Any]
         return edit(value), True
     copy, changed = value, False
     for at in reversed(_at(value, steps[0])):  # Go backwards, because removing an item shifts those after it.
-        new, found = _change(value[at], steps[1:], edit)
-        if found:
+        new, is_present = _change(value[at], steps[1:], edit)
+        if is_present:
             copy = copy if changed else value.copy()
             changed = True
             if new is DROPPED:

@@ -47,7 +47,12 @@ def shortened(value: object) -> str:
         shown = repr(decimals_to_floats(value))
     except ValueError:  # Python limits the digits of a number as text
         shown = "a number of thousands of digits"
-    return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
+    return cut(shown, COMPARED)
+
+
+def cut(text: str, most: int) -> str:
+    """Return ``text``, shortened with an ellipsis to ``most`` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def names_phrase(names: Iterable[str], what: str) -> str:

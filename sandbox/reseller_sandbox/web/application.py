@@ -177,7 +177,7 @@ class Application(Flask):
                 # views that a user added take precedence
                 self.view_functions |= {**by_name, **self.view_functions}
                 self.rules = _shared_map(self._all_routes())
-                self._unloaded = [other for other in self._unloaded if other is not mount]
+                self._unloaded = [unloaded for unloaded in self._unloaded if unloaded is not mount]
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return the adapter that finds the route of ``request``."""

@@ -193,8 +193,8 @@ class RequestContext(Struct, dict=True):
         else:
             sent = [(name[5:], value) for name, value in environ.items() if name.startswith("HTTP_")]
             sent += [(name, environ[name]) for name in UNMARKED if environ.get(name)]
-        kept = sent[: redact.MOST_HEADERS]
-        return {name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in kept}
+        limited = sent[: redact.MOST_HEADERS]
+        return {name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in limited}
 
     @property
     def operation(self) -> str:

@@ -101,13 +101,13 @@ def _applied(phase: Phase, request: RequestContext, world: World, effects: Effec
     return apply
 
 
-def _released(held: Strike, world: World) -> Strike | None:
+def _released(strike: Strike, world: World) -> Strike | None:
     """Release a delayed request. Return None if a rewind has removed it."""
     faults = world.snapshot.faults
-    if held not in faults.waiting:
+    if strike not in faults.waiting:
         return None
-    world.snapshot = replace(world.snapshot, faults=faults.released(held))
-    return held
+    world.snapshot = replace(world.snapshot, faults=faults.released(strike))
+    return strike
 
 
 def past(world: World, commits: int) -> World:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
 from reseller_sandbox.values import names
-from reseller_sandbox.values.text_checks import close, complaint
+from reseller_sandbox.values.text_checks import close, complaint, cut
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
 from reseller_sandbox.web.fields import Integer, Price, Shape, problems, wire_fields
 from reseller_sandbox.web.headers import IGNORED, header_value
@@ -124,9 +124,9 @@ def require_consistent(
     for name, ((place, first), *others) in statements.items():
         for other, value in others:
             if _normal_form(name, value, known, request) != _normal_form(name, first, known, request):
-                both = f"{_cut(first)} in {place} and {_cut(value)} in {other}"
+                both = f"{_shown(first)} in {place} and {_shown(value)} in {other}"
                 problem = f"{name} is said twice and differently: {both}"
-                raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_cut(value))
+                raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_shown(value))
 
 
 def _statements(
@@ -158,9 +158,8 @@ def _normal_form(name: str, value: Any, known: KnownKeys, request: RequestContex
     return text
 
 
-def _cut(value: Any) -> str:
-    shown = str(value)
-    return shown if len(shown) <= _LONGEST_VALUE else f"{shown[: _LONGEST_VALUE - 1]}…"
+def _shown(value: Any) -> str:
+    return cut(str(value), _LONGEST_VALUE)
 
 
 def note_ignored(
@@ -234,5 +233,5 @@ def _unread_in_shape(shape: Mapping[str, Any], value: Any, path: str) -> Iterato
 def _with_suggestion(key: str, path: str, known: Iterable[str]) -> str:
     """Return a key with its path and the most similar known key."""
     near = close(key, known)
-    shown = f"{path}{key}" if len(key) <= _LONGEST_KEY else f"{path}{key[: _LONGEST_KEY - 1]}…"
+    shown = f"{path}{cut(key, _LONGEST_KEY)}"
     return f"{shown}; nearest {near[0]}" if near else shown

@@ -15,6 +15,7 @@ from msgspec import Struct
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reseller_sandbox.refusals import MALFORMED_BODY, METHOD_NOT_ALLOWED, UNKNOWN_PATH, Refused
+from reseller_sandbox.values.text_checks import cut
 from reseller_sandbox.web.application import VERSION, Application
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.interface import Endpoint, Mount
@@ -66,8 +67,7 @@ class Unmatched:
 
     def refusal(self, error: HTTPException, request: RequestContext, world: World) -> Refused:
         """Return the refusal for ``error``. An unknown path gets the most similar operations."""
-        path = request.prefix + request.path
-        path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
+        path = cut(request.prefix + request.path, _SHOWN)
         if isinstance(error, MethodNotAllowed):
             allowed = ", ".join(_methods_of(request.path, error))
             request.headers_out["Allow"] = allowed
@@ -164,8 +164,8 @@ class Rows:
     ) -> float:
         weight = sum(self._weight[literal] for literal in row.literals)
         like = sum(self._weight[literal] * similarities[literal][0] for literal in row.literals)
-        taken = {similarities[literal][1] for literal in row.literals if similarities[literal][0]}
-        rest = [segment for at, segment in enumerate(segments) if at not in taken]
+        matched = {similarities[literal][1] for literal in row.literals if similarities[literal][0]}
+        rest = [segment for at, segment in enumerate(segments) if at not in matched]
         numbers = min(row.numbers, sum(segment.isdigit() for segment in rest))
         fit = numbers + min(row.texts, len(rest) - numbers)
         missing = row.numbers + row.texts - fit

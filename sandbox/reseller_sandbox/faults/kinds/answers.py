@@ -61,9 +61,9 @@ _LONGEST = 1000
 _MOST = 50
 
 
-def _headers(given: Any) -> dict[str, str]:
+def _headers(raw: Any) -> dict[str, str]:
     """Read headers by name. Each name and value must be valid in HTTP."""
-    headers = mapping(given)
+    headers = mapping(raw)
     if not 0 < len(headers) <= _MOST:
         raise ValueError(f"has more than {_MOST} keys" if headers else "is empty")
     for name, value in headers.items():

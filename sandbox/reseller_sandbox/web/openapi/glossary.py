@@ -27,7 +27,7 @@ class Glossary:
     """The contents of an interface's ``glossary.yaml``.
 
     ``terms`` describe properties and parameters by name. A term with a special meaning in one object
-    has the path as its key: ``Balance.balance``, ``HostWanted.ip.type``. ``links`` are the operations
+    has the path as its key: ``Balance.balance``, ``HostRequest.ip.type``. ``links`` are the operations
     that can follow another one with values from its response.
     """
 
