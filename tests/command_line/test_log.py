@@ -31,7 +31,11 @@ class LogRecord:
         command = [PROGRAM, "serve", "--port", "0", "--fixture", str(REGISTRY), "--frozen", "--log", form]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().split()[-1]
+        if form == "json":
+            self.started = json.loads(self.line())
+            self.url = self.started["url"]
+        else:
+            self.url = self.process.stdout.readline().split()[-1]
         self.sandbox = connect(self.url)
         self.account = self.sandbox.account()
         assert "accounts" in self.line()
@@ -147,6 +151,35 @@ def test_a_json_log_line_has_the_fields_of_a_text_line(programs: LogRecord) -> N
         **{"level": "info", "method": "GET", "target": ACTIVE, "status": 200, "domains": ["active.com"]},
         **{"operation": "v3.getDomain", "outcome": "ok", "world": "default", "account": "main"},
     }
+
+
+def test_a_json_log_is_the_only_output_and_has_the_start_and_the_stop() -> None:
+    logged = LogRecord("json")
+    assert logged.started.pop("at")
+    assert logged.started == {
+        **{"level": "info", "event": "started", "url": logged.url, "tls_url": None, "state_file": None},
+        "fixture": str(REGISTRY),
+    }
+    logged.sandbox.close()
+    logged.process.send_signal(signal.SIGTERM)
+    out, err = logged.process.communicate(timeout=60)
+    assert out == ""
+    assert json.loads(err.splitlines()[-1])["event"] == "stopped"
+
+
+def test_a_server_that_other_machines_can_reach_prints_no_secret() -> None:
+    command = [PROGRAM, "serve", "--port", "0", "--host", "0.0.0.0", "--control-token", "t", "--fixture"]
+    with subprocess.Popen([*command, str(REGISTRY)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        while "Ctrl-C" not in lines[-1]:
+            lines.append(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+    shown = "".join(lines)
+    assert "Credentials are not shown, because other machines can reach this server." in shown
+    assert "main     1001       10000.00 USD" in shown
+    for word in ("main-key", "main-secret", "main-token"):
+        assert word not in shown
 
 
 def test_reads_of_the_page_are_not_in_the_text_log(text: LogRecord, programs: LogRecord) -> None:

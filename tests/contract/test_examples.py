@@ -16,7 +16,7 @@ from tests.documented import document
 #: Streams, pages, a browser's session, and answers that are too long to be read.
 WITHOUT = {
     *("clockWatch", "eventsFollow", "journalFollow"),
-    *("manual", "manualPage", "page", "pageFile", "reader", "readerFile", "openapi"),
+    *("manual", "manualPage", "page", "pageAddresses", "pageFile", "reader", "readerFile", "openapi"),
     *("session", "sessionBegin", "sessionEnd"),
     *("adviceList", "assumptionsList", "assumptionsSet", "recordingGet", "domainZonesAll", "faultsKinds"),
     "historyExport",

@@ -21,8 +21,8 @@ SIGNATURE = "/_sandbox/signature"
 BALANCE = {"account": "main", "interface": "v3", "target": "/v3/balance"}
 
 
-def test_the_root_is_the_page_for_a_browser_and_an_unknown_path_for_a_program() -> None:
-    """No request for the page or its icon is a request of the world."""
+def test_the_root_is_the_page_for_a_browser_and_addresses_for_curl() -> None:
+    """No request for the page, its icon or the addresses is a request of the world."""
     sandbox = Sandbox("empty")
     client = sandbox.app.test_client()
     for accept in (BROWSER, "text/html", "text/*", "text/html;q=0.9, application/json;q=0.8"):
@@ -31,8 +31,16 @@ def test_the_root_is_the_page_for_a_browser_and_an_unknown_path_for_a_program() 
     for method in ("GET", "HEAD"):
         icon = client.open("/favicon.ico", method=method)
         assert (icon.status_code, icon.mimetype) == (200, "image/svg+xml")
+    for accept in ("*/*", "text/plain", "application/json, text/html", "text/html;q=0"):
+        answer = client.get("/", headers={"Accept": accept, "Host": "localhost:8053"})
+        assert (answer.status_code, answer.mimetype, answer.headers["Vary"]) == (200, "text/plain", "Accept")
+        for path in re.findall(r"http://localhost:8053(/\S*)", answer.text):
+            found = client.get(path.rstrip(","), headers={"Accept": BROWSER, "Host": "localhost:8053"})
+            assert found.status_code in ((404,) if path in ("/v3", "/V2.0") else (200, 308)), path
+            sandbox.reset()
+    assert client.get("/health").json == client.get("/_sandbox/health").json
     assert sandbox.journal.find().requests == ()
-    for accept in ("*/*", "application/json", "application/json, text/html", "text/html;q=0"):
+    for accept in ("application/json", "text/html;q=0.5, application/json"):
         sandbox.reset()
         root = client.get("/", headers={"Accept": accept})
         sandbox.reset()

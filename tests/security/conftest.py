@@ -103,7 +103,7 @@ def filled(path: str, segment: str = "1") -> str:
 
 
 #: The page's own files, which hold nothing of any world; ``tests/page`` has more of them.
-OPEN = ("/_sandbox/page", "/_sandbox/page/{file}")
+OPEN = ("/_sandbox/page", "/_sandbox/page/addresses", "/_sandbox/page/{file}")
 
 
 def closed() -> list[tuple[str, str]]:

@@ -139,7 +139,7 @@ def test_a_secret_in_a_request_is_in_no_record_and_no_output() -> None:
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, **pipes) as process:
         assert process.stdout is not None
-        url = process.stdout.readline().split()[-1]
+        url = json.loads(process.stdout.readline())["url"]
         reader = Thread(target=lambda: lines.extend(process.stdout))
         reader.start()
         for raw in plant.requests():

@@ -12,27 +12,36 @@ from reseller_sandbox.server.server import Server
 from reseller_sandbox.server.tls import VARIABLES
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
+from reseller_sandbox.web.access_control import is_loopback
 from reseller_sandbox.worlds import World
 
 _COLUMNS = ("account", "client-id", "v3 key", "v3 secret", "v2.0 token", "balance")
 
+#: The columns without secrets, for a server that other machines can reach: its output is often collected.
+_PUBLIC = ("account", "client-id", "balance")
+
 
 def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
-    """Return the start-up message of a server."""
+    """Return the start-up message of a server. It has no secret if other machines can reach the server."""
     url = server.tls_url or server.url
     urls = dict.fromkeys((url, server.url))
     state = world.state
     accounts = own_accounts(state)
     clock = "is frozen at" if world.clock.frozen else "runs from"
     contents = f"{len(state.zones)} zones, {len(state.holding_order)} names"
+    is_private = is_loopback(server.host)
+    columns = _COLUMNS if is_private else _PUBLIC
+    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in (_COLUMNS, *map(_row, accounts))]
     lines = [
         f"reseller-sandbox on {' and '.join(urls)}",
         f"  fixture {fixture}: {contents}; the clock {clock} {wire(world.now())}",
         "",
-        *_table([_COLUMNS, *(_row(account) for account in accounts)]),
+        *_table([[row[name] for name in columns] for row in rows]),
         "",
     ]
-    if accounts:
+    if not is_private:
+        lines += ["  Credentials are not shown, because other machines can reach this server.", ""]
+    elif accounts:
         lines += [
             "  Two commands to try:",
             *(f"    {line}" for line in commands(accounts[0], url, prefix, server.authority)),

@@ -21,7 +21,7 @@ from reseller_sandbox.config_sources import misspelt
 from reseller_sandbox.persistence.state_file import StateFile
 from reseller_sandbox.sandbox import open_recording
 from reseller_sandbox.server.collector import begin_serving, without_collections
-from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text
+from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text, event_as_json
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.worlds.world_dump import EngineDump
@@ -54,14 +54,20 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
         write_ready_file = stack.enter_context(_ready_file(settings.ready_file))
         server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))
         stack.enter_context(server.heeding_signals())
-        say(banner(worlds.default, server, source or str(settings.fixture), settings.header_prefix))
-        in_json = settings.log == "json"
+        in_json, fixture = settings.log == "json", source or str(settings.fixture)
+        if not in_json:
+            say(banner(worlds.default, server, fixture, settings.header_prefix))
         log = stack.enter_context(_log_on_standard_error(AsJson() if in_json else None))
+        if in_json and log is not None:
+            urls = {"url": server.url, "tls_url": server.tls_url or None, "state_file": settings.state_file}
+            log.write(event_as_json("started", {**urls, "fixture": fixture}))
+            stack.callback(lambda: log.write(event_as_json("stopped", {})))
         begin_serving()
         if log is not None and not settings.quiet:
             server.log = partial(_log_line, log, in_json)
         if state_file:
-            say(f"  Worlds are saved in {state_file.path}. Number of worlds: {len(worlds)}.")
+            if not in_json:
+                say(f"  Worlds are saved in {state_file.path}. Number of worlds: {len(worlds)}.")
             stack.enter_context(state_file.keeping(worlds, is_saved=saved is not None))
         if watch is not None:
             stack.enter_context(watching(watch, worlds))

@@ -1,1 +1,1 @@
-"""HTTP clients of a sandbox: Flask's test client, httpx and requests, in process or through a server."""
+"""HTTP clients of a sandbox: Flask's test client, and adapters for httpx, requests, urllib3 and aiohttp."""

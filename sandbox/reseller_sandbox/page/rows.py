@@ -62,6 +62,31 @@ def page(call: ControlCall) -> Answer:
     return sent(call, Answer(200, text.encode(), HTML))
 
 
+@extra_row("page.addresses", "page/addresses", forms=("text/plain",))
+def addresses(call: ControlCall) -> Answer:
+    """Return the addresses of this server as text.
+
+    The text is also at ``/`` for clients that prefer neither HTML nor JSON.
+    """
+    request = call.request
+    server = f"{request.scheme}://{request.headers.get('Host', '')}"
+    text = "\n".join(
+        (
+            "reseller-sandbox, a sandbox of the reseller API",
+            "",
+            f"v3         {server}/v3",
+            f"v2.0       {server}/V2.0",
+            f"health     {server}/health",
+            f"page       {server}/ (in a browser)",
+            f"manual     {server}/_sandbox/manual",
+            f"documents  {server}/_sandbox/openapi/v3.json, v2.json, control.json",
+            "",
+        )
+    )
+    request.headers_out["Vary"] = "Accept"
+    return sent(call, Answer(200, text.encode(), "text/plain; charset=utf-8"))
+
+
 @extra_row(
     *("page.file", "page/{file}", UNKNOWN_PAGE),
     path=_FilePath(),

@@ -83,6 +83,11 @@ def as_json(line: LoggedRequest) -> str:
     return _dumped("info", fields)
 
 
+def event_as_json(event: str, facts: Mapping[str, Any]) -> str:
+    """Return an event of the server as a JSON object on one line."""
+    return _dumped("info", {"event": event, **facts})
+
+
 class AsJson(logging.Formatter):
     """Formatter that writes log records as JSON."""
 

@@ -28,7 +28,7 @@ from werkzeug.http import parse_accept_header
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule
 
 from reseller_sandbox.server.delivery import ENV_DELIVERY, ENV_SERVED, imitated
-from reseller_sandbox.web.access_control import PAGE
+from reseller_sandbox.web.access_control import HEALTH, PAGE
 from reseller_sandbox.web.context import ENV_PREFIX, ENV_WORLD
 from reseller_sandbox.web.interface import Interface, Mount
 
@@ -49,8 +49,8 @@ _REMEMBERED = 1024
 _LONGEST = 200
 
 
-#: The files of the page that browsers request at other paths.
-_PAGE_FILES = {"/": PAGE, "/favicon.ico": f"{PAGE}/icon.svg"}
+#: Paths outside the API, each with the path that answers it. Browsers get the page at ``/``.
+_ALIASES = {"/": f"{PAGE}/addresses", "/favicon.ico": f"{PAGE}/icon.svg", "/health": HEALTH}
 
 
 class _Digits(BaseConverter):
@@ -191,7 +191,7 @@ class Application(Flask):
         """Answer a request.
 
         Take the name of its world from the prefix ``/_worlds/{name}`` of its path. Browsers get the page at
-        ``/``. Their automatic request for the icon is not recorded as client traffic.
+        ``/``, and other clients the addresses of the server. The journal does not record such requests.
         """
         path: str = environ["PATH_INFO"]
         if path.startswith("/_worlds/"):
@@ -200,8 +200,8 @@ class Application(Flask):
             environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")
             environ[ENV_PREFIX] = f"/_worlds/{name}"
             environ["PATH_INFO"] = f"/{rest}"
-        elif path in _PAGE_FILES and _is_for_page(environ):
-            environ["PATH_INFO"] = _PAGE_FILES[path]
+        elif path in _ALIASES and environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+            environ["PATH_INFO"] = _at_root(environ) if path == "/" else _ALIASES[path]
         body = super().wsgi_app(environ, start_response)
         if ENV_DELIVERY not in environ or ENV_SERVED in environ:
             return body
@@ -241,11 +241,11 @@ class Application(Flask):
             super().do_teardown_appcontext(*arguments)
 
 
-def _is_for_page(environ: WSGIEnvironment) -> bool:
-    """Whether a request for ``/`` prefers HTML to JSON, or requests the icon."""
+def _at_root(environ: WSGIEnvironment) -> str:
+    """Return the path that answers a request for ``/``. A client that prefers JSON gets an error in JSON."""
     accepted = parse_accept_header(environ.get("HTTP_ACCEPT", ""), MIMEAccept)
-    prefers_html = accepted["text/html"] > accepted["application/json"]
-    return environ["REQUEST_METHOD"] in ("GET", "HEAD") and (environ["PATH_INFO"] != "/" or prefers_html)
+    html, json = accepted["text/html"], accepted["application/json"]
+    return PAGE if html > json else "/" if json > html else _ALIASES["/"]
 
 
 class WholeResponse(Response):
