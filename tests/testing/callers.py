@@ -209,7 +209,13 @@ def get_by_aiohttp(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox |
         ):
             return SimpleNamespace(status_code=answer.status, headers=answer.headers)
 
-    return asyncio.run(get())
+    async def get_and_wait() -> Any:
+        try:
+            return await get()
+        finally:  # because asyncio ends TLS connections in the background
+            await asyncio.sleep(0.05)
+
+    return asyncio.run(get_and_wait())
 
 
 GETS: tuple[Callable[..., Any], ...] = (

@@ -12,6 +12,9 @@ from freezegun import freeze_time
 
 from reseller_sandbox import Refused, Sandbox
 from tests.registry import REGISTRY
+from tests.testing.conftest import Printed
+
+pytest_plugins = "pytester"
 
 WHEN, LATER = datetime(2031, 5, 1, tzinfo=UTC), timedelta(days=40)
 
@@ -62,3 +65,60 @@ def test_a_sandbox_is_the_same_within_frozen_time(load: str) -> None:
     lines = done.stdout.splitlines()
     assert lines[:2] == lines[2:]
     assert lines[0].startswith("2031-05-02 00:00:00+00:00")
+
+
+FOLLOWING = """
+from datetime import UTC, datetime
+
+import pytest
+from freezegun import freeze_time
+
+MAY = datetime(2027, 5, 5, tzinfo=UTC)
+
+
+@freeze_time(MAY)
+def test_follows_frozen_time(reseller_sandbox):
+    assert reseller_sandbox.clock.now == MAY
+    assert reseller_sandbox.client().get("/v3/balance").json[0]["serverTime"].startswith("2027-05-05")
+
+
+def test_follows_time_that_is_frozen_within_the_test(reseller_sandbox):
+    with freeze_time(MAY) as frozen:
+        assert reseller_sandbox.clock.now == MAY
+        frozen.tick(86400)
+        assert reseller_sandbox.clock.now == datetime.now(UTC)
+
+
+@pytest.mark.reseller_sandbox(now="2030-01-01")
+def test_never_goes_back(reseller_sandbox):
+    with freeze_time(MAY):
+        assert reseller_sandbox.clock.now.year == 2030
+"""
+
+
+def test_worlds_follow_the_time_of_the_tests_by_a_mark_or_an_option(printed: Printed) -> None:
+    mark = "import pytest\npytestmark = pytest.mark.reseller_sandbox(clock='follow')\n"
+    assert "3 passed" in printed(mark + FOLLOWING)
+    assert "3 passed" in printed(FOLLOWING, "--reseller-sandbox-clock", "follow")
+    assert "2 failed, 1 passed" in printed(FOLLOWING)
+    assert "clock must be follow; it is 'folow'; did you mean follow?" in printed(
+        mark.replace("follow", "folow") + FOLLOWING
+    )
+
+
+def test_a_missing_package_is_named_with_its_command() -> None:
+    for name, package in (
+        ("SandboxTransport", "httpcore"),
+        ("SandboxAdapter", "requests"),
+        ("SandboxPoolManager", "urllib3"),
+        ("SandboxConnector", "aiohttp"),
+        ("SandboxContainer", "testcontainers"),
+        ("freeze_time", "freezegun"),
+    ):
+        code = (
+            f"import sys; sys.modules[{package!r}] = None\nfrom reseller_sandbox import Sandbox\n"
+            f"import reseller_sandbox.testing as t\ntry:\n    value = t.{name}\n"
+            "    value(Sandbox()).__enter__()\nexcept ImportError as error:\n    print(error)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert f"{name} needs {package}: pip install '{package}" in done.stdout, done.stderr

@@ -6,7 +6,9 @@ urllib3, aiohttp, freezegun and testcontainers are optional.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
+from importlib.metadata import requires
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +35,14 @@ __all__ = [
 ]
 
 
+def missing(subject: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return an error that names the package that ``subject`` needs, and the command that installs it."""
+    package = str(error.name).partition(".")[0]
+    known = (line.partition(";")[0].strip() for line in requires("reseller-sandbox") or ())
+    requirement = next((line for line in known if re.match(rf"{package}\b", line)), package)
+    return ModuleNotFoundError(f"{subject} needs {package}: pip install '{requirement}'", name=error.name)
+
+
 def __getattr__(name: str) -> Any:
     """Return the object ``name`` of this package, imported from its module."""
     homes = {
@@ -47,5 +57,8 @@ def __getattr__(name: str) -> Any:
         "freeze_time": "testing.clocks",
     }
     if name in homes:
-        return getattr(import_module(f"reseller_sandbox.{homes[name]}"), name)
+        try:
+            return getattr(import_module(f"reseller_sandbox.{homes[name]}"), name)
+        except ModuleNotFoundError as error:
+            raise missing(name, error) from None
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from reseller_sandbox.testing import missing
 from reseller_sandbox.values.clock import instant_given
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ def freeze_time(sandbox: Sandbox, instant: datetime | str | None = None) -> Iter
     After the context, the test has the machine's time again. The sandbox keeps its time, and its clock runs
     again if it ran before. Requires freezegun.
     """
-    import freezegun  # optional, so imported only here
+    try:
+        import freezegun  # optional, so imported only here
+    except ModuleNotFoundError as error:
+        raise missing("freeze_time", error) from None
 
     clock = sandbox.clock
     target = clock.now if instant is None else instant

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from reseller_sandbox.tools.cli_options import (
+    CLOCK,
     COVER_MIN,
     COVER_OF,
     COVERAGE,
@@ -149,7 +150,7 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
 
     with without_collections():  # because imported modules stay, so a collection finds nothing
         from reseller_sandbox.settings import BadSetting
-        from reseller_sandbox.testing.run import Sandboxes, mode_of, read_strict
+        from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
 
     cache, folder = getattr(config, "cache", None), _said(config, RECORDINGS)
     kept = Path(folder).absolute() if folder else cache.mkdir("reseller-sandbox") if cache else None
@@ -159,6 +160,7 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
             config.invocation_params.dir,
             read_strict(_said(config, STRICT)),
             kept,
+            follows=_said(config, CLOCK) and read_clock(_said(config, CLOCK)),
         )
     except BadSetting as problem:
         pytest.exit(f"reseller-sandbox: {problem}", returncode=pytest.ExitCode.USAGE_ERROR)

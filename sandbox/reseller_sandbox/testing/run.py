@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeAlias, Unpack
+from typing import Any, NamedTuple, Self, TypeAlias, Unpack
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from reseller_sandbox.config_sources import from_surroundings, merged
 from reseller_sandbox.control.failure_report import advice_lines, failure_report, idle_faults, scheduled_line
+from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.worlds import ForkOptions
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable
@@ -29,11 +30,20 @@ MARK = "reseller_sandbox"
 LEFT_OVER = ("faults", "scheduled", "advice")
 
 
-def wanted(node: pytest.Item, strict: frozenset[str]) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return the settings from the marks of a test, and the kinds of ``LEFT_OVER`` that fail it.
+class Marked(NamedTuple):
+    """Settings of a test: those of its world, the kinds of ``LEFT_OVER`` that fail it, and its clock."""
+
+    settings: dict[str, Any]
+    strict: frozenset[str]
+    follows: bool
+
+
+def wanted(node: pytest.Item, strict: frozenset[str], follows: bool = False) -> Marked:
+    """Return the settings from the marks of a test.
 
     A mark of the function takes precedence over its class, and the class over its module. Assumptions are
-    merged. ``strict`` is the default if no mark sets it. Raise ``BadSetting`` for an unknown setting.
+    merged. ``strict`` and ``follows`` are the defaults if no mark sets them. Raise ``BadSetting`` for an
+    unknown setting.
     """
     settings: dict[str, Any] = {}
     for mark in reversed(list(node.iter_markers(MARK))):
@@ -45,7 +55,16 @@ def wanted(node: pytest.Item, strict: frozenset[str]) -> tuple[dict[str, Any], f
         settings = merged(settings, _known(mark.kwargs))
     if "strict" in settings:
         strict = read_strict(settings.pop("strict"))
-    return settings, strict
+    if "clock" in settings:
+        follows = read_clock(settings.pop("clock"))
+    return Marked(settings, strict, follows)
+
+
+def read_clock(value: object) -> bool:
+    """Return True for the only value of the setting ``clock``. Raise ``BadSetting`` for another value."""
+    if value != FOLLOW:
+        raise BadSetting(f"clock must be {FOLLOW}; it is {value!r}{nearest(str(value), (FOLLOW,))}")
+    return True
 
 
 def read_strict(given: object) -> frozenset[str]:
@@ -66,7 +85,7 @@ def read_strict(given: object) -> frozenset[str]:
 
 
 def _known(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    known = (*(parameter.name for parameter in declared(Settings)), "strict")
+    known = (*(parameter.name for parameter in declared(Settings)), "strict", "clock")
     unknown = [f"{name} is not known here{nearest(name, known)}" for name in settings if name not in known]
     if unknown:
         raise BadSetting(complaint(unknown))
@@ -161,6 +180,9 @@ def _has_seen_requests(sandbox: Sandbox) -> bool:
     return False
 
 
+#: The value of the setting ``clock``: the worlds follow the time of the tests.
+FOLLOW = "follow"
+
 #: The modes by name. The third mode is the address of a server.
 MODES = ("process", "server")
 
@@ -246,11 +268,14 @@ class Sandboxes:
     ``folder`` is searched for a file with settings. Recordings of failed tests are written to ``kept``.
     """
 
-    def __init__(self, mode: Mode, folder: Path, strict: frozenset[str], kept: Path | None) -> None:
+    def __init__(
+        self, mode: Mode, folder: Path, strict: frozenset[str], kept: Path | None, *, follows: object = False
+    ) -> None:
         self.watcher = Watcher()
         self._mode = mode
         self._folder = folder
         self._strict = strict
+        self._follows = bool(follows)
         self._kept = kept
         self._stack = ExitStack()
         self._seeded: dict[str, _Seeded] = {}
@@ -283,9 +308,14 @@ class Sandboxes:
     def prepared(self, node: pytest.Item) -> Sandbox:
         """Return a new world for a test. Fail the test with one line if that is impossible."""
         try:
-            begun = self._begun(wanted(node, self._strict)[0])
+            marked = wanted(node, self._strict, self._follows)
             # The seed is the test's name, so that random values do not depend on the order of tests.
-            return begun.sandbox.fork(seed=node.nodeid)
+            world = self._begun(marked.settings).sandbox.fork(seed=node.nodeid)
+            if marked.follows and isinstance(world.transport, LocalTransport):
+                world.transport.world.follow()  # from its first use, because the test can freeze time later
+            elif marked.follows:
+                world.clock.follow()
+            return world
         except (BadSetting, Unreachable, Refused) as problem:
             reason = str(problem)
         pytest.fail(f"the sandbox of this test: {reason}", pytrace=False)
@@ -318,7 +348,7 @@ class Sandboxes:
     def left_over(self, node: pytest.Item) -> list[str]:
         """Return a line for each forbidden leftover in a test's worlds."""
         try:
-            settings, strict = wanted(node, self._strict)
+            settings, strict, _ = wanted(node, self._strict)
             if not strict or self.is_lent:
                 return []
             seeded = self._begun(settings).faults

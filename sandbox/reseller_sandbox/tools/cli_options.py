@@ -18,6 +18,7 @@ FIXTURE = "reseller_sandbox"
 MODE = "reseller_sandbox_mode"
 STRICT = "reseller_sandbox_strict"
 FENCE = "reseller_sandbox_fence"
+CLOCK = "reseller_sandbox_clock"
 COVERAGE = "reseller_sandbox_coverage"
 COVER_MIN = "reseller_sandbox_cover_min"
 COVER_OF = "reseller_sandbox_cover_of"
@@ -43,6 +44,11 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     STRICT: (
         "leftovers that fail a test: faults and scheduled actions that were never applied, advice",
         {"metavar": "NAMES"},
+    ),
+    CLOCK: (
+        "clock of the worlds: follow (the time of the tests, also if a test freezes it); by default that of "
+        "the fixture",
+        {"metavar": "CLOCK"},
     ),
     FENCE: (
         "refuse connections of the tests to other machines; the value names hosts that are allowed, such as "

@@ -90,6 +90,10 @@ class WorldClock(Struct, frozen=True):
         """Return a running clock from the same instant."""
         return WorldClock(self.now(), real_now())
 
+    def follow(self) -> WorldClock:
+        """Return a clock that shows the machine's time, and its current time while that is earlier."""
+        return WorldClock(self.now(), self.now())
+
     def caught_up(self) -> WorldClock:
         """Return the clock with its current time as the new start.
 

@@ -359,6 +359,11 @@ class World:
         with self.lock:
             self.snapshot = replace(self._snapshot, clock=self.clock.freeze())
 
+    def follow(self) -> None:
+        """Let the clock show the machine's time from the next use on, but never an earlier time than now."""
+        with self.lock:
+            self.snapshot = replace(self._snapshot, clock=self.clock.follow())
+
     def run(self) -> None:
         """Let the clock run with the machine clock."""
         with self.lock:
