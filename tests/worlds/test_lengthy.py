@@ -18,7 +18,7 @@ import time_machine
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, encoded, per_request
 
-NAMES = 1500
+NAMES = 4000
 
 #: A long way for the clock of a large world.
 FAR = {"by": "P2Y", "limit": 3}
