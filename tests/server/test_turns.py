@@ -87,3 +87,20 @@ def test_a_follower_that_does_not_read_gets_the_latest_and_the_number_of_missed(
     assert missed
     assert received + missed[-1] == 1400
     assert received >= 1000
+
+
+def test_a_follower_gets_a_backlog_in_pieces_of_64_kib(served: Served) -> None:
+    client = served.sandbox.client()
+    for number in range(300):
+        client.get(f"/V3.0/customer/{'1' * 1_000}?number={number}")
+    follower, received, sizes = served.dial(), b"", list[int]()
+    follower.send(b"GET /_sandbox/journal/follow?since=r1 HTTP/1.1\r\n" + HOST + b"\r\n")
+    assert follower.head()[0] == 200
+    while b'"id":"r300"' not in received[-4000:]:
+        received += follower.piece()
+    while b"\r\n" in received:
+        size, _, rest = received.partition(b"\r\n")
+        sizes.append(int(size, 16))
+        received = rest[sizes[-1] + 2 :]
+    assert 4 <= len(sizes) <= 12, sizes
+    assert max(sizes) < 70_000, sizes
