@@ -76,7 +76,7 @@ def test_both_interfaces_follow_a_fixture(sandbox: Sandbox, stage: str, subtests
                         assert f"where {FLAGS[action]} 1 is not possible" in header
 
 
-def test_the_journal_names_the_way_back_that_a_fixture_permits(sandbox: Sandbox) -> None:
+def test_a_refusal_names_the_restore_that_a_fixture_permits(sandbox: Sandbox) -> None:
     edit(sandbox, {"lifecycle": {"pending_delete": ["restore"]}})
     body = {"current_expiry_date": "2025-12-22", "period": 1}
     answer = connect_v2(sandbox).put("/domain/pending.com/renew", body)

@@ -111,7 +111,7 @@ class _Making:
         self._copied = False
 
     def made(self) -> State:
-        """Return the state. Later writes go to another copy."""
+        """Return the state. A later write does not change the returned state."""
         self._copied = False
         return self.state
 

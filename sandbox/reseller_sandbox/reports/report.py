@@ -29,7 +29,7 @@ By = Literal["tests", "requests"]
 
 @dataclass(frozen=True)
 class Report:
-    """The coverage by ``marks`` of the operations that match ``operation``, or of all.
+    """The coverage that ``marks`` count, of the operations that match the pattern ``operation``.
 
     Refuse with ``invalid_parameter`` if no operation matches.
     """

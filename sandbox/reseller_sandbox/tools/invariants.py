@@ -62,7 +62,7 @@ def paid_twice(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[
 
 
 def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]:
-    """Yield payments without the name, and new advice about money."""
+    """Yield payments for names that the account did not get, and new advice about money."""
     for key in run.paid:
         at = key.account, key.name
         if run.names.get(at) is None and not (key in baseline.paid and baseline.names.get(at) is None):

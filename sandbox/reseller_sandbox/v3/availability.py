@@ -97,7 +97,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
 
 
 def _result(name: str, status: str, availability: registration.Availability | None = None) -> dict[str, Any]:
-    """Return all nine fields. Without availability, prices and terms are 0."""
+    """Return the nine fields of a result. Without ``availability``, prices and terms are 0."""
     sdn, _, tld = name.partition(".")
     return {
         "domainName": name,

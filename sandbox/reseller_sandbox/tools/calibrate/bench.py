@@ -30,7 +30,7 @@ from reseller_sandbox.worlds import Snapshot
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-#: By assumption, the values to try, the default first.
+#: The values to try for each assumption, the default first.
 Candidates = Mapping[str, Sequence[Any]]
 
 #: Values of some assumptions, by name.

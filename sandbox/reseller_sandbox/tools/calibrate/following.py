@@ -73,7 +73,7 @@ def follow(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidate
 
 
 class Following:
-    """The guesses after the exchanges so far.
+    """Worlds that agree with the exchanges so far. Each is a guess.
 
     ``by`` are the exchanges that ruled values out, by assumption. ``explained`` are the places of the
     exchanges that a guess explains. ``lost`` is the place of the first exchange that no guess explains. It is

@@ -124,7 +124,7 @@ def _skeleton(value: Any, key: str) -> str:
 
 
 def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
-    """Return None for values that are alike, otherwise whether the difference is hard."""
+    """Return None if two values are alike, otherwise whether the difference counts as a contradiction."""
     if _skeleton(service, key) == _skeleton(sandbox, key):
         return None
     both_texts = isinstance(service, str) and isinstance(sandbox, str) and key not in _EXACT

@@ -96,7 +96,7 @@ def test_a_name_that_is_not_renewed_is_removed(registrar: Registrar, reseller_sa
 
 
 @pytest.mark.reseller_sandbox(assume={"v3.signature.endpoint": "path"})
-def test_another_reading_of_the_signature_is_noticed(registrar: Registrar) -> None:
+def test_a_signature_over_another_string_is_refused(registrar: Registrar) -> None:
     with pytest.raises(Refused) as refused:
         registrar.balance()
     assert refused.value.code == "signature_mismatch"
