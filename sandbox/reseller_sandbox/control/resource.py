@@ -10,18 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Literal,
-    Protocol,
-    Self,
-    TypeVar,
-    cast,
-    get_args,
-    get_type_hints,
-)
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_args, get_type_hints
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.values.parameters import (
@@ -31,7 +20,6 @@ from reseller_sandbox.values.parameters import (
     read_by,
     without_arguments,
 )
-from reseller_sandbox.values.text_checks import nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -221,7 +209,7 @@ class Operation:
         """
         values = read_by(self.parameters, arguments)
         if self.one_of and len(values.keys() & self.one_of) != 1:
-            raise Refused(INVALID_PARAMETER, problems=f"{self.id} requires {self._choice}")
+            raise Refused(INVALID_PARAMETER, problems=f"requires {self._choice}")
         return values
 
     def dump(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -268,16 +256,6 @@ class Resource:
     def __repr__(self) -> str:
         """Return its name and the name of its world."""
         return f"<{type(self).__name__}: {self._transport}>"
-
-    if not TYPE_CHECKING:  # with it, a type checker would accept any name
-
-        def __getattr__(self, name: str) -> Any:
-            """Raise AttributeError with a suggestion."""
-            __tracebackhide__ = True
-            if name.startswith("__"):  # Python asks for these, for example to copy: no misspelling
-                raise AttributeError(name)
-            public = [known for known in dir(type(self)) if not known.startswith("_")]
-            raise AttributeError(f"{self.name} has no {name!r}{nearest(name, public)}")
 
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:

@@ -258,10 +258,7 @@ def _strange(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[
     wrong: list[Mistake] = []
     for name in values:
         if name not in named and len(wrong) <= MOST_MISTAKES:
-            holder = next(
-                (one.name for one in named.values() if name in one.kind.shape.get("properties", ())), ""
-            )
-            near = f"; put {name} into {holder}" if holder else nearest(name, named)
+            near = nearest(name, named)
             wrong.append(Mistake((name[:80],), f"is not known here{near or listed}", True))
             listed = listed if near else ""
     return wrong

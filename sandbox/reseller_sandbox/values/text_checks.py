@@ -26,35 +26,9 @@ def close(word: str, known: Iterable[str], most: int = 1, likeness: float = _CUT
     return [spellings[match] for match in matches]
 
 
-#: Words that other programs use, each with our words for the same thing.
-_SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "timeout": ("hang",),
-    "delay": ("latency",),
-    "slow": ("latency",),
-    "sleep": ("latency",),
-    "disconnect": ("close",),
-    "corrupt": ("garbage",),
-    "throttle": ("rate_limit",),
-    "retry": ("duplicate",),
-    "no_money": ("insufficient_funds",),
-    "not_found": ("domain_not_found",),
-    "list": ("find",),
-    "search": ("find",),
-    "show": ("get", "list"),
-    "delete": ("remove",),
-    "create": ("add",),
-    "forward": ("advance",),
-}
-
-
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a suggestion that ends an error about ``word``, or an empty text.
-
-    A word with the same meaning comes before a word with a similar spelling.
-    """
-    known = list(known)
-    synonyms = [meaning for meaning in _SYNONYMS.get(word.lower(), ()) if meaning in known]
-    near = synonyms or close(word, known)
+    """Return a suggestion that ends an error about ``word``, or an empty text."""
+    near = close(word, known)
     return f"; did you mean {near[0]}?" if near else ""
 
 
