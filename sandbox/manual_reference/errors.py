@@ -16,7 +16,7 @@ from reseller_sandbox.web.errors import STATUS
 
 def documented() -> Sequence[v2.Documented]:
     """Return the errors that v2.0 documents, in the order of their declarations."""
-    return list(dict.fromkeys(one for one in vars(v2).values() if isinstance(one, v2.Documented)))
+    return list(dict.fromkeys(error for error in vars(v2).values() if isinstance(error, v2.Documented)))
 
 
 def page(_: Resources) -> Iterator[str]:

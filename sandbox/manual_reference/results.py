@@ -25,15 +25,15 @@ _WORDS: Mapping[Any, str] = {
 
 def records(results: Iterable[Any]) -> list[type]:
     """Return every record in ``results``, and in the fields of these, by name."""
-    found: dict[str, type] = {}
+    by_name: dict[str, type] = {}
     left = [*results]
     while left:
         sort = left.pop()
-        if is_record(sort) and isinstance(sort, type) and sort.__name__ not in found:
-            found[sort.__name__] = sort
+        if is_record(sort) and isinstance(sort, type) and sort.__name__ not in by_name:
+            by_name[sort.__name__] = sort
             left += _sorts(sort).values()
         left += get_args(sort)
-    return [found[name] for name in sorted(found)]
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def parts(record: type) -> Iterator[tuple[str, str]]:
@@ -52,12 +52,12 @@ def called(sort: Any) -> str:
     if origin is Literal:
         return " or ".join(map(code, within))
     if isinstance(sort, type) and issubclass(sort, Enum):
-        return " or ".join(code(one.value) for one in sort)
+        return " or ".join(code(member.value) for member in sort)
     if origin in (tuple, list):
         article, _, noun = called(within[0]).partition(" ")
         return f"a list of {noun}s" if article in {"a", "an"} else f"a list of {called(within[0])}"
     if NoneType in within:
-        return f"{' or '.join(called(one) for one in within if one is not NoneType)}, if there is one"
+        return f"{' or '.join(called(part) for part in within if part is not NoneType)}, if there is one"
     return _WORDS.get(sort, "an object" if origin is not None or sort is dict else "any value")
 
 

@@ -42,14 +42,14 @@ def page(_: Resources) -> Iterator[str]:
     )
 
 
-def _row(one: Parameter) -> Sequence[str]:
-    default = "" if one.default in (None, (), False) else str(one.default)
+def _row(setting: Parameter) -> Sequence[str]:
+    default = "" if setting.default in (None, (), False) else str(setting.default)
     everywhere = {known.name for known in declared(Settings)}
     return (
-        code(one.name),
-        "●" if one.name in everywhere else "",
-        code(option(one)),
-        code(variable(one)),
+        code(setting.name),
+        "●" if setting.name in everywhere else "",
+        code(option(setting)),
+        code(variable(setting)),
         code(default),
-        prose(help_of(ServerSettings)[one.name]),
+        prose(help_of(ServerSettings)[setting.name]),
     )

@@ -163,7 +163,7 @@ class Sandbox(Resources):
         if isinstance(transport, LocalTransport):
             self.world: World = transport.world
 
-    def fork(self, **wanted: Unpack[ForkOptions]) -> Self:
+    def fork(self, **options: Unpack[ForkOptions]) -> Self:
         """Return a sandbox of a new world with its own credentials.
 
         By default the new world is a copy of this one. For the parameters, see ``Worlds.fork``. The new world
@@ -171,9 +171,9 @@ class Sandbox(Resources):
         """
         __tracebackhide__ = True
         if isinstance(self.transport, LocalTransport):  # skips building the record of the new world
-            transport: Transport = fork_world(self.transport, wanted)
+            transport: Transport = fork_world(self.transport, options)
         else:
-            transport = self.transport.entering(self.worlds.fork(**wanted).name)
+            transport = self.transport.entering(self.worlds.fork(**options).name)
         fork = copy(self)
         fork._enter(transport)
         fork._fork = transport.name

@@ -37,35 +37,35 @@ _SHOWN = 4000
 
 
 def sweep(
-    asked: Mapping[str, Any], as_json: bool, kinds: str | None, invariants: tuple[str, ...], **given: Any
+    asked: Mapping[str, Any], as_json: bool, kinds: str | None, invariants: tuple[str, ...], **options: Any
 ) -> None:
     """Sweep a program, and each of its tests that has its own worlds."""
     reports: list[SweepReport] = []
     no_requests: AskedNothing | None = None
     with _running("sweep", **asked) as (ground, program, tell):
         chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
-        wanted = SweepWanted(kinds=chosen, invariants=named(invariants), **given)
+        sweep_options = SweepWanted(kinds=chosen, invariants=named(invariants), **options)
         try:
             report = sweep_program(
-                program, ground, wanted, lambda report, words: tell(words, report.planned + 1)
+                program, ground, sweep_options, lambda report, words: tell(words, report.planned + 1)
             )
             reports, tests = [report], report.tests
         except AskedNothing as problem:
             no_requests, tests = problem, problem.ended.tests
         if tests:
-            reports += tests_swept(program, wanted, invariants, tell)
+            reports += tests_swept(program, sweep_options, invariants, tell)
         if no_requests is not None and not reports:
             raise no_requests
     _report(reports, as_json, "sweeps")
 
 
-def explore(asked: Mapping[str, Any], as_json: bool, invariants: tuple[str, ...], **given: Any) -> None:
+def explore(asked: Mapping[str, Any], as_json: bool, invariants: tuple[str, ...], **options: Any) -> None:
     """Explore a program, and each of its tests that has its own worlds."""
     with _running("explore", **asked) as (ground, program, tell):
-        explorer = Explorer(ground=ground, program=program, invariants=named(invariants), **given)
+        explorer = Explorer(ground=ground, program=program, invariants=named(invariants), **options)
         reports, tests = _explored(explorer, tell)
         if tests:
-            reports += tests_explored(program, explorer, invariants, given["folder"], tell)
+            reports += tests_explored(program, explorer, invariants, options["folder"], tell)
     _report(reports, as_json, "explorations")
 
 

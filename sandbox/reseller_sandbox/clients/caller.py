@@ -109,9 +109,9 @@ class Caller:
         environ[ENV_SERVED], environ[ENV_AGAIN] = True, again
         if self._world:
             environ[ENV_WORLD] = self._world
-        made = call(self._app, environ)
+        response = call(self._app, environ)
         environ.pop(ENV_SAID, None)  # The words refer to the environment, and the cycle would keep the world.
-        answer = replace(made, headers=[(name.lower(), value) for name, value in made.headers])
+        answer = replace(response, headers=[(name.lower(), value) for name, value in response.headers])
         options = [value for name, value in answer.headers if name == b"connection"]
         last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *options]).lower()
         if last:

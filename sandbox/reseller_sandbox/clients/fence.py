@@ -73,7 +73,7 @@ def _guarding(target: Target) -> Replacing:
             result = original(*args, **options)
             if original is _GETADDRINFO and host:  # so that a host's addresses can be connected to
                 for fence in fences():
-                    fence.addresses.update(str(found[4][0]) for found in result)
+                    fence.addresses.update(str(entry[4][0]) for entry in result)
             return result
 
         return guarded

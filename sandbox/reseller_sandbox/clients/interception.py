@@ -63,23 +63,23 @@ def intercepting(
         raise _invalid(f"others takes network or refuse, and not {others!r}{near}")
     if not urls:
         raise _invalid("intercept takes the URLs that the clients use, such as https://api.example.test")
-    made = Interception(frozenset(map(_given, urls)), others)
+    interception = Interception(frozenset(map(_parse_origin, urls)), others)
     with ExitStack() as stack:
         for library in CLIENTS:
             with suppress(ImportError):
                 import_module(library)
                 ours = import_module(f"reseller_sandbox.clients.with_{library}")
-                made.ways[library] = way = ours.WAY(sandbox, real_time=real_time)
+                interception.ways[library] = way = ours.WAY(sandbox, real_time=real_time)
                 stack.callback(way.close)
                 for detour in ours.DETOURS:
                     replacing = _replacing(library, detour)
-                    stack.enter_context(detoured(detour.owner, detour.name, made, replacing))
+                    stack.enter_context(detoured(detour.owner, detour.name, interception, replacing))
         if others == "refuse":
             server = server_of(sandbox)
             hosts = [urlsplit(server.url).hostname or ""] if server is not None else []
             stack.enter_context(fenced(hosts, "others='refuse'"))
-        _OWN.set((*_OWN.get(), made))
-        stack.callback(lambda: _OWN.set(tuple(entry for entry in _OWN.get() if entry is not made)))
+        _OWN.set((*_OWN.get(), interception))
+        stack.callback(lambda: _OWN.set(tuple(entry for entry in _OWN.get() if entry is not interception)))
         yield
 
 
@@ -120,7 +120,7 @@ def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
     return None
 
 
-def _given(url: str) -> Origin:
+def _parse_origin(url: str) -> Origin:
     """Return the origin of a user's URL. Refuse a URL with a path, a query or a user."""
     try:
         parts = urlsplit(url)

@@ -64,31 +64,31 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{EXPLORE}(actors={ACTORS}, max_runs={MAX_RUNS}, schedule='', invariants=()): run this test in "
         "every order of the requests of its threads that could matter",
     )
-    if hosts := _said(config, FENCE):
+    if hosts := _option(config, FENCE):
         from reseller_sandbox.clients.fence import fenced
 
         stack = ExitStack()
         config.add_cleanup(stack.close)
-        stack.enter_context(fenced(_allowed(hosts, _said(config, MODE)), flag(FENCE)))
-    forms, least = _said(config, COVERAGE), _said(config, COVER_MIN)
+        stack.enter_context(fenced(_allowed(hosts, _option(config, MODE)), flag(FENCE)))
+    forms, least = _option(config, COVERAGE), _option(config, COVER_MIN)
     if forms or least:
         from reseller_sandbox.testing.coverage import Collector, parse_options
 
-        options = parse_options(forms, least, _said(config, COVER_OF), config.invocation_params.dir)
+        options = parse_options(forms, least, _option(config, COVER_OF), config.invocation_params.dir)
         config.pluginmanager.register(Collector(options), COVERAGE)
-    if _said(config, SWEEP):
-        from reseller_sandbox.testing.rerun import SweepingTests, wished_sweep
+    if _option(config, SWEEP):
+        from reseller_sandbox.testing.rerun import SweepingTests, parse_sweep
 
-        config.pluginmanager.register(SweepingTests(wished_sweep(_spoken(config)), _RUN), SWEEP)
+        config.pluginmanager.register(SweepingTests(parse_sweep(_options(config)), _RUN), SWEEP)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Register the plugin that explores tests, if a test has the mark or the option is set."""
     known = config.pluginmanager.has_plugin(EXPLORE)
-    if not known and (_said(config, EXPLORE) or any(item.get_closest_marker(EXPLORE) for item in items)):
-        from reseller_sandbox.testing.rerun import ExploringTests, wished_exploration
+    if not known and (_option(config, EXPLORE) or any(item.get_closest_marker(EXPLORE) for item in items)):
+        from reseller_sandbox.testing.rerun import ExploringTests, parse_exploration
 
-        plugin = ExploringTests(wished_exploration(_spoken(config)), _RUN, bool(_said(config, EXPLORE)))
+        plugin = ExploringTests(parse_exploration(_options(config)), _RUN, bool(_option(config, EXPLORE)))
         config.pluginmanager.register(plugin, EXPLORE)
 
 
@@ -152,15 +152,15 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
         from reseller_sandbox.settings import BadSetting
         from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
 
-    cache, folder = getattr(config, "cache", None), _said(config, RECORDINGS)
+    cache, folder = getattr(config, "cache", None), _option(config, RECORDINGS)
     kept = Path(folder).absolute() if folder else cache.mkdir("reseller-sandbox") if cache else None
     try:
         return Sandboxes(
-            mode_of(_said(config, MODE) or "process"),
+            mode_of(_option(config, MODE) or "process"),
             config.invocation_params.dir,
-            read_strict(_said(config, STRICT)),
+            read_strict(_option(config, STRICT)),
             kept,
-            follows=_said(config, CLOCK) and read_clock(_said(config, CLOCK)),
+            follows=_option(config, CLOCK) and read_clock(_option(config, CLOCK)),
         )
     except BadSetting as problem:
         pytest.exit(f"reseller-sandbox: {problem}", returncode=pytest.ExitCode.USAGE_ERROR)
@@ -178,11 +178,11 @@ def _allowed(hosts: str, mode: str) -> list[str]:
     return [*allowed, urlsplit(mode).hostname or "localhost"]
 
 
-def _spoken(config: pytest.Config) -> dict[str, str]:
-    return {name: _said(config, name) for name in OPTIONS}
+def _options(config: pytest.Config) -> dict[str, str]:
+    return {name: _option(config, name) for name in OPTIONS}
 
 
-def _said(config: pytest.Config, name: str) -> str:
+def _option(config: pytest.Config, name: str) -> str:
     """Return the value from the option, the environment or pytest's configuration file."""
     option = config.getoption(name)
     value = ",".join(option) if isinstance(option, list) else option

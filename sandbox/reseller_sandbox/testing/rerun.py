@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from reseller_sandbox.testing.run import Sandboxes
 
 #: The property of a report that carries the sweep of a test from a worker.
-_TOLD = "reseller_sandbox_sweep"
+_PROPERTY = "reseller_sandbox_sweep"
 
 
 class Reruns:
@@ -98,7 +98,7 @@ def _program(
     return program
 
 
-def wished_exploration(said: Mapping[str, str]) -> dict[str, Any]:
+def parse_exploration(texts: Mapping[str, str]) -> dict[str, Any]:
     """Return the options of all explored tests. Raise ``UsageError`` for an invalid option."""
     numbers: dict[str, tuple[str, type[Any]]] = {
         "actors": (EXPLORE, int),
@@ -106,19 +106,19 @@ def wished_exploration(said: Mapping[str, str]) -> dict[str, Any]:
         "quiet": (EXPLORE_QUIET, float),
     }
     try:
-        invariants = named(said[INVARIANT].split(","))
-        limits = {name: above_0(said, *option) for name, option in numbers.items() if said[option[0]]}
+        invariants = named(texts[INVARIANT].split(","))
+        limits = {name: above_0(texts, *option) for name, option in numbers.items() if texts[option[0]]}
     except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
-    return {"schedule": said[EXPLORE_SCHEDULE], "invariants": invariants, **limits}
+    return {"schedule": texts[EXPLORE_SCHEDULE], "invariants": invariants, **limits}
 
 
 class ExploringTests(Reruns):
     """Plugin that explores marked tests, or all with ``everything``, in every relevant order of requests."""
 
-    def __init__(self, wanted: Mapping[str, Any], run: pytest.StashKey[Sandboxes], everything: bool) -> None:
+    def __init__(self, options: Mapping[str, Any], run: pytest.StashKey[Sandboxes], everything: bool) -> None:
         super().__init__(run)
-        self._wanted = wanted
+        self._options = options
         self._everything = everything
 
     def _concerns(self, item: pytest.Item) -> bool:
@@ -130,13 +130,13 @@ class ExploringTests(Reruns):
         reports = _again(item)
         run = item.config.stash.get(self._run, None)
         if run is not None and all(report.passed for report in reports):
-            words = self._found(item, run, item.get_closest_marker(EXPLORE))
+            words = self._findings(item, run, item.get_closest_marker(EXPLORE))
             for report in reports:
                 if words and report.when == "call" and not is_heard():
                     report.outcome, report.longrepr = "failed", words
         return reports
 
-    def _found(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark | None) -> str:
+    def _findings(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark | None) -> str:
         """Return the report of the findings, or an empty string if there are none."""
 
         def tell(schedule: str, _: int | None) -> None:
@@ -152,7 +152,7 @@ class ExploringTests(Reruns):
                     ground=Ground(prepared),
                     program=_program(item, run, lambda report: report.failed),
                     folder=run.folder_for(item),
-                    **{"quiet": QUIET_HERE, **self._wanted, **marked},
+                    **{"quiet": QUIET_HERE, **self._options, **marked},
                 ).explore(tell)
         except (TypeError, ValueError) as problem:
             how = f"@pytest.mark.{EXPLORE}" if mark is not None else flag(EXPLORE)
@@ -166,26 +166,26 @@ class ExploringTests(Reruns):
         return "\n".join(exploration.lines()) if exploration.findings else ""
 
 
-def wished_sweep(said: Mapping[str, str]) -> SweepWanted:
+def parse_sweep(texts: Mapping[str, str]) -> SweepWanted:
     """Return the sweep that the options describe. Raise ``UsageError`` for an invalid option."""
-    words = said[SWEEP].replace(",", " ").split()
+    words = texts[SWEEP].replace(",", " ").split()
     kinds = tuple(word for word in words if word not in (ASSUMPTIONS, EXTERNAL_CHANGES, "all"))
     options: dict[str, Any] = {}
     try:
-        options["invariants"] = named(said[INVARIANT].split(","))
-        if said[SWEEP_SLOW]:
-            options["slow"] = above_0(said, SWEEP_SLOW, float, "a number of seconds")
-        if said[SWEEP_PART]:
-            options["part"] = _part(said[SWEEP_PART])
+        options["invariants"] = named(texts[INVARIANT].split(","))
+        if texts[SWEEP_SLOW]:
+            options["slow"] = above_0(texts, SWEEP_SLOW, float, "a number of seconds")
+        if texts[SWEEP_PART]:
+            options["part"] = _part(texts[SWEEP_PART])
     except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
     try:
         return SweepWanted(
             kinds=tuple(FAULTS) if "all" in words else kinds,
-            only=said[SWEEP_ONLY] or "*",
+            only=texts[SWEEP_ONLY] or "*",
             assumptions=ASSUMPTIONS in words,
             external_changes=EXTERNAL_CHANGES in words,
-            stop_at_first=said[SWEEP_STOP].lower() not in ("", "0", "false", "no", "off"),
+            stop_at_first=texts[SWEEP_STOP].lower() not in ("", "0", "false", "no", "off"),
             **options,
         )
     except BadSetting as problem:
@@ -204,9 +204,9 @@ def _part(word: str) -> tuple[int, int]:
 class SweepingTests(Reruns):
     """Plugin that sweeps all tests that use a sandbox."""
 
-    def __init__(self, wanted: SweepWanted, run: pytest.StashKey[Sandboxes]) -> None:
+    def __init__(self, options: SweepWanted, run: pytest.StashKey[Sandboxes]) -> None:
         super().__init__(run)
-        self._wanted = wanted
+        self._options = options
         self._swept: list[SweepReport] = []
         #: Whether no further test is swept.
         self._over = False
@@ -218,9 +218,9 @@ class SweepingTests(Reruns):
             say_to_tool(swept=to_builtins(SweepReport(test=item.nodeid, problem="it does not pass")))
         passed = all(report.passed for report in reports) and not self._over
         if passed and (swept := self._sweep(item)) is not None:
-            self._over = self._wanted.stop_at_first and bool(swept.wrong)
+            self._over = self._options.stop_at_first and bool(swept.wrong)
             say_to_tool(swept=to_builtins(swept))
-            reports[-1].user_properties.append((_TOLD, json.encode(swept).decode()))
+            reports[-1].user_properties.append((_PROPERTY, json.encode(swept).decode()))
         return reports
 
     def _sweep(self, item: pytest.Item) -> SweepReport | None:
@@ -231,10 +231,10 @@ class SweepingTests(Reruns):
         def step(report: SweepReport, words: str) -> None:
             say_to_tool(planned=0 if words else report.planned, ran=f"{item.name} {words}")
 
-        wanted = dataclasses.replace(self._wanted, folder=run.folder_for(item))
+        options = dataclasses.replace(self._options, folder=run.folder_for(item))
         with run.apart(item) as prepared:
             try:
-                swept = sweep_program(program, Ground(prepared), wanted, step)
+                swept = sweep_program(program, Ground(prepared), options, step)
                 return replace(swept, test=item.nodeid)
             except AskedNothing:
                 return None
@@ -243,7 +243,7 @@ class SweepingTests(Reruns):
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect the sweep in a test's report, from this process or from a worker."""
-        encoded = [value for name, value in report.user_properties if name == _TOLD]
+        encoded = [value for name, value in report.user_properties if name == _PROPERTY]
         self._swept += (json.decode(str(value), type=SweepReport) for value in encoded)
 
     @pytest.hookimpl(wrapper=True)

@@ -38,7 +38,7 @@ class Marked(NamedTuple):
     follows: bool
 
 
-def wanted(node: pytest.Item, strict: frozenset[str], follows: bool = False) -> Marked:
+def read_marks(node: pytest.Item, strict: frozenset[str], follows: bool = False) -> Marked:
     """Return the settings from the marks of a test.
 
     A mark of the function takes precedence over its class, and the class over its module. Assumptions are
@@ -67,14 +67,14 @@ def read_clock(value: object) -> bool:
     return True
 
 
-def read_strict(given: object) -> frozenset[str]:
+def read_strict(setting: object) -> frozenset[str]:
     """Return the kinds of ``LEFT_OVER`` in a setting: names, a string of names, or True for all.
 
     Raise ``BadSetting`` for another name.
     """
-    if isinstance(given, bool):
-        return frozenset(LEFT_OVER if given else ())
-    names = given.replace(",", " ").split() if isinstance(given, str) else given
+    if isinstance(setting, bool):
+        return frozenset(LEFT_OVER if setting else ())
+    names = setting.replace(",", " ").split() if isinstance(setting, str) else setting
     if not isinstance(names, Iterable):
         raise BadSetting(f"strict must be some of {', '.join(LEFT_OVER)}, True or False")
     for name in (names := list(names)):
@@ -102,11 +102,11 @@ class Watched(Sandbox):
         self._watcher = watcher
         return self
 
-    def fork(self, **wanted: Unpack[ForkOptions]) -> Self:
+    def fork(self, **options: Unpack[ForkOptions]) -> Self:
         """Return a sandbox with a new world, as ``Sandbox.fork`` does."""
-        made = super().fork(**wanted)
-        self._watcher.made(made)
-        return made
+        world = super().fork(**options)
+        self._watcher.add(world)
+        return world
 
     def close(self) -> None:
         """Release the world. It exists until the test ends, because a failure report may need it."""
@@ -151,7 +151,7 @@ class Watcher:
             self._open.pop(sandbox, None)
             sandbox.finish()
 
-    def made(self, sandbox: Watched) -> None:
+    def add(self, sandbox: Watched) -> None:
         """Register a new world of the running test."""
         self._open[sandbox] = self._own[sandbox] = None
 
@@ -196,18 +196,18 @@ OF_A_SERVER = frozenset(setting.name for setting in declared(ServiceSettings))
 Mode: TypeAlias = Callable[[ExitStack, Watcher, Mapping[str, Any], Mapping[str, Any]], Watched]
 
 
-def mode_of(given: str) -> Mode:
+def mode_of(option: str) -> Mode:
     """Return the mode that an option names. Raise ``BadSetting`` for an unknown mode."""
-    if given == "process":
+    if option == "process":
         return _in_process
-    if given == "server":
+    if option == "server":
         return _own_server
-    parts = urlsplit(given)
+    parts = urlsplit(option)
     if parts.scheme in ("http", "https") and parts.netloc:
-        return partial(_running, given)
+        return partial(_running, option)
     raise BadSetting(
-        f"the mode must be process, server or the address of a server; it is {given[:80]!r}"
-        f"{nearest(given, MODES)}"
+        f"the mode must be process, server or the address of a server; it is {option[:80]!r}"
+        f"{nearest(option, MODES)}"
     )
 
 
@@ -281,13 +281,13 @@ class Sandboxes:
         self._seeded: dict[str, _Seeded] = {}
         self._lent: Sandbox | None = None
 
-    def fork(self, **wanted: Unpack[ForkOptions]) -> Sandbox:
+    def fork(self, **options: Unpack[ForkOptions]) -> Sandbox:
         """Return a sandbox with a new world, seeded with the settings of the run.
 
         The parameters are those of ``Worlds.fork``. The world ends with its ``with`` block, or by ``close``.
         If you fork it again, each fork begins with its current state.
         """
-        return self.of().fork(**wanted)
+        return self.of().fork(**options)
 
     def of(self, **settings: Any) -> Sandbox:
         """Return the world that is forked for tests with these settings, the same one each time.
@@ -302,13 +302,13 @@ class Sandboxes:
         if self._lent is not None:
             yield self._lent
             return
-        with self.prepared(node) as made:
-            yield made
+        with self.prepared(node) as world:
+            yield world
 
     def prepared(self, node: pytest.Item) -> Sandbox:
         """Return a new world for a test. Fail the test with one line if that is impossible."""
         try:
-            marked = wanted(node, self._strict, self._follows)
+            marked = read_marks(node, self._strict, self._follows)
             # The seed is the test's name, so that random values do not depend on the order of tests.
             world = self._begun(marked.settings).sandbox.fork(seed=node.nodeid)
             if marked.follows and isinstance(world.transport, LocalTransport):
@@ -348,7 +348,7 @@ class Sandboxes:
     def left_over(self, node: pytest.Item) -> list[str]:
         """Return a line for each forbidden leftover in a test's worlds."""
         try:
-            settings, strict, _ = wanted(node, self._strict)
+            settings, strict, _ = read_marks(node, self._strict)
             if not strict or self.is_lent:
                 return []
             seeded = self._begun(settings).faults
@@ -382,9 +382,9 @@ class Sandboxes:
         key = repr(sorted(marked.items()))
         if key not in self._seeded:
             settings = merged(from_surroundings(declared(Settings), self._folder), marked)
-            made = self._mode(self._stack, self.watcher, settings, marked)
-            self.watcher.shares(made)
-            self._seeded[key] = _Seeded(made, tuple(fault.name for fault in made.faults.list().faults))
+            world = self._mode(self._stack, self.watcher, settings, marked)
+            self.watcher.shares(world)
+            self._seeded[key] = _Seeded(world, tuple(fault.name for fault in world.faults.list().faults))
         return self._seeded[key]
 
 
