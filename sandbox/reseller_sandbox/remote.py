@@ -241,7 +241,7 @@ class HttpSubscription(Subscription[Any]):
                 self.close()
             elif event.get("event") == "missed":
                 self.missed = int(json.loads(event["data"])["missed"])
-            elif "data" in event:
+            elif "data" in event and "event" not in event:
                 return json.loads(event["data"])
             event = {}
         raise StopIteration

@@ -13,6 +13,7 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -37,6 +38,10 @@ class Sse(closing[Any]):
         self.connection = HTTPConnection(str(parts.hostname), parts.port, timeout=60)
         self.connection.request("GET", f"/_sandbox/{path}", headers=headers or {})
         self.response = self.connection.getresponse()
+        if self.response.status == 200:
+            begin = self.event()
+            assert begin["event"] == "begin"
+            self.instance = json.loads(begin["data"])["instance"]
 
     def close(self) -> None:
         self.response.close()
@@ -72,6 +77,16 @@ def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str)
     assert lines[2].charged == -served.ledger.find().entries[-1].amount > 0
     assert sse.response.getheader("content-type") == "text/event-stream"
     assert client.get("/_sandbox/journal/follow?since=r0").text.startswith("id: r1\ndata: {")
+
+
+def test_each_start_of_a_server_has_its_own_instance(sandbox: Sandbox) -> None:
+    instances = []
+    for _ in range(2):
+        with sandbox.serve() as server, Sse(server.url, "events/follow") as sse:
+            with urlopen(f"{server.url}/_sandbox/session") as session:
+                instances.append(json.load(session)["instance"])
+            assert sse.instance == instances[-1]
+    assert len({*instances, ""}) == 3
 
 
 def test_a_stream_continues_after_the_record_of_since(served: Sandbox, url: str) -> None:

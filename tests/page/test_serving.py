@@ -96,7 +96,7 @@ def test_a_session_reads_with_the_cookie_and_changes_with_the_header() -> None:
     assert client.get("/_sandbox/session").json["error"] == "control_token_missing"
     answer, text = _signed_in(sandbox)
     word, cookie = answer.json["change"], {"Cookie": text}
-    assert client.get("/_sandbox/session", headers=cookie).json == {"change": word}
+    assert client.get("/_sandbox/session", headers=cookie).json == {"instance": "", "change": word}
     assert client.get("/_sandbox/clock", headers=cookie).status_code == 200
     for forged in ({}, {"X-Sandbox-Change": "x"}, {"X-Sandbox-Change": ""}):
         refused = client.post("/_sandbox/clock/freeze", headers={**cookie, **forged})

@@ -106,7 +106,7 @@ class Caller:
     def take(self, described: Callable[[], WSGIEnvironment], again: Again = FIRST) -> Reply:
         """Return the reply to a request. Each call of ``described`` returns a new WSGI environment for it."""
         environ = described()
-        environ[ENV_SERVED], environ[ENV_AGAIN] = True, again
+        environ[ENV_SERVED], environ[ENV_AGAIN] = "", again
         if self._world:
             environ[ENV_WORLD] = self._world
         response = call(self._app, environ)

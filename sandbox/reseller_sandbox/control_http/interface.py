@@ -40,31 +40,38 @@ def _event(record: Any) -> bytes:
     return b"id: %b\ndata: %b\n\n" % (str(record.mark).encode(), write(dumped(record)))
 
 
+def _named(name: str, data: Any) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), write(data))
+
+
 class EventStream:
     """A stream as server-sent events.
 
-    A record has ``id`` and ``data``. The events ``missed`` and ``end`` have only ``data``.
+    A record has ``id`` and ``data``. The events ``begin``, ``missed`` and ``end`` have only ``data``. Over a
+    socket, ``begin`` comes first. It identifies this start of the server (``instance``).
     """
 
     content_type = "text/event-stream"
 
-    def __init__(self, subscription: LocalSubscription[Any]) -> None:
+    def __init__(self, subscription: LocalSubscription[Any], instance: str) -> None:
         self._subscription = subscription
+        self._first = [_named("begin", {"instance": instance})] if instance else []
         self._missed = 0
 
     def piece(self) -> bytes:
         """Return the events that are ready now."""
         ended = self.ended
         events = self._subscription.written(_event, inf if ended else _PIECE)
+        first, self._first = self._first, []
         if self._subscription.missed > self._missed:
             self._missed = self._subscription.missed
-            events.insert(0, b"event: missed\ndata: " + write({"missed": self._missed}) + b"\n\n")
-        return b"".join([*events, self.end()] if ended else events)
+            events.insert(0, _named("missed", {"missed": self._missed}))
+        return b"".join([*first, *events, *([self.end()] if ended else [])])
 
     @staticmethod
     def end() -> bytes:
         """Return the last event of a stream."""
-        return b"event: end\ndata: {}\n\n"
+        return _named("end", {})
 
     @property
     def ended(self) -> bool:
@@ -163,7 +170,7 @@ class Control(Interface):
             return result
         if endpoint.streams:
             request.headers_out["Cache-Control"] = "no-store"
-            return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result))
+            return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result, request.instance))
         body = endpoint.answer.dump(result)
         return Answer(endpoint.status, body if endpoint.lengthy_from is None else write_in_pieces(body))
 

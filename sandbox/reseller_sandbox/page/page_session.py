@@ -16,14 +16,20 @@ from reseller_sandbox.web.fields import Shape
 class PageSession(Shape):
     """The session data of the page."""
 
+    instance = fields.String(
+        metadata=about(
+            "Identifies this start of the server. If the value changes, the server has restarted, and its worlds "
+            "can be different. In process, the string is empty."
+        )
+    )
     change = fields.String(
         metadata=about("Value of the header X-Sandbox-Change for changes by the page, or an empty string.")
     )
 
 
 def _session(call: ControlCall) -> dict[str, Any]:
-    """Return the value of the header that the page sends with each change."""
-    return {"change": call.control.gate.page_word}
+    """Return the mark of the server, and the value of the header that the page sends with each change."""
+    return {"instance": call.request.instance, "change": call.control.gate.page_word}
 
 
 show = extra_row("session", "session", answer=PageSession())(_session)
@@ -40,7 +46,7 @@ def begin(call: ControlCall) -> dict[str, Any]:
 def end(call: ControlCall) -> dict[str, Any]:
     """End the session of this browser's page."""
     _set_cookie(call, ended=True)
-    return {"change": ""}
+    return {"instance": call.request.instance, "change": ""}
 
 
 def _set_cookie(call: ControlCall, *, ended: bool = False) -> None:

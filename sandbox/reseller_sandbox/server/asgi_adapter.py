@@ -22,6 +22,7 @@ from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
     ENV_SAID,
+    ENV_SERVED,
     ENV_STREAM,
     ENV_TOO_LARGE,
     HEARTBEAT,
@@ -39,7 +40,7 @@ from reseller_sandbox.server.delivery import (
 from reseller_sandbox.server.log import LoggedRequest, Words, log_failure, masked
 from reseller_sandbox.server.messages import Unread, Unserved, WireAnswer
 from reseller_sandbox.server.wsgi import call, environment
-from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.values.clock import instance_mark, stopwatch
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -259,6 +260,7 @@ class Bridge:
         self.max_body = max_body
         self.request_log = request_log
         self.when_unread = when_unread
+        self.instance = instance_mark()
         #: The requests that wait, with the stopwatch time at which each wait should end.
         self.held: dict[asyncio.Task[Any], float] = {}
         #: Functions that start the pipelined requests which wait for their turn.
@@ -269,6 +271,7 @@ class Bridge:
         began = stopwatch()
         wire = Wire(receive, send, scope["state"])
         environ = environment(scope)
+        environ[ENV_SERVED] = self.instance
         try:
             await self._read(environ, wire)
             answer = await self._answer(environ, wire)

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-#: Set by the server: the server carries out deliveries.
+#: Set by a server, which carries out deliveries: the mark of its start. It is empty in process.
 ENV_SERVED = "sandbox.served"
 #: Set by the server: the body was too large, and was not read.
 ENV_TOO_LARGE = "sandbox.body_too_large"

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from reseller_sandbox.server.delivery import ENV_HOSTS, ENV_SERVED
+from reseller_sandbox.server.delivery import ENV_HOSTS
 from reseller_sandbox.server.messages import WireAnswer
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ def environment(scope: Any) -> WSGIEnvironment:
         "wsgi.multithread": False,
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
-        ENV_SERVED: True,
         ENV_HOSTS: [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"],
     }
     _add_headers(environ, scope["headers"])

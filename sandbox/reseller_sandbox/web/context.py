@@ -17,6 +17,7 @@ from reseller_sandbox.refusals import MALFORMED_BODY, Refusal, Refused
 from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.model import Account, Stage
 from reseller_sandbox.registry.state import Change, relevant_order
+from reseller_sandbox.server.delivery import ENV_SERVED
 from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import FAULT, NO_OPERATION, OK
@@ -195,6 +196,11 @@ class RequestContext(Struct, dict=True):
             sent += [(name, environ[name]) for name in UNMARKED if environ.get(name)]
         limited = sent[: redact.MOST_HEADERS]
         return {name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in limited}
+
+    @property
+    def instance(self) -> str:
+        """The mark of this start of the server, or an empty string without a server."""
+        return str(self.environ.get(ENV_SERVED, ""))
 
     @property
     def operation(self) -> str:
