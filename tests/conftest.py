@@ -167,6 +167,6 @@ def default_wire(_default: tuple[Sandbox, str]) -> Iterator[Api]:
 
 def _over_socket(sandbox: Sandbox, url: str, account: str) -> Iterator[Api]:
     socket = Socket(url)
-    held = sandbox.account(account)
+    held = sandbox.accounts[account]
     yield Api(documented(socket), url, held.key, held.secret)
     socket.close()

@@ -26,7 +26,7 @@ def connect(sandbox: Sandbox, account: str = "main", *, checked: bool = True) ->
 
     A document is made for each set of assumptions, which takes long: ``checked`` can be False.
     """
-    held, transport = sandbox.account(account), InProcess(sandbox.app)
+    held, transport = sandbox.accounts[account], InProcess(sandbox.app)
     return Api(documented(transport) if checked else transport, BASE, held.key, held.secret)
 
 
@@ -73,4 +73,4 @@ def _merge(document: dict[str, Any], changes: Mapping[str, Any]) -> None:
 
 
 def balance(sandbox: Sandbox, account: str = "main") -> Decimal:
-    return sandbox.account(account).balance
+    return sandbox.accounts[account].balance

@@ -73,7 +73,7 @@ def run() -> None:
     """Send the script, move a year and a half on, send it again, and look at all that can be seen."""
     sandbox = Sandbox(REGISTRY)
     apis = {name: connect(sandbox, name) for name in ("main", "other", "poor")}
-    main, token = apis["main"], ("X-Auth-Token", sandbox.account().token)
+    main, token = apis["main"], ("X-Auth-Token", sandbox.accounts["main"].token)
     for _ in range(2):
         for who, method, target, body in SCRIPT:
             show(apis[who].call(method, target, body))

@@ -45,7 +45,6 @@ from reseller_sandbox.worlds.timeline import AT
 from reseller_sandbox.worlds.world_dump import ReplayResult, WorldDump
 
 if TYPE_CHECKING:
-    from reseller_sandbox.control.records import AccountRecord
     from reseller_sandbox.server.server import Server
 
 
@@ -307,14 +306,6 @@ class Sandbox(Resources):
         """Add the failure report of a world in this process to an exception."""
         if isinstance(self.transport, LocalTransport) and not self.transport.is_outdated:
             error.add_note(f"reseller sandbox: {self.transport}\n{failure_report(self, self.transport.name)}")
-
-    def account(self, name: str = "main") -> AccountRecord:
-        """Return an account with its credentials and its balance.
-
-        The same as ``accounts[name]``.
-        """
-        __tracebackhide__ = True
-        return self.accounts[name]
 
     def client(
         self, account: str = "main", *, timeout: float | None = None, real_time: bool = False

@@ -48,7 +48,7 @@ class Client:
 
     def create_v2(self, name: str) -> Any:
         roles = {
-            f"contact_{role}": self.sandbox.account().contact
+            f"contact_{role}": self.sandbox.accounts["main"].contact
             for role in ("registrant", "admin", "tech", "billing")
         }
         body = {**roles, "ns": ["ns1.home.net", "ns2.home.net"], "period": 1}

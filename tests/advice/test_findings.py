@@ -156,7 +156,7 @@ def test_a_finding_has_the_severity_of_its_rule(client: Client) -> None:
 
 
 def test_credentials_in_targets_are_a_single_finding_without_the_secrets(client: Client) -> None:
-    key = client.sandbox.account().key
+    key = client.sandbox.accounts["main"].key
     client.do(f"2 times: send GET /v3/balance?X-SVC-APIKEY={key}&X-SVC-SIGNATURE=f00dfeed")
     assert findings_of(client) == ["credentials_in_query - r1 r2"]
     assert "f00dfeed" not in str(finding(client))

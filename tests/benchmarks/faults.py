@@ -70,7 +70,7 @@ def held_up(sandbox: Sandbox, port: int, count: int) -> Iterator[None]:
 
 
 def _token(sandbox: Sandbox) -> dict[str, str]:
-    return {"X-Auth-Token": sandbox.account().token}
+    return {"X-Auth-Token": sandbox.accounts["main"].token}
 
 
 def measure(how: How) -> Found:

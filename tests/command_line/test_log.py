@@ -37,7 +37,7 @@ class LogRecord:
         else:
             self.url = self.process.stdout.readline().split()[-1]
         self.sandbox = connect(self.url)
-        self.account = self.sandbox.account()
+        self.account = self.sandbox.accounts["main"]
         assert "accounts" in self.line()
 
     def line(self) -> str:

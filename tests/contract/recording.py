@@ -38,7 +38,7 @@ class Sender:
     """Sends requests by the names of their operations, as the account ``main`` of a packaged fixture."""
 
     def __init__(self, sandbox: Sandbox, transport: Transport, base: str) -> None:
-        self._account = sandbox.account()
+        self._account = sandbox.accounts["main"]
         self._transport = transport
         self._base = base
 
@@ -144,7 +144,7 @@ def _v3(through: Through) -> Iterator[object]:
 
 def _v2(through: Through) -> Iterator[object]:
     sandbox = Sandbox(v2.REGISTRY)
-    client = v2.Client(through(InProcess(sandbox.app)), sandbox.account().token, checked=False)
+    client = v2.Client(through(InProcess(sandbox.app)), sandbox.accounts["main"].token, checked=False)
     for pair in PAIRS.values():
         sandbox.reset(original=True)
         pair.arrange(sandbox)

@@ -172,7 +172,7 @@ def test_the_schema_of_a_price_allows_the_prices_that_the_server_accepts(
 
 def test_null_is_documented_and_means_the_same_as_a_missing_key(subtests: pytest.Subtests) -> None:
     sandbox = Sandbox(V2_REGISTRY)
-    client = Client(InProcess(sandbox.app), sandbox.account().token)
+    client = Client(InProcess(sandbox.app), sandbox.accounts["main"].token)
     for operation, keys in {
         **dict.fromkeys(("contactCreate", "domainRegister", "transferRequest"), "customer_id"),
         **{"domainEdit": "client_hold contact_tech ns", "customerEdit": "customer_id zip"},

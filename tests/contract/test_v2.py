@@ -42,7 +42,7 @@ def client(sandbox: Sandbox) -> Iterator[Client]:
     """The account ``main`` over a socket."""
     with sandbox.serve() as server:
         socket = Socket(server.url)
-        yield Client(socket, sandbox.account().token)
+        yield Client(socket, sandbox.accounts["main"].token)
         socket.close()
 
 
@@ -91,7 +91,7 @@ def test_an_internal_failure_is_a_system_error_and_a_line_in_the_log(
 ) -> None:
     sandbox = Sandbox(REGISTRY)
     before = contents(sandbox)
-    answer = broken(sandbox, "/V2.0/customer", sandbox.account().token)
+    answer = broken(sandbox, "/V2.0/customer", sandbox.accounts["main"].token)
     assert refusal(answer)[:2] == (500, "System Error")
     assert contents(sandbox) == before
     assert [record.message.split(":")[0] for record in caplog.records] == ["v2.customer.create failed"]

@@ -29,7 +29,7 @@ class Pair:
     def send(self, sandbox: Sandbox, client: Client) -> Answer:
         """Send the request with the token of the pair's account, of nobody, or with none."""
         known = self.account not in ("", "nobody")
-        token = sandbox.account(self.account).token if known else "no-token-of-anybody"
+        token = sandbox.accounts[self.account].token if known else "no-token-of-anybody"
         headers = [*([("X-Auth-Token", token)] if self.account else []), JSON]
         return client.call(self.ask.method, self.ask.path, self.ask.body, headers)
 

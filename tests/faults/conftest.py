@@ -75,7 +75,7 @@ class Dialler:
     def __init__(self, sandbox: Sandbox, url: str, authority: str | None = None) -> None:
         self._trust = ssl.create_default_context(cafile=authority) if authority else None
         self.url = url
-        self.account = sandbox.account()
+        self.account = sandbox.accounts["main"]
         self._open: list[socket.socket] = []
 
     def send(self, method: str, target: str, body: Any = None) -> Connection:
@@ -119,7 +119,7 @@ def register(name: str, **more: Any) -> dict[str, Any]:
 
 
 def balance(sandbox: Sandbox) -> str:
-    return str(sandbox.account().balance)
+    return str(sandbox.accounts["main"].balance)
 
 
 def charges(sandbox: Sandbox, name: str) -> list[tuple[str, str]]:

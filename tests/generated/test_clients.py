@@ -74,7 +74,7 @@ def server() -> Iterator[tuple[Sandbox, str]]:
 def access(server: tuple[Sandbox, str]) -> list[str]:
     sandbox, url = server
     sandbox.reset(original=True)
-    held = sandbox.account()
+    held = sandbox.accounts["main"]
     return [url, held.key, held.secret]
 
 

@@ -37,7 +37,7 @@ SPARED = ("clockWatch", "journalFollow", "eventsFollow", "simulateSetService")
 def test_nothing_is_found(name: str, examples: int) -> None:
     """Whatever is sent, the answer is one of the document."""
     sandbox = Sandbox(REGISTRY)
-    held = sandbox.account()
+    held = sandbox.accounts["main"]
     with sandbox.serve() as server:
         command = [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/_sandbox/openapi/{name}.json"),

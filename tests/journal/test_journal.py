@@ -21,7 +21,7 @@ def ids(sandbox: Sandbox, **sought: Any) -> str:
 
 def test_an_entry_has_the_request_the_answer_the_changes_and_the_costs(sandbox: Sandbox) -> None:
     with over_socket(sandbox) as (url, socket):
-        held = sandbox.account()
+        held = sandbox.accounts["main"]
         register(Api(socket, url, held.key, held.secret), "told.com", 2)
         entry = Control(socket).get("journal/r1")
     sent: dict[str, Any] = {"method": "POST", "target": "/v3/domains/createDomain", "ignored": []}
@@ -118,7 +118,9 @@ def test_only_requests_to_the_reseller_api_are_in_the_journal_of_their_world(
     with sandbox.fork(name="mine") as fork:
         money_of(inside(fork))
         main.send("GET", "/_worlds/mine/v3/nothing", [])
-        main.send("GET", "/v3/balance", [("X-SVC-APIKEY", fork.account().key), ("X-SVC-SIGNATURE", "0")])
+        main.send(
+            "GET", "/v3/balance", [("X-SVC-APIKEY", fork.accounts["main"].key), ("X-SVC-SIGNATURE", "0")]
+        )
         found = control(sandbox, "mine").get("journal")["requests"]
         assert [one["outcome"] for one in found] == ["ok", "unknown_path", "signature_mismatch"]
     assert steer.get("journal")["kept"] == 0

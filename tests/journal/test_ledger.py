@@ -49,7 +49,7 @@ def test_each_entry_names_its_cause(lived: Control) -> None:
 def test_totals_equal_the_changes_of_the_balances(sandbox: Sandbox, lived: Control) -> None:
     answer = lived.get("ledger")
     balances = {row["account"]: Decimal(row["balance"]) for row in answer["balances"]}
-    assert balances["main"] == sandbox.account("main").balance
+    assert balances["main"] == sandbox.accounts["main"].balance
     moved = {row["account"]: Decimal(row["balance"]) - Decimal(row["opening"]) for row in answer["balances"]}
     accounts = {key: Decimal(row["balance"]) for key, row in _by(answer["totals"], "account").items()}
     assert accounts == {name: amount for name, amount in moved.items() if amount}

@@ -89,7 +89,7 @@ def over_socket(sandbox: Sandbox, account: str, url: str, stack: ExitStack) -> S
     """Return a client with a connection to the server."""
     socket = Socket(url)
     stack.callback(socket.close)
-    held = sandbox.account(account)
+    held = sandbox.accounts[account]
     api = Api(socket, url, held.key, held.secret)
 
     def send(call: Call) -> tuple[tuple[Any, ...], int]:

@@ -277,7 +277,7 @@ class SameAnswers(RuleBasedStateMachine):
 
     @invariant()
     def same_money_and_same_name(self) -> None:
-        balances = {account: self.sandbox.account(account).balance for account in ACCOUNTS}
+        balances = {account: self.sandbox.accounts[account].balance for account in ACCOUNTS}
         self.compare(balances == self.model.accounts, balances, self.model.accounts)
         for order in list(self.model.orders.values()):
             if order["name"] == self.touched:

@@ -28,7 +28,7 @@ def test_an_example_is_filled_in_and_signed(open_page: Open, served: Sandbox) ->
     assert served.names["new-example.com"].account == "main"
     sent = page.locator(".answer pre").first.inner_text()
     signed = page.locator(".answer .string").inner_text()
-    secret = served.account("main").secret
+    secret = served.accounts["main"].secret
     assert secret not in page.content()
     assert hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest() in sent
     page.get_by_text("Copy as…").click()

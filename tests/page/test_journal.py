@@ -143,7 +143,7 @@ def test_the_address_has_the_filter_of_the_events(served: Sandbox, wire: Api, op
 
 def test_a_request_is_copied_as_code(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.post("/v3/domains/createDomain", CREATE)
-    wire.send("GET", "/V2.0/domain/new.com/check", [("X-Auth-Token", served.account().token)])
+    wire.send("GET", "/V2.0/domain/new.com/check", [("X-Auth-Token", served.accounts["main"].token)])
     for number, answer in ((1, "name_taken"), (2, '"code":200')):
         page = open_page(f"/#/journal/r{number}")
         page.get_by_text("Copy as…").click()

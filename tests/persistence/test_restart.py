@@ -42,7 +42,7 @@ def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
     path, name = tmp_path / "worlds", {"domain": {"domainName": "later.com"}}
     with serving("--journal", "1", "--state-file", path) as served:
         served.sandbox.faults.add("latency", seconds=60, match={"operation": "v2.domain.zones"})
-        token = served.sandbox.account().token
+        token = served.sandbox.accounts["main"].token
         served.sandbox.client().post("/v3/domains/createDomain", json=name)
         with create_connection(("127.0.0.1", int(served.url.rpartition(":")[2]))) as waiting:
             head = f"GET /V2.0/domain/zones HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: {token}\r\n\r\n"

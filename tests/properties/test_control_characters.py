@@ -56,7 +56,7 @@ def test_a_request_never_brings_a_control_character_into_the_registry(subtests: 
         if operation in GOOD:
             answer = connect(sandbox).call(ROWS[operation].method, target_of(ROWS[operation]), body)
         else:
-            client = v2.Client(InProcess(sandbox.app), sandbox.account("main").token)
+            client = v2.Client(InProcess(sandbox.app), sandbox.accounts["main"].token)
             answer = WORKS[operation].having(body).send(client)
         with subtests.test(operation=operation, path=path, character=character):
             assert answer.status < 500

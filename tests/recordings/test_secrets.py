@@ -159,7 +159,7 @@ def test_secrets_of_the_sandbox_and_their_patterns_stay() -> None:
         sandbox = Sandbox(REGISTRY)
         sandbox.accounts.add("extra", key="extra-key", token="extra-token", contact=contact)
         sandbox.faults.add("error", status=599, match={"headers": {"X-Auth-Token": token}})
-        headers = {"X-Auth-Token": sandbox.account("main").token}
+        headers = {"X-Auth-Token": sandbox.accounts["main"].token}
         assert sandbox.app.test_client().get("/V2.0/domain/active.com", headers=headers).status_code == 599
         _replays(sandbox)
 

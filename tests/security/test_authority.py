@@ -160,7 +160,7 @@ def test_a_wrong_scheme_is_reported(served: Served) -> None:
 
 def test_a_signature_is_over_the_address_of_the_client(served: Served, subtests) -> None:
     trust = ssl.create_default_context(cafile=served.authority)
-    account = connect(served.url).account()
+    account = connect(served.url).accounts["main"]
     for name in ("localhost", "127.0.0.1", "::1", NAME):
         with subtests.test(name):
             host = f"[{name}]:{served.port}" if ":" in name else f"{name}:{served.port}"

@@ -31,7 +31,7 @@ def test_every_operation_but_health_requires_the_token(tokened: Guarded, subtest
 def test_other_tokens_and_credentials_of_accounts_give_no_access(tokened: Guarded) -> None:
     for token in ("", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "töken", f"{TOKEN},{TOKEN}"):
         assert tokened.send("POST", "/_sandbox/history/reset", X_Sandbox_Token=token).status in (401, 403)
-    account = tokened.sandbox.account()
+    account = tokened.sandbox.accounts["main"]
     api = Api(tokened.socket, tokened.url, account.key, account.secret)
     assert api.get("/v3/balance").status == 200
     answer = api.call("POST", "/_sandbox/clock/advance", {"by": "P1D"}, [("X-Auth-Token", account.token)])

@@ -108,7 +108,7 @@ class Served:
 
     def signed(self, method: str, target: str | bytes, body: bytes = b"", *, chunks: int = 0) -> bytes:
         """A signed request of ``main``. Its body goes in chunks of so many bytes, or as a whole."""
-        account, raw = self.sandbox.account(), target if isinstance(target, bytes) else target.encode()
+        account, raw = self.sandbox.accounts["main"], target if isinstance(target, bytes) else target.encode()
         words = signature(account.secret, account.key, b"http://localhost" + raw, body)
         own = f"X-SVC-APIKEY: {account.key}\r\nX-SVC-SIGNATURE: {words}\r\n".encode()
         head = method.encode() + b" " + raw + b" HTTP/1.1\r\n" + HOST + own

@@ -54,7 +54,7 @@ def test_a_reset_happens_after_half_of_a_large_answer(served: Served, tls: bool)
 
 def test_without_a_server_a_damaged_answer_is_an_exception_or_shorter(sandbox: Sandbox, subtests) -> None:
     """The application of a sandbox can run under another WSGI server."""
-    token = {"X-Auth-Token": sandbox.account().token}
+    token = {"X-Auth-Token": sandbox.accounts["main"].token}
 
     def ask() -> Any:
         return sandbox.app.test_client().get("/V2.0/domain/active.com", headers=token)

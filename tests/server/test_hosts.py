@@ -29,7 +29,7 @@ def get(served: Served, target: str, hosts: list[str], *more: str, version: str 
 
 
 def signed(served: Served, url: str) -> tuple[str, str]:
-    account = served.sandbox.account()
+    account = served.sandbox.accounts["main"]
     words = signature(account.secret, account.key, url, b"")
     return f"X-SVC-APIKEY: {account.key}", f"X-SVC-SIGNATURE: {words}"
 

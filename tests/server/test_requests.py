@@ -154,7 +154,7 @@ def test_a_raw_name_is_signed_as_sent(served: Served, version: bytes) -> None:
         assert answer.message == "приклад.укр is not in this account."
     client = served.dial()
     client.send(b"GET /V2.0/domain/caf\xe9.com/check HTTP/1.1\r\n" + HOST)
-    answer = client.ask(f"X-Auth-Token: {served.sandbox.account().token}\r\n\r\n".encode())
+    answer = client.ask(f"X-Auth-Token: {served.sandbox.accounts['main'].token}\r\n\r\n".encode())
     assert answer.json["msg"] == "Not the correct domain name"
 
 

@@ -65,7 +65,7 @@ def effects(sandbox: Sandbox, url: str) -> None:
     assumed = dict(world.assumptions)
     assert (assumed["v3.ids"], assumed["v2.domain_check.avail"]) == ("integer", "boolean")
     assert list(assumed["v2.token_headers"]) == ["X-Token", "X-Other"]
-    held, socket, body = sandbox.account(), Socket(url), b'{"domainNames": ["a.com"]}'
+    held, socket, body = sandbox.accounts["main"], Socket(url), b'{"domainNames": ["a.com"]}'
     target = "/v3/domains/checkAvailability"
     signed = signature(held.secret, held.key, f"https://a.example{target}", body)
     headers = [("X-ACME-APIKEY", held.key), ("X-ACME-SIGNATURE", signed), JSON]

@@ -64,7 +64,7 @@ def raw(url: str, target: str, *headers: tuple[str, str]) -> Answer:
 
 def api_of(fork: Sandbox, url: str) -> Api:
     """Return the account ``main`` of a world behind the router."""
-    account = fork.account()
+    account = fork.accounts["main"]
     return Api(per_request(url), url, account.key, account.secret)
 
 
@@ -102,11 +102,14 @@ def test_requests_reach_the_shard_of_their_world(routed: tuple[str, list[Sandbox
         answer = register(api, "routed.com")
         name = world_of(answer)
         assert answer.status == 200
-        assert world_of(raw(url, "/V2.0/domain/routed.com", ("X-Auth-Token", fork.account().token))) == name
+        assert (
+            world_of(raw(url, "/V2.0/domain/routed.com", ("X-Auth-Token", fork.accounts["main"].token)))
+            == name
+        )
         assert world_of(api.get(f"/_worlds/{name}/v3/balance")) == name
         assert world_of(raw(url, f"/v3/balance?X-SVC-APIKEY={api.key}&X-SVC-SIGNATURE=x")) == name
         assert [request.id for request in fork.journal] == ["r1", "r2", "r3", "r4"]
-        assert fork.fork().account().key.partition("-")[0] == name.partition("-")[0]
+        assert fork.fork().accounts["main"].key.partition("-")[0] == name.partition("-")[0]
         made.append(name.partition("-")[0])
     assert sorted(made) == ["s0", "s0", "s1", "s1", "s2", "s2", "s3", "s3"]
     assert requests(shards) == before
@@ -145,7 +148,7 @@ def test_a_dead_shard_takes_only_its_own_worlds(tmp_path: Path) -> None:
         assert "belongs to this shard, s2, which has since restarted" in gone.message
         for api, world in zip(apis, worlds, strict=True):
             assert world in lost or world_of(api.get("/v3/balance")) == world
-        assert {default.fork().account().key[:2] for _ in range(4)} == {"s0", "s1", "s2", "s3"}
+        assert {default.fork().accounts["main"].key[:2] for _ in range(4)} == {"s0", "s1", "s2", "s3"}
 
 
 def world_alone(api: Api, number: int) -> str:

@@ -63,9 +63,9 @@ def test_default_worlds_are_equal_and_forks_of_shards_and_starts_differ() -> Non
     assert [{word[:3] for word in words} for words in made] == [{"s0-"}, {"s3-"}, {"s3-"}]
     assert len({word[3:] for words in made for word in words}) == sum(map(len, made))
     alone = Sandbox()
-    assert alone.fork().account().key == "main-key-w1-b0676a1c7ca4fbbd"
+    assert alone.fork().accounts["main"].key == "main-key-w1-b0676a1c7ca4fbbd"
     assert names_of(alone) == ["w1"]
-    old = shards[1].fork().account()
+    old = shards[1].fork().accounts["main"]
     assert "belongs to this shard, s3, which has since restarted" in message(
         shards[2], "/v3/balance", old.key
     )
@@ -73,7 +73,7 @@ def test_default_worlds_are_equal_and_forks_of_shards_and_starts_differ() -> Non
 
 def test_a_request_for_another_shard_is_refused_with_both_names() -> None:
     zero, three = Sandbox(shard="s0"), Sandbox(shard="s3")
-    elsewhere = three.fork(name="elsewhere").account()
+    elsewhere = three.fork(name="elsewhere").accounts["main"]
     both = "to the shard s3, and this is the shard s0"
     assert both in message(zero, "/v3/balance", elsewhere.key)
     assert both in message(zero, "/_worlds/s3-elsewhere/v3/balance", elsewhere.key)
@@ -93,7 +93,7 @@ socket.gethostname = lambda: host
 from reseller_sandbox import BadSetting, Sandbox
 for host in ("reseller-sandbox-12", "pod-0", "laptop", "a-12345"):
     try:
-        print(Sandbox(shard="hostname").fork().account().key.partition("-")[0])
+        print(Sandbox(shard="hostname").fork().accounts["main"].key.partition("-")[0])
     except BadSetting as problem:
         print(problem)
 """

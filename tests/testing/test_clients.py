@@ -47,7 +47,7 @@ def _ask(
     base: str = HTTPS,
     raw: bytes = b"",
 ) -> Got:
-    account = sandbox.account()
+    account = sandbox.accounts["main"]
     signed = signature(account.secret, account.key, base + path, raw or body)
     headers = {"X-SVC-APIKEY": account.key, "X-SVC-SIGNATURE": signed, "Content-Type": "application/json"}
     got: Got = client.call(method, base + path, headers, body, streamed=True)

@@ -142,7 +142,7 @@ def _story(make: Callable[[], Any], sandbox: Sandbox, url: str, rules: Any, stre
 
 
 def _ask(client: Any, sandbox: Sandbox, url: str, method: str, path: str, body: bytes, streamed: bool) -> Got:
-    account = sandbox.account()
+    account = sandbox.accounts["main"]
     signed = signature(account.secret, account.key, url + path, body)
     headers = {"X-SVC-APIKEY": account.key, "X-SVC-SIGNATURE": signed, "Content-Type": "application/json"}
     seen = sandbox.journal.find(limit=1).matching

@@ -106,7 +106,7 @@ def test_programs_reach_the_world(reseller_sandbox, own):
     assert own.journal.find().matching == 1
     with own.serve() as server:
         request = urllib.request.Request(f"{server.url}/V2.0/domain/only-there.com")
-        request.add_header("X-Auth-Token", own.account().token)
+        request.add_header("X-Auth-Token", own.accounts["main"].token)
         answer = urllib.request.urlopen(request)
         assert answer.headers["X-Sandbox-World"] == own.env["RESELLER_SANDBOX_WORLD"]
 

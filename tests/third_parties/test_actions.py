@@ -220,7 +220,7 @@ def test_a_balance_is_topped_up_and_drained(player: Player, wire: Api, served: S
     [done] = player.act("adjust_balance", account="main", by=-9999)["events"]
     assert (done["subject"], done["charged"], done["balance"]) == ("main", "9999.00", "1.00")
     assert wire.post("/v3/domains/createDomain", WANTED).error == "insufficient_funds"
-    player.act("adjust_balance", account=str(served.account("main").client_id), to="12.34")
+    player.act("adjust_balance", account=str(served.accounts["main"].client_id), to="12.34")
     assert wire.get("/v3/balance").json[0]["balance"] == "12.34"
     assert wire.post("/v3/domains/createDomain", WANTED).status == 200
     entries = served.ledger.find(purpose="adjustment").entries
@@ -230,7 +230,7 @@ def test_a_balance_is_topped_up_and_drained(player: Player, wire: Api, served: S
 
 def test_credentials_are_revoked_and_restored(player: Player, wire: Api, served: Sandbox) -> None:
     def status_of_token(account: str) -> int:
-        token = [("X-Auth-Token", served.account(account).token)]
+        token = [("X-Auth-Token", served.accounts[account].token)]
         return wire.send("GET", "/V2.0/domain/free.com/check", token).status
 
     effects = {"key": ("unknown_key", 200), "token": (None, 403), "both": ("unknown_key", 403)}

@@ -112,7 +112,7 @@ def test_a_plan_takes_a_name_between_check_and_create(player: Player, wire: Api,
     assert create(wire, "wanted.com") == "name_taken"
     assert player.scheduled()[0]["applied"] == "2026-03-01T12:00:00Z"
     player.act("register", domain="wanted.net", after={"operation": "v2.*", "domain": "wanted.net"})
-    token = [("X-Auth-Token", served.account("main").token)]
+    token = [("X-Auth-Token", served.accounts["main"].token)]
     checks = [wire.send("GET", "/V2.0/domain/wanted.net/check", token).json["avail"] for _ in range(2)]
     assert checks == ["true", "false"]
 

@@ -55,7 +55,7 @@ class Client:
 
 
 def connect(sandbox: Sandbox, account: str = "main") -> Client:
-    return Client(InProcess(sandbox.app), sandbox.account(account).token)
+    return Client(InProcess(sandbox.app), sandbox.accounts[account].token)
 
 
 def check(method: str, target: str, answer: Answer) -> None:

@@ -43,7 +43,7 @@ def test_a_refusal_in_a_header_of_a_server_has_names_as_ascii(sandbox: Sandbox) 
     with sandbox.serve() as server:
         connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
         path = "/V2.0/domain/%D0%BD%D0%B5%D0%BC%D0%B0%D1%94.com"  # немає.com
-        connection.request("GET", path, headers={"X-Auth-Token": sandbox.account().token})
+        connection.request("GET", path, headers={"X-Auth-Token": sandbox.accounts["main"].token})
         answer = connection.getresponse()
         answer.read()
         connection.close()

@@ -30,7 +30,7 @@ def test_a_token_in_another_header_is_reported_with_the_option_that_accepts_the_
 def test_each_world_has_its_own_token_headers(make: Make) -> None:
     sandbox = make()
     with sandbox.fork(assume={"v2.token_headers": "X-Token"}) as fork:
-        client, token = connect(sandbox), fork.account().token
+        client, token = connect(sandbox), fork.accounts["main"].token
         assert done(client.call("GET", CHECK, headers=[("X-Token", token)]))
         assert refusal(client.call("GET", CHECK, headers=[("X-Auth-Token", token)]))[2] == "unknown_token"
         assert refusal(client.call("GET", CHECK, headers=[("X-Token", "main-token")]))[2] == "token_missing"

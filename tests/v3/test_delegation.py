@@ -94,7 +94,7 @@ def test_a_host_that_is_not_below_the_name_is_refused_in_both_interfaces(
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)
-    v2 = Client(InProcess(sandbox.app), sandbox.account("main").token, checked=False)
+    v2 = Client(InProcess(sandbox.app), sandbox.accounts["main"].token, checked=False)
     entry = [{"ip": "192.0.2.1", "type": "v4"}]
     hosts = ["ns1.other.com.", "ns1.second.com", "ns1.net", "ns1\u3002other\uff0ecom", "sub.ns1"]
     for host in [*hosts, "active.com", "active.com.", "notactive.com"]:

@@ -286,11 +286,11 @@ def test_a_credential_of_another_or_a_former_world_is_reported_with_that_world(
     sandbox: Sandbox, make: Make
 ) -> None:
     with sandbox.fork(name="mine") as fork:
-        mine = fork.account()
+        mine = fork.accounts["main"]
         message = send(sandbox, "/_worlds/default/v3/balance", headers("0", mine.key)).message
         assert "it is of the world mine, and the path names another" in message
     forgetful = make(world_idle=0.05)
-    left = forgetful.fork(name="left").account()
+    left = forgetful.fork(name="left").accounts["main"]
     wait_until(lambda: "left" not in [world.name for world in forgetful.worlds])
     for origin, former, end in [
         (sandbox, mine, "it was of the world mine, which was deleted"),

@@ -59,7 +59,7 @@ def enter(transport: Transport, base: str, world: dict[str, Any], account: str =
 
 def inside(sandbox: Sandbox, account: str = "main") -> Api:
     """An account's v3 client of a sandbox, or of a fork of one, in this process."""
-    held = sandbox.account(account)
+    held = sandbox.accounts[account]
     return Api(InProcess(sandbox.app), BASE, held.key, held.secret)
 
 

@@ -21,13 +21,13 @@ def owner() -> Sandbox:
 
 def under(sandbox: Sandbox, world: str, of: Sandbox, path: str = "/v3/balance") -> Answer:
     """Send a v3 request under the prefix of ``world`` with the credentials of ``of``."""
-    held = of.account()
+    held = of.accounts["main"]
     return Api(InProcess(sandbox.app), BASE, held.key, held.secret).get(f"/_worlds/{world}{path}")
 
 
 def accepts_token(sandbox: Sandbox, world: str, of: Sandbox) -> bool:
     target = f"/_worlds/{world}/V2.0/domain/active.com"
-    headers = [("X-Auth-Token", of.account().token)]
+    headers = [("X-Auth-Token", of.accounts["main"].token)]
     return InProcess(sandbox.app)("GET", target, headers, b"").status == 200
 
 
@@ -55,11 +55,11 @@ def test_a_prefix_accepts_the_credentials_of_all_origins(sandbox: Sandbox, owner
     assert not holds(inside(sandbox), "only-there.com")
     assert {request.account for request in second.journal} == {"main"}
     assert under(sandbox, "first", second).error == "unknown_key"
-    mixed = Api(InProcess(sandbox.app), BASE, sandbox.account().key, first.account().secret)
+    mixed = Api(InProcess(sandbox.app), BASE, sandbox.accounts["main"].key, first.accounts["main"].secret)
     assert mixed.get("/_worlds/first/v3/balance").error == "signature_mismatch"
     sandbox.fork(name="stated", state=owner.export())
     assert under(sandbox, "stated", owner).status == 200
-    assert leads_to(sandbox, owner.account().key, owner.account().secret) == "unknown_key"
+    assert leads_to(sandbox, owner.accounts["main"].key, owner.accounts["main"].secret) == "unknown_key"
 
 
 def test_a_fork_revokes_the_credentials_of_its_origin_too(sandbox: Sandbox) -> None:
@@ -76,7 +76,7 @@ def test_a_fork_revokes_the_credentials_of_its_origin_too(sandbox: Sandbox) -> N
 def test_a_token_as_key_is_refused_with_its_account(sandbox: Sandbox) -> None:
     sandbox.fork(name="forked")
     for name in ("main", "other"):
-        account = sandbox.account(name)
+        account = sandbox.accounts[name]
         client = Api(InProcess(sandbox.app), BASE, account.token, account.secret)
         for path in ("/v3/balance", "/_worlds/forked/v3/balance"):
             assert f"it is the v2.0 token of the account {name}" in client.get(path).message
@@ -84,7 +84,7 @@ def test_a_token_as_key_is_refused_with_its_account(sandbox: Sandbox) -> None:
 
 def test_changed_credentials_lead_to_their_world(sandbox: Sandbox) -> None:
     fork = sandbox.fork()
-    old = fork.account()
+    old = fork.accounts["main"]
     text = fork.export().replace(old.key, "changed-key").replace(old.secret, "other-secret")
 
     def valid() -> list[bool]:
@@ -125,11 +125,11 @@ def test_no_two_worlds_share_credentials(subtests: pytest.Subtests, owner: Sandb
             world = sandbox.fork(name="owner", state=owner.export())
             inside(world).get("/v3/balance")
             world.snapshot("kept")
-            exported, held = world.export(), world.account()
+            exported, held = world.export(), world.accounts["main"]
             world.load(sandbox.export())
             thief = sandbox.fork()
             thief.load(exported)
-            assert thief.account().key != held.key
+            assert thief.accounts["main"].key != held.key
             take(world, thief)
             assert_apart(sandbox)
             if way in ("switch", "restore", "rewind", "reset"):
@@ -138,15 +138,15 @@ def test_no_two_worlds_share_credentials(subtests: pytest.Subtests, owner: Sandb
 
 def test_only_a_deleted_world_frees_its_credentials(sandbox: Sandbox) -> None:
     gone = sandbox.fork()
-    text, key = gone.export(), gone.account().key
+    text, key = gone.export(), gone.accounts["main"].key
     gone.close()
     heir = sandbox.fork()
     heir.load(text)
-    assert heir.account().key == key
+    assert heir.accounts["main"].key == key
     taken = Sandbox(REGISTRY).fork()
     sandbox.reset(original=True)
     heir.close()
     sandbox.load(taken.export())
-    assert sandbox.account().key == taken.account().key
-    assert sandbox.fork().account().key != taken.account().key
+    assert sandbox.accounts["main"].key == taken.accounts["main"].key
+    assert sandbox.fork().accounts["main"].key != taken.accounts["main"].key
     assert_apart(sandbox)

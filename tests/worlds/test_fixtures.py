@@ -29,7 +29,7 @@ def test_load_brings_back_the_exported_world(sandbox: Sandbox, steer: Control, t
     for state in (text, file):
         with sandbox.fork(state=state) as fork:
             assert fork.names.list() == sandbox.names.list()
-            assert fork.account().key != sandbox.account().key
+            assert fork.accounts["main"].key != sandbox.accounts["main"].key
     sandbox.branches.switch(loaded["branch"]["name"])
     assert holds(api, "forgotten.com")
 

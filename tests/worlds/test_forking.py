@@ -26,7 +26,7 @@ def test_credentials_or_a_path_prefix_lead_to_a_fork(sandbox: Sandbox) -> None:
         fork = enter(socket, url, world)
         for answer in (register(fork, "only-here.com"), fork.get(f"{world['prefix']}/v3/balance")):
             assert (answer.status, answer.headers["x-sandbox-world"]) == (200, "w1")
-        default = Api(socket, url, sandbox.account().key, sandbox.account().secret)
+        default = Api(socket, url, sandbox.accounts["main"].key, sandbox.accounts["main"].secret)
         assert not holds(default, "only-here.com")
         assert (money_of(default), money_of(fork)) == ("10000.00", "9990.00")
         v2 = socket("GET", "/V2.0/domain/active.com", [("X-Auth-Token", world["accounts"][0]["token"])], b"")

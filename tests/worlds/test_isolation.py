@@ -66,7 +66,7 @@ def test_requests_of_many_threads_are_journalled_and_paid_once() -> None:
         assert [answer.status for answer in work] == [200] * 60
     for fork in forks:
         assert [request.id for request in fork.journal] == [f"r{number}" for number in range(1, 21)]
-        assert fork.account().balance == 10000 - 20 * 10
+        assert fork.accounts["main"].balance == 10000 - 20 * 10
         assert -sum(entry.amount for entry in fork.ledger.find().entries if entry.request) == 200
 
 

@@ -42,7 +42,7 @@ def holding(names: int, **settings: Any) -> Sandbox:
 
 def client(url: str, sandbox: Sandbox) -> Api:
     """Return the first account of a world."""
-    return Api(per_request(url), url, sandbox.account().key, sandbox.account().secret)
+    return Api(per_request(url), url, sandbox.accounts["main"].key, sandbox.accounts["main"].secret)
 
 
 def meanwhile(quick: Callable[[], object], long: Callable[[], Answer]) -> tuple[Answer, int]:
