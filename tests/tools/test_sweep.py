@@ -21,7 +21,7 @@ from tests.tools.running import command, is_gone, printed, refused, with_pytest
 
 KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited,error"
 LOST = ("lost-answer", "slow-answer", "garbage")
-WITHOUT = dict.fromkeys(("lost-request", "rate-limited"), "which it has without the fault")
+WITHOUT = dict.fromkeys(("lost-request", "rate-limited"), "does not exist, but exists without the fault")
 
 #: What is silently wrong with each program of programs.py: the trouble, and words of the finding.
 WRONG: dict[str, dict[str, str]] = {

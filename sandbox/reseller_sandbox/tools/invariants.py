@@ -6,7 +6,9 @@ and yields a sentence for each violation. ``expected`` says how much the two out
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -16,11 +18,12 @@ from msgspec import Struct
 
 from reseller_sandbox.advice.finding import Finding
 from reseller_sandbox.advice.record import LIST
-from reseller_sandbox.control.records import NameRecord
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.outcomes import Outcome, in_a_line
+from reseller_sandbox.tools.outcomes import GONE, MONEY, Effect, Outcome, in_a_line
+from reseller_sandbox.tools.running import ReportedOrder
 from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import parse_iso
 from reseller_sandbox.values.matching import OK
 from reseller_sandbox.values.names import to_unicode
 
@@ -87,43 +90,67 @@ def _learned_since(run: Outcome, finding: Finding) -> bool:
 
 
 def left_undone(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield differences of names that a retry would have avoided."""
+    """Yield differences of records that a retry would have avoided."""
     if not expected.same:
         return
-    for (account, name), usual in baseline.names.items():
-        actual = run.names.get((account, name))
-        if usual is not None and actual is None:
-            yield f"{account} does not have {to_unicode(name)}, which it has without the fault"
-        elif usual is None and actual is not None and (account, name) in run.names:
-            yield f"{account} has {to_unicode(name)}, which it does not have without the fault"
-        elif usual is not None and actual is not None:
-            for words, value, other in _differences(actual, usual):
-                yield f"{to_unicode(name)}: {words} {value}, but {other} without the fault"
+    ours, theirs = run.effects - baseline.effects, baseline.effects - run.effects
+    titles = dict.fromkeys(effect.title for effect in (*ours, *theirs) if effect.title != MONEY)
+    for title in titles:
+        more, less = ([effect for effect in effects if effect.title == title] for effects in (ours, theirs))
+        if whole := [effect for effect in (*more, *less) if not effect.field]:
+            actual, usual = (_existence(outcome.effects, whole[0]) for outcome in (run, baseline))
+            yield f"{title} {actual}, but {usual} without the fault"
+            continue
+        for field in dict.fromkeys(effect.field for effect in (*more, *less)):
+            actual, usual = _final(run, baseline, title, field), _final(baseline, run, title, field)
+            if not _are_close(actual, usual):
+                words = _WORDS.get(field, f"its {field} is")
+                yield f"{title}: {words} {_shown(actual)}, but {_shown(usual)} without the fault"
 
 
-def _differences(actual: NameRecord, usual: NameRecord) -> Iterator[tuple[str, str, str]]:
-    if abs(actual.expires - usual.expires) > _SAME:
-        yield "its expiry date is", f"{actual.expires:%Y-%m-%d}", f"{usual.expires:%Y-%m-%d}"
-    for field, words in _COMPARED.items():
-        value, other = _in_words(getattr(actual, field)), _in_words(getattr(usual, field))
-        if value != other:
-            yield words, value, other
+def _existence(effects: Counter[Effect], whole: Effect) -> str:
+    """Return whether a record exists, and how often, as a part of a sentence."""
+    count = effects[whole]
+    if whole.after == GONE:
+        return "is deleted" if count else "exists"
+    return f"exists {count} times" if count > 1 else "exists" if count else "does not exist"
 
 
-#: The compared fields of a name beside its expiry date, and their words in reports.
-_COMPARED = {
-    "stage": "its stage is",
+def _final(run: Outcome, other: Outcome, title: str, field: str) -> str:
+    """Return the last value of a field.
+
+    If the run did not change the field, ``other`` has its first value.
+    """
+    for outcome, side in ((run, "after"), (other, "before")):
+        for effect in outcome.effects:
+            if (effect.title, effect.field) == (title, field):
+                return str(getattr(effect, side))
+    return ""
+
+
+def _are_close(first: str, second: str) -> bool:
+    """Whether two values are equal, or instants of nearly the same day."""
+    if _INSTANT.fullmatch(first) and _INSTANT.fullmatch(second):
+        return abs(parse_iso(first) - parse_iso(second)) <= _SAME
+    return first == second
+
+
+def _shown(value: str) -> str:
+    return value[: len("2026-01-15")] if _INSTANT.fullmatch(value) else value or "none"
+
+
+#: An instant as the control interface writes it.
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+#: The fields whose name in a report differs from the record's.
+_WORDS = {
+    "expires": "its expiry date is",
     "autorenew": "its automatic renewal is",
-    "privacy": "its privacy is",
     "flags": "its flags are",
     "nameservers": "its name servers are",
+    "contacts": "its contacts are",
+    "card": "its contact details are",
 }
-
-
-def _in_words(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(sorted(map(str, value))) or "none"
-    return str(value) if not isinstance(value, bool) else "on" if value else "off"
 
 
 def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
@@ -143,8 +170,10 @@ def as_reported(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
     reported = run.ended.view
     if reported is None:
         return
-    for name in dict.fromkeys(order.name for order in reported):
-        records = [record for (_, held), record in run.names.items() if held == name and record is not None]
+    for name in dict.fromkeys(order.name for order in reported if order.name):
+        records = [
+            record for (_, domain), record in run.names.items() if domain == name and record is not None
+        ]
         days = [order.expires for order in reported if order.name == name and order.expires is not None]
         paid = sum(len(amounts) for key, amounts in run.paid.items() if key.name == name)
         times = sum(order.name == name for order in reported)
@@ -156,12 +185,53 @@ def as_reported(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
             actual = f"{records[0].expires:%Y-%m-%d}"
             yield f"{to_unicode(name)} expires on {actual}, but the program reports {max(days)}"
     for key in run.paid:
-        if all(order.name != key.name for order in reported):
+        if not any(key.name in _names_of(order, run) for order in reported):
             yield f"{key} was paid, but the program does not report it"
 
 
+def reconciled(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
+    """Yield differences between the amounts that the program reports and the ledger, to the cent."""
+    sums: dict[tuple[str, str], list[ReportedOrder]] = {}
+    for order in run.ended.view or ():
+        if order.invoiced is not None or order.credited is not None:
+            sums.setdefault((order.name, "" if order.name else str(order.customer)), []).append(order)
+    for orders in sums.values():
+        names = _names_of(orders[0], run)
+        amounts = [movement.amount for movement in run.movements if movement.paid.name in names]
+        paid = -sum((amount for amount in amounts if amount < 0), money.NOTHING)
+        refunded = sum((amount for amount in amounts if amount > 0), money.NOTHING)
+        invoiced, credited = (
+            sum((getattr(order, side) or money.NOTHING for order in orders), money.NOTHING)
+            for side in ("invoiced", "credited")
+        )
+        words = [f"invoiced {invoiced}, paid {money.write(paid)}"] if invoiced != paid else []
+        if credited != refunded:
+            words.append(f"credited {credited}, refunded {money.write(refunded)}")
+        if words:
+            yield f"{orders[0]}: {'; '.join(words)}"
+
+
+def _names_of(order: ReportedOrder, run: Outcome) -> set[str]:
+    """Return the names that an order of the program's report covers."""
+    if order.name:
+        return {order.name}
+    customer = str(run.customers.get(str(order.customer), order.customer))
+    return {
+        name
+        for (_, name), record in run.names.items()
+        if not customer or (record is not None and str(record.customer) == customer)
+    }
+
+
 #: Every invariant, in the order of the report.
-INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, as_reported, left_undone)
+INVARIANTS: tuple[Invariant, ...] = (
+    paid_twice,
+    paid_and_lost,
+    agreed_prices,
+    as_reported,
+    reconciled,
+    left_undone,
+)
 
 
 def broken(run: Outcome, baseline: Outcome, expected: Expected) -> list[str]:

@@ -1,12 +1,14 @@
-"""The outcome of a run: its names, money, requests, advice and registry changes."""
+"""The outcome of a run, for sweep and explore: every changed record, money, requests and advice.
+
+All of it comes from the control interface, so the world of the run can be on another server.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,34 +17,38 @@ from msgspec import Struct
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.records import NameRecord
+from reseller_sandbox.control.results import RecordChange
 from reseller_sandbox.refusals import Refused
-from reseller_sandbox.registry.model import (
-    CARD_FIELDS,
-    OUTSIDE,
-    Account,
-    Card,
-    Contact,
-    Customer,
-    LedgerEntry,
-    Order,
-    RoleHandles,
-    Transfer,
-)
-from reseller_sandbox.registry.orders import auth_code_at
-from reseller_sandbox.registry.state import State
+from reseller_sandbox.registry.model import OUTSIDE
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended
-from reseller_sandbox.values.names import normalise, to_unicode
-from reseller_sandbox.values.parameters import field_names
-from reseller_sandbox.worlds.redact import plain
-from reseller_sandbox.worlds.snapshot import changes
+from reseller_sandbox.values.names import to_unicode
 
 #: Ledger purposes for a year of a name, which is paid once.
 PURPOSES = ("registration", "renewal", "restore", "transfer")
 
-#: The most requests and the most ledger entries that are read from a world.
-MOST = 10_000
+#: The most requests that are read from a world, and the number of changes in one page.
+MOST, _PAGE = 10_000, 1000
+
+#: The values of an effect on a whole record.
+NEW, GONE = "new", "gone"
+
+#: The title of the effects on balances, which ``Outcome.movements`` has in full.
+MONEY = "money"
+
+
+class Effect(NamedTuple):
+    """A change of one field of a record. Without a field, the record is ``new`` or ``gone``."""
+
+    title: str
+    field: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        """Return the change as a line of a report."""
+        return f"{self.title}: {f'{self.field} ' if self.field else ''}{self.after or 'none'}"
 
 
 class Paid(NamedTuple):
@@ -54,25 +60,56 @@ class Paid(NamedTuple):
 
     def __str__(self) -> str:
         """Return the payment in words."""
-        return f"the {self.purpose} of {self.name}"
+        return f"the {self.purpose} of {to_unicode(self.name)}"
+
+
+class Movement(Struct, frozen=True):
+    """A movement of money in a run. ``amount`` is negative for a charge."""
+
+    id: int
+    paid: Paid
+    amount: Decimal
+    cause: str
+    refunds: int | None
 
 
 class Outcome(Struct, frozen=True):
-    """The outcome of a run: its requests, their names, unrefunded charges, and advice.
+    """The outcome of a run: its requests, their effects, the movements of money, and advice.
 
-    ``names`` are by account and name. The value is None if the account does not have the name.
+    ``names`` are the names that changed or that the program reports, by account and name. The value is None
+    if the account does not have the name. ``customers`` are the ids of the customers that the program
+    reports, by mail address.
     """
 
     ended: Ended
     requests: tuple[RequestRecord, ...]
+    effects: Counter[Effect]
     names: Mapping[tuple[str, str], NameRecord | None]
-    paid: Mapping[Paid, tuple[Decimal, ...]]
+    movements: tuple[Movement, ...]
     findings: tuple[Finding, ...]
+    customers: Mapping[str, int]
+
+    @property
+    def paid(self) -> dict[Paid, tuple[Decimal, ...]]:
+        """The charges that were not refunded."""
+        refunded = {movement.refunds for movement in self.movements}
+        paid: dict[Paid, tuple[Decimal, ...]] = {}
+        for movement in self.movements:
+            if movement.amount < 0 and movement.paid.purpose in PURPOSES and movement.id not in refunded:
+                paid[movement.paid] = (*paid.get(movement.paid, ()), -movement.amount)
+        return paid
 
     @property
     def of_money(self) -> list[Finding]:
         """The advice about money."""
         return [finding for finding in self.findings if finding.severity == Severity.MONEY]
+
+    def lines(self) -> Counter[str]:
+        """Return the effects and the orders that the program reports, as lines of a report."""
+        lines = Counter(f"the program says: an order of {order}" for order in self.ended.view or ())
+        for effect, count in self.effects.items():
+            lines[str(effect)] += count
+        return lines
 
 
 def in_a_line(finding: Finding) -> str:
@@ -81,22 +118,39 @@ def in_a_line(finding: Finding) -> str:
 
 
 def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
-    """Return the outcome of a run that has ``ended`` in ``world``."""
+    """Return the outcome of a run that has ended in ``world``, which is a fork for this run."""
     requests = world.journal.find(limit=MOST).requests
-    about = {
-        (request.account, normalise(name))
-        for request in requests
-        if request.account is not None
-        for name in request.domains
+    changes = list(_changes(world))
+    accounts = {account.client_id: account.name for account in world.accounts.list().accounts}
+    concerned = {change.name for change in changes if change.table == "orders" and change.name}
+    concerned |= {order.name for order in ended.view or () if order.name}
+    names = {
+        (account, name): _held(world, account, name) for account in accounts.values() for name in concerned
     }
-    names = {key: _held(world, *key) for key in sorted(about)}
+    owners = {record.order: account for (account, _), record in names.items() if record is not None}
+    describing = _Describing(changes, accounts, owners)
     return Outcome(
         ended,
         requests,
+        Counter(effect for change in changes for effect in describing.effects(change)),
         names,
-        _paid(world, {request.id for request in requests}),
+        tuple(describing.movements(requests)),
         world.advice.list().findings,
+        {
+            record.card.mail: record.id
+            for mail in {str(order.customer) for order in ended.view or () if order.customer}
+            for record in world.customers.list(mail=mail).customers
+        },
     )
+
+
+def _changes(world: Sandbox) -> Iterator[RecordChange]:
+    """Yield the change of each record since the world was forked."""
+    following: int | None = 0
+    while following is not None:
+        page = world.history.diff(limit=_PAGE, start=following)
+        yield from page.changes
+        following = page.next
 
 
 def _held(world: Sandbox, account: str, name: str) -> NameRecord | None:
@@ -104,19 +158,6 @@ def _held(world: Sandbox, account: str, name: str) -> NameRecord | None:
         return world.names.get(name, account=account)
     except Refused:
         return None
-
-
-def _paid(world: Sandbox, requests: Collection[str]) -> dict[Paid, tuple[Decimal, ...]]:
-    """Return the charges of these requests that were not refunded."""
-    movements = world.ledger.find(limit=MOST).entries
-    refunded = {entry.refunds for entry in movements}
-    paid: dict[Paid, tuple[Decimal, ...]] = {}
-    for entry in movements:
-        counts = entry.kind == "charge" and entry.request in requests and entry.id not in refunded
-        if counts and entry.domain and entry.purpose in PURPOSES:
-            key = Paid(entry.account, normalise(entry.domain), entry.purpose)
-            paid[key] = (*paid.get(key, ()), -entry.amount)
-    return paid
 
 
 def write_recording(world: Sandbox, folder: Path, name: str) -> str:
@@ -133,104 +174,108 @@ def write_recording(world: Sandbox, folder: Path, name: str) -> str:
     return str(file)
 
 
-#: Fields that identify a record, come from a counter or repeat another record. Reports leave them out.
-_OMITTED: dict[type, set[str]] = {
-    Account: {"client_id", "name"},
-    Contact: {"handle"},
-    Customer: {"customer_id"},
-    LedgerEntry: {"id", "at", "cause", "order", "operation"},
-    Order: {"id", "name", "zone", "since", "due", "retry", "registration", "renewals"},
-    Transfer: {"name", "gaining_order", "losing_order", "charges"},
+#: By table, the fields that identify a record, come from a counter or repeat another record.
+#: Reports leave them out, because counters depend on the order of unrelated requests.
+_OMITTED: Mapping[str, set[str]] = {
+    "accounts": {"client_id", "name", "balance"},
+    "contacts": {"handle", "account"},
+    "customers": {"customer_id", "account"},
+    "hosts": {"name"},
+    "orders": {"id", "account", "name", "zone", "since", "due", "retry", "registration", "renewals"},
+    "transfers": {"name", "gaining_order", "losing_order", "charges"},
 }
 
-#: Fields that hold the number of an account.
-_ACCOUNTS = {"account", "gaining", "losing"}
+_OUTSIDE = "another registrar"
 
 
-def changed(begin: State, end: State, ended: Ended) -> Counter[str]:
-    """Return the changes from ``begin`` to ``end`` as lines, with the reported orders.
+class _Describing:
+    """Describes the changes of a run without the identifiers that counters produce."""
 
-    The lines of two runs can be compared. They leave out identifiers and generated codes, because counters
-    produce them, and so they depend on the order of unrelated requests.
-    """
-    text, lines = _ChangeText(begin, end), Counter[str]()
-    lines.update(f"the program says: an order of {to_unicode(order.name)}" for order in ended.view or ())
-    for change in changes(begin, end):
-        lines.update(text.lines(change.before, change.after))
-    return lines
-
-
-class _ChangeText:
-    def __init__(self, begin: State, end: State) -> None:
-        self._begin = begin
-        self._end = end
-        first, last = begin.counters.get("auth_code", 0), end.counters.get("auth_code", 0)
-        self._drawn = {auth_code_at(end.seed, number) for number in range(first + 1, last + 1)}
-
-    def lines(self, before: Any, after: Any) -> Iterator[str]:
-        """Yield the changes of a record, one line for each field."""
-        title = self._title(before if after is None else after)
-        if after is None:
-            yield f"{title}: gone"
-            return
-        omitted = _OMITTED.get(type(after), set())
-        texts = {
-            name: self._text(name, getattr(after, name))
-            for name in field_names(after)
-            if name not in omitted and (before is None or getattr(before, name) != getattr(after, name))
+    def __init__(
+        self, changes: list[RecordChange], accounts: Mapping[int, str], owners: Mapping[int, str]
+    ) -> None:
+        self._accounts = {OUTSIDE: _OUTSIDE, **accounts}
+        self._owners = owners
+        self._ledger = [change for change in changes if change.table == "ledger"]
+        cards = {
+            (change.table, change.key): change.fields["card"]["after"]
+            for change in changes
+            if change.table in ("contacts", "customers") and change.change == "created"
         }
-        if isinstance(after, LedgerEntry | Contact | Customer):
-            yield f"{title}: " + ", ".join(f"{name} {text}" for name, text in texts.items() if text)
+        self._contacts = {
+            key: f"contact {_text(card)}" for (table, key), card in cards.items() if table == "contacts"
+        }
+        self._customers = {
+            key: f"customer {card['mail']}" for (table, key), card in cards.items() if table == "customers"
+        }
+
+    def movements(self, requests: tuple[RequestRecord, ...]) -> Iterator[Movement]:
+        """Yield the movements that the requests caused, or time for a name of the requests."""
+        own = {request.id for request in requests}
+        names = {name for request in requests for name in request.domains}
+        for change in self._ledger:
+            entry = {name: values["after"] for name, values in change.fields.items()}
+            cause = entry["cause"].partition(":")[0]
+            if cause in own or (cause == "event" and to_unicode(entry["name"]) in names):
+                paid = Paid(self._accounts[entry["account"]], entry["name"], entry["purpose"])
+                yield Movement(entry["id"], paid, Decimal(entry["amount"]), entry["cause"], entry["refunds"])
+
+    def effects(self, change: RecordChange) -> Iterator[Effect]:
+        """Yield the change of a record, one effect for each field."""
+        title = self._title(change)
+        if change.table == "ledger":
+            amount, name, refunds = (change.fields[key]["after"] for key in ("amount", "name", "refunds"))
+            purpose = change.fields["purpose"]["after"]
+            refund = ", a refund" if refunds is not None else ""
+            yield Effect(MONEY, "", "", f"{amount} for {purpose} {to_unicode(name)}".rstrip() + refund)
             return
-        for name, text in texts.items():
-            if text or before is not None:
-                yield f"{title}: {name.replace('_', ' ')} {text or 'none'}"
+        if change.table == "scheduled":
+            return
+        if change.change != "changed":
+            yield Effect(title, "", "", GONE if change.change == "deleted" else NEW)
+        for name, values in change.fields.items() if change.change != "deleted" else ():
+            if name not in _OMITTED.get(change.table, ()):
+                before, after = (self._value(name, values[side]) for side in ("before", "after"))
+                if after or change.change == "changed":
+                    yield Effect(title, name.replace("_", " "), before, after)
 
-    def _title(self, record: Any) -> str:
-        match record:
-            case Account():
-                return f"account {record.name}"
-            case Order():
-                return f"{to_unicode(record.name)} of {self._account(record.account)}"
-            case Contact():
-                return self._contact(record.handle)
-            case Customer():
-                return f"customer {record.card.mail}"
-            case LedgerEntry():
-                return "money"
-        return f"{type(record).__name__.lower()} {getattr(record, 'name', '')}".rstrip()
+    def _title(self, change: RecordChange) -> str:
+        match change.table:
+            case "accounts":
+                return f"account {change.name}"
+            case "orders":
+                return f"{to_unicode(change.name or '')} of {self._owner(change)}"
+            case "contacts":
+                return self._contacts.get(change.key, f"contact {change.key}")
+            case "customers":
+                return self._customers.get(change.key, f"customer {change.key}")
+        return f"{change.table.removesuffix('s')} {change.key}"
 
-    def _text(self, name: str, value: Any) -> str:
-        if value in (None, "", 0):
-            return ""
-        if name in _ACCOUNTS:
-            return self._account(value)
+    def _owner(self, change: RecordChange) -> str:
+        number = next(
+            (value for value in change.fields.get("account", {}).values() if value is not None), None
+        )
+        return self._owners.get(change.key, _OUTSIDE) if number is None else self._accounts[number]
+
+    def _value(self, name: str, value: Any) -> str:
+        """Return the value of a field as text, empty for none."""
+        if name in ("account", "gaining", "losing"):
+            return self._accounts[value] if value is not None else ""
         if name == "customer_id":
-            customer = self._end.customers.get(value)
-            return customer.card.mail if customer is not None else ""
-        if name == "auth_code":
-            return "drawn" if value in self._drawn else str(value)
-        if name == "refunds":
-            return "given back"
-        return self._plain(value)
+            return self._customers.get(value, str(value or ""))
+        if name == "contacts" and value is not None:
+            return ", ".join(self._contacts.get(handle, handle) for handle in value.values())
+        return _text(value)
 
-    def _plain(self, value: Any) -> str:
-        match value:
-            case Enum():
-                return str(value.value)
-            case Card():
-                return " ".join(text for name in CARD_FIELDS if (text := getattr(value, name)))
-            case RoleHandles():
-                return ", ".join(map(self._contact, value.handles()))
-            case frozenset() | tuple():
-                parts = map(self._plain, value)
-                return ", ".join(sorted(parts) if isinstance(value, frozenset) else parts)
-        return str(plain(value))
 
-    def _account(self, number: int) -> str:
-        return "another registrar" if number == OUTSIDE else self._end.accounts[number].name
-
-    def _contact(self, handle: str) -> str:
-        if handle in self._begin.contacts or handle not in self._end.contacts:
-            return f"contact {handle}"
-        return f"contact {self._plain(self._end.contacts[handle].card)}"
+def _text(value: Any) -> str:
+    match value:
+        case None | "" | False | [] | 0:
+            return ""
+        case True:
+            return "on"
+        case dict():
+            return " ".join(text for part in value.values() if (text := _text(part)))
+        case list():
+            return ", ".join(sorted(map(_text, value)))
+    return str(value)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
@@ -26,7 +27,7 @@ from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
 from reseller_sandbox.tools.environment_setup import VIEW, Ground
 from reseller_sandbox.values.clock import stopwatch
-from reseller_sandbox.values.names import normalise
+from reseller_sandbox.values.names import normalise, to_unicode
 
 #: Exit statuses of a complete pytest run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)
@@ -47,19 +48,30 @@ _GLANCE = 0.25
 _GRACE = 2.0
 
 
-class ReportedSchedule(Struct, frozen=True, forbid_unknown_fields=True):
-    """A name that a program reports as ordered.
+class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
+    """An order that a program reports, with amounts of money, or amounts alone.
 
-    ``expires`` is the day of its expiry, None if the program does not report that.
+    ``expires`` is the day of its expiry, None if the program does not report that. Without a ``name``, the
+    amounts are the sums for a ``customer`` (a mail address or an id), or for all orders.
     """
 
-    name: str
+    name: str = ""
     expires: Annotated[str, Meta(min_length=len("2026-01-15"))] | None = None
+    customer: str | int = ""
+    invoiced: Decimal | None = None
+    credited: Decimal | None = None
 
     def __post_init__(self) -> None:
+        if not self.name and self.invoiced is None and self.credited is None:
+            raise ValueError("requires a name, or an amount that is invoiced or credited")
         force_setattr(self, "name", normalise(self.name))
+        force_setattr(self, "customer", str(self.customer))
         if self.expires is not None:
             force_setattr(self, "expires", self.expires[: len("2026-01-15")])
+
+    def __str__(self) -> str:
+        """Return the subject of the order."""
+        return to_unicode(self.name) or (f"customer {self.customer}" if self.customer else "all orders")
 
 
 class Ended(Struct, frozen=True):
@@ -72,7 +84,7 @@ class Ended(Struct, frozen=True):
     status: int | None
     output: str
     seconds: float
-    view: tuple[ReportedSchedule, ...] | None = None
+    view: tuple[ReportedOrder, ...] | None = None
     tests: tuple[str, ...] = ()
 
     @property
@@ -246,7 +258,7 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
         except Exception:
             return Ended(1, format_exc()[-KEPT:], stopwatch() - began)
         try:
-            view = convert(said, tuple[ReportedSchedule, ...]) if isinstance(said, list) else None
+            view = convert(said, tuple[ReportedOrder, ...]) if isinstance(said, list) else None
         except ValueError as problem:
             raise BadView(f"the function does not return a list of orders: {problem}") from None
         return Ended(0, "", stopwatch() - began, view)
@@ -268,10 +280,10 @@ def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
     return json.loads(json.dumps(said).replace(absolute, relative))
 
 
-def _view_in(file: Path) -> tuple[ReportedSchedule, ...] | None:
+def _view_in(file: Path) -> tuple[ReportedOrder, ...] | None:
     """Return the orders in a file, None if there is no file. Raise ``BadView``."""
     try:
-        return decode(file.read_bytes(), type=tuple[ReportedSchedule, ...])
+        return decode(file.read_bytes(), type=tuple[ReportedOrder, ...])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as problem:

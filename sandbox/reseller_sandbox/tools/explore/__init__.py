@@ -39,7 +39,7 @@ from reseller_sandbox.tools.explore.schedules import (
 )
 from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.outcomes import Outcome, changed, in_a_line, outcome_of, write_recording
+from reseller_sandbox.tools.outcomes import Outcome, in_a_line, outcome_of, write_recording
 from reseller_sandbox.tools.running import BadProgram, CommandProgram, Ended, Program, Tell, function_program
 from reseller_sandbox.values.clock import stopwatch
 
@@ -210,7 +210,6 @@ class Explorer(Struct, kw_only=True):
         With a ``name``, write the recording of the world at the end of the run.
         """
         with self.ground.world(frozen=True) as sandbox:
-            begin = sandbox.world.state
             with turned(sandbox.app, sandbox.world) as turnstile:
                 ended, requests = self._both(sandbox, turnstile, chooser)
             words = own_broken(self.invariants, sandbox)
@@ -219,11 +218,7 @@ class Explorer(Struct, kw_only=True):
             )
             outcome = outcome_of(sandbox, ended)
             schedule = ExploredSchedule(
-                requests,
-                ended,
-                changed(begin, sandbox.world.state, ended),
-                tuple(words),
-                advice=tuple(map(in_a_line, outcome.of_money)),
+                requests, ended, outcome.lines(), tuple(words), advice=tuple(map(in_a_line, outcome.of_money))
             )
             return _Made(schedule, tuple(chooser.steps), outcome, recording)
 
