@@ -35,9 +35,7 @@ from reseller_sandbox.recording.writing import program_version, state_digest
 from reseller_sandbox.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
 from reseller_sandbox.server.delivery import ENV_TOO_LARGE
 from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
-from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
-from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.parameters import Quiet, declared
 from reseller_sandbox.web.context import ENV_WORLD
@@ -354,25 +352,11 @@ class _Replaying(Generic[S]):
         has_no_host = b"host" not in dict(headers) and outcome != INVALID_HOST.code
         version = "1.0" if has_no_host else "1.1"
         environ = described(sent.method, sent.scheme, sent.port, target, headers, sent.body, version)
-        if sent.anew:
-            self._sign(environ, sent)
         if not self._recording.head.default and not sent.target.startswith("/_worlds/"):
             environ[ENV_WORLD] = self._world.name
         if outcome == BODY_TOO_LARGE.code:
             environ[ENV_TOO_LARGE] = True
         return environ
-
-    def _sign(self, environ: WSGIEnvironment, sent: RecordedRequest) -> None:
-        """Sign a request again by the assumptions, if its key is known."""
-        world, prefix = self._world, self.sandbox.settings.header_prefix
-        key_name, signature_name = (environ_key(f"{prefix}{name}") for name in ("APIKEY", "SIGNATURE"))
-        account = world.inherited.by_key(environ.get(key_name, ""), world.state)
-        if account is None:
-            return
-        base = f"{sent.scheme}://{environ.get('HTTP_HOST', '')}"
-        endpoint = signed_url(world.assumptions, base, sent.target)
-        signed = signed_headers(account.key, account.secret, prefix, endpoint, sent.body)
-        environ[signature_name] = signed[f"{prefix}SIGNATURE"]
 
 
 def _moves(step: Step) -> bool:

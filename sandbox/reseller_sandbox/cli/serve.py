@@ -36,7 +36,8 @@ def recording_open(file: Path, settings: dict[str, Any]) -> None:
     if replay.difference is not None:
         click.echo(f"{PROGRAM}: the replay differs from the recording: {replay.difference}", err=True)
     if settings.get("frozen") is False:
-        replay.sandbox.world.run()
+        world = replay.sandbox.world
+        world.change(clock=world.clock.run())
     _run({**replay.settings, **settings}, replay.sandbox.engine.dump(), str(file))
 
 

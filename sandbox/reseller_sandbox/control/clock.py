@@ -141,14 +141,16 @@ class Clock(Resource):
     @write()
     def freeze(self) -> ClockState:
         """Stop the clock. Afterwards it moves only when you move it."""
-        local_transport(self).world.freeze()
-        return _clock_state(local_transport(self).world)
+        world = local_transport(self).world
+        world.change(clock=world.clock.freeze())
+        return _clock_state(world)
 
     @write()
     def run(self) -> ClockState:
         """Let the clock run at the speed of the machine's clock."""
-        local_transport(self).world.run()
-        return _clock_state(local_transport(self).world)
+        world = local_transport(self).world
+        world.change(clock=world.clock.run())
+        return _clock_state(world)
 
     @write(SET_BACK, long=True)
     def set(self, to: Instant, *, limit: Listed = 1000) -> ClockMove:

@@ -82,7 +82,7 @@ class Assumptions(Keyed[Assumption]):
         world = local_transport(self).world
         try:
             base = assumptions.profile(profile) if profile is not None else world.assumptions
-            world.assume(base.with_values(assume or {}))
+            world.change(assumptions=base.with_values(assume or {}))
         except assumptions.BadAssumption as problem:
             raise Refused(INVALID_PARAMETER, problems=str(problem)) from None
         return _assumed(world)

@@ -395,4 +395,4 @@ def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -
 
 def _set(world: World, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] | None = None) -> None:
     with world.lock:
-        world.snapshot = replace(world.snapshot, faults=world.snapshot.faults.with_rules(rules, counts or {}))
+        world.change(faults=world.snapshot.faults.with_rules(rules, counts or {}))

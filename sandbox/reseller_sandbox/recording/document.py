@@ -32,7 +32,7 @@ from reseller_sandbox.values.kinds import INSTANT, Kind
 from reseller_sandbox.values.parameters import defaults, field_names
 
 #: The version of the format. Increase it if the meaning of a line changes.
-VERSION = 2
+VERSION = 3
 
 #: The maximum size of an unpacked recording in bytes.
 MOST = 1 << 28
@@ -194,7 +194,7 @@ def _value(kind: type, written: Any) -> Any:
 def _require_sense(steps: Sequence[Step]) -> None:
     """Raise ``BadRecording`` if steps are missing or refer to missing steps."""
     if not steps or not isinstance(steps[0], StateStep):
-        raise BadRecording("line 2: the first step must be a stand")
+        raise BadRecording("line 2: the first step must be a state")
     waiting: set[str] = set()
     for number, step in enumerate(steps, 2):
         if isinstance(step, EndStep) is not (number == len(steps) + 1):

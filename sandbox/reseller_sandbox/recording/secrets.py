@@ -7,7 +7,6 @@ masked secret cannot be repeated.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -19,7 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.faults import FaultRule, reading
-from reseller_sandbox.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
+from reseller_sandbox.recording.steps import Raw, RecordedRequest
+from reseller_sandbox.refusals import UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.server.secrecy import MASK, header_masked, query_elements, target_masked
 from reseller_sandbox.values.matching import MATCH
@@ -40,16 +40,11 @@ _KEY, _SIGNATURE = "-apikey", "-signature"
 class Redacted(Struct, frozen=True):
     """A request and its response without the secrets of other services.
 
-    ``replaced`` lists the places of these secrets. ``anew`` is whether signed content has changed. ``beyond``
-    is why the request cannot be repeated, or empty.
+    ``beyond`` is why the request cannot be repeated, or empty.
     """
 
-    target: str
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
+    request: RecordedRequest
     answer: bytes
-    replaced: tuple[str, ...]
-    anew: bool
     beyond: str
 
 
@@ -115,35 +110,43 @@ class Masking:
         return rule if clean == values else reading.read_rules([{"name": rule.name, **clean}], None)[0][0]
 
     def request(self, entry: Entry) -> Redacted:
-        """Return a request and its response without the secrets of other services."""
+        """Return a request and its response without the secrets of other services.
+
+        The request cannot be repeated if its response may depend on a masked secret.
+        """
         elements = [(spelt(name), value) for name, value in entry.sent.items()]
         elements += [(name.lower(), value) for name, value in query_elements(entry.raw_target)]
-        key = next((value for name, value in elements if name.endswith(_KEY)), None)
         own = self._own
-        if key in own:
+        if any(name.endswith(_KEY) and value in own for name, value in elements):
             own = own | {value for name, value in elements if name.endswith(_SIGNATURE)}
-        target = target_masked(entry.raw_target, own)
-        body, taken, is_sound = _body_masked(entry.body, own)
+        body, secrets = _body_masked(entry.body, own)
+        secrets += [value for name, value in elements if header_masked(name, value, own) != value]
         headers = {name: header_masked(spelt(name), value, own) for name, value in entry.sent.items()}
-        places = [spelt(name) for name, value in entry.sent.items() if headers[name] != value]
-        places += ["query"] * (target != entry.raw_target) + ["body"] * (body != entry.body)
-        taken += [value for name, value in elements if header_masked(name, value, own) != value]
-        answer = _without(entry.answer, (*self._foreign, *taken))
-        anew = (target, body) != (entry.raw_target, entry.body) and key in own
-        rule = entry.refused.rule if entry.refused is not None else None
+        target = target_masked(entry.raw_target, own)
+        answer = _without(entry.answer, (*self._foreign, *secrets))
         beyond = ""
-        if rule in (UNKNOWN_KEY, UNKNOWN_TOKEN):
+        if entry.refused is not None and entry.refused.rule in (UNKNOWN_KEY, UNKNOWN_TOKEN):
             beyond = UNKNOWN
-        elif (
-            not is_sound
-            or answer != entry.answer
-            or (anew and rule is SIGNATURE_MISMATCH)
-            or (places and self.snapshot(entry.before) is not entry.before)
+        elif (target, body, answer) != (entry.raw_target, entry.body, entry.answer) or (
+            headers != entry.sent and _reads_headers(entry.before)
         ):
             beyond = MASKED
-        if body != entry.body:
-            headers |= {name: str(len(body)) for name in headers if spelt(name) == "content-length"}
-        return Redacted(target, tuple(headers.items()), body, answer, tuple(places), anew, beyond)
+        request = RecordedRequest(
+            method=entry.method,
+            target=target,
+            headers=tuple(headers.items()),
+            body=Raw(body),
+            scheme=entry.scheme,
+            port=entry.port,
+        )
+        return Redacted(request, answer, beyond)
+
+
+def _reads_headers(snapshot: Snapshot) -> bool:
+    """Whether a fault or a scheduled action of ``snapshot`` matches headers."""
+    matches = [rule.match for rule in snapshot.faults.rules]
+    matches += [action.after for action in snapshot.state.scheduled.values() if action.after is not None]
+    return any("headers" in match.parts for match in matches)
 
 
 def _credentials(state: State) -> Iterator[str]:
@@ -169,34 +172,17 @@ def spelt(name: str) -> str:
     return name.replace("_", "-").lower()
 
 
-def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str], bool]:
-    """Return a body without secrets, the secrets, and whether the rest is unchanged."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        read = redact.read(body)
-        if read is None or redact.masked(read, own=own) == read:
-            return body, [], True
-        return redact.shortened(body, len(body)), list(redact.secrets_in(read)), False
-    pairs: list[tuple[Any, str]] = []
+def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str]]:
+    """Return a body without secrets, and these secrets."""
+    secrets: list[str] = []
 
     def note(secret: Any, shown: str) -> str:
-        pairs.append((secret, shown))
+        secrets.extend(redact.texts(secret))
         return shown
 
+    value = redact.read(body)
     masked = redact.masked(value, own=own, instead=note)
-    changed = body
-    for secret, instead in pairs:
-        for ascii_alone in (True, False):
-            changed = changed.replace(_quoted(secret, ascii_alone), _quoted(instead, ascii_alone))
-    taken = [text for secret, _ in pairs for text in redact.texts(secret)]
-    if any(not isinstance(secret, str) for secret, _ in pairs) or json.loads(changed) != masked:
-        return json.dumps(masked, ensure_ascii=False).encode("utf-8", "surrogatepass"), taken, False
-    return changed, taken, True
-
-
-def _quoted(value: Any, ascii_alone: bool) -> bytes:
-    return json.dumps(value, ensure_ascii=ascii_alone).encode("utf-8", "surrogatepass")
+    return body if masked == value else redact.encoded(masked), secrets
 
 
 def _without(answer: bytes, secrets: Iterable[str]) -> bytes:

@@ -71,11 +71,7 @@ class StateStep(_Step, frozen=True, kw_only=True):
 
 
 class RecordedRequest(_Line, frozen=True, kw_only=True):
-    """A request as it was received.
-
-    ``replaced`` lists the places of masked secrets. ``anew`` is whether the replay must sign the request
-    again, because a masked secret was in the signed content.
-    """
+    """A request as it was received, with the secrets of other services masked."""
 
     method: str
     target: str
@@ -83,8 +79,6 @@ class RecordedRequest(_Line, frozen=True, kw_only=True):
     body: Raw = Raw()
     scheme: str = "http"
     port: str = ""
-    replaced: tuple[str, ...] = ()
-    anew: bool = False
 
 
 class RecordedResponse(_Line, frozen=True, kw_only=True):

@@ -18,13 +18,11 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults.kinds.answers import RateLimit
 from reseller_sandbox.faults.kinds.replays import Stale
-from reseller_sandbox.recording.secrets import Masking, Redacted
+from reseller_sandbox.recording.secrets import Masking
 from reseller_sandbox.recording.steps import (
     CallStep,
     EndStep,
     EventsStep,
-    Raw,
-    RecordedRequest,
     RecordedWorld,
     RecordingHead,
     RequestStep,
@@ -159,7 +157,7 @@ class Past(Struct, frozen=True):
         # Several requests can arrive after the same number.
         arrivals.sort(key=lambda arrival: arrival[0][:2])
         waiting = [
-            WaitingStep(number=after, at=at, waits=name, sent=_sent(entry, self.masking.request(entry)))
+            WaitingStep(number=after, at=at, waits=name, sent=self.masking.request(entry).request)
             for (after, _, at), entry, name in arrivals
         ]
         return sorted([*steps, *waiting], key=lambda step: step.number)
@@ -205,23 +203,10 @@ class Past(Struct, frozen=True):
             id=entry.id,
             operation=entry.operation,
             came=came(entry, clean.answer),
-            sent=None if late else _sent(entry, clean),
+            sent=None if late else clean.request,
             waits=entry.id if late else None,
             beyond=_beyond(entry) or clean.beyond,
         )
-
-
-def _sent(entry: Entry, clean: Redacted) -> RecordedRequest:
-    return RecordedRequest(
-        method=entry.method,
-        target=clean.target,
-        headers=clean.headers,
-        body=Raw(clean.body),
-        scheme=entry.scheme,
-        port=entry.port,
-        replaced=clean.replaced,
-        anew=clean.anew,
-    )
 
 
 def _differ(first: Snapshot, other: Snapshot) -> bool:

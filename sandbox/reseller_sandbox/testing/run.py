@@ -312,7 +312,9 @@ class Sandboxes:
             # The seed is the test's name, so that random values do not depend on the order of tests.
             world = self._begun(marked.settings).sandbox.fork(seed=node.nodeid)
             if marked.follows and isinstance(world.transport, LocalTransport):
-                world.transport.world.follow()  # from its first use, because the test can freeze time later
+                # It follows from its first use, because the test can freeze time later.
+                local = world.transport.world
+                local.change(clock=local.clock.follow())
             elif marked.follows:
                 world.clock.follow()
             return world

@@ -23,9 +23,6 @@ from reseller_sandbox.worlds.snapshot import Snapshot
 #: The number of fixtures kept in memory after reading.
 REMEMBERED = 16
 
-#: The number of exported worlds kept in memory.
-EXPORTED = 4
-
 _LONGEST = 4000
 
 
@@ -42,7 +39,6 @@ class Fixtures(Struct):
     own: str = ""
     words: Vocabulary | None = None
     _read: dict[tuple[str, datetime | None], Seed] = field(default_factory=dict)
-    _exported: tuple[tuple[Snapshot, str], ...] = ()
 
     def named(self, name: str, now: datetime | None = None) -> Snapshot:
         """Return the first snapshot of a packaged fixture, or of the server's fixture.
@@ -100,17 +96,8 @@ class Fixtures(Struct):
     def written(self, snapshot: Snapshot) -> str:
         """Return ``snapshot`` as a fixture.
 
-        Any server that reads it gets the same snapshot. The latest few are cached, so that an unchanged world
-        is written once.
+        Any server that reads it gets the same snapshot.
         """
-        for known, text in self._exported:
-            if _is_same(known, snapshot):
-                return text
-        text = self._written(snapshot)
-        self._exported = ((snapshot, text), *self._exported[: EXPORTED - 1])
-        return text
-
-    def _written(self, snapshot: Snapshot) -> str:
         values = snapshot.assumptions.values()
         named = {**snapshot.assumptions.departures(), **self.base.departures()}
         return fixture.dumps(
@@ -121,14 +108,6 @@ class Fixtures(Struct):
             book=snapshot.faults,
             requests=snapshot.requests,
         )
-
-
-def _is_same(first: Snapshot, other: Snapshot) -> bool:
-    """Whether two snapshots are equal. Compare states and faults only by identity."""
-    if first.state is not other.state or first.faults is not other.faults or first.requests != other.requests:
-        return False
-    clocks = [(snapshot.clock.instant, snapshot.clock.frozen) for snapshot in (first, other)]
-    return clocks[0] == clocks[1] and first.assumptions == other.assumptions
 
 
 def _usable(load: Callable[[], Seed]) -> Seed:

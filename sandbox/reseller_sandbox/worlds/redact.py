@@ -123,9 +123,13 @@ def _number(digits: str) -> float | str:
 
 def shortened(raw: bytes, limit: int) -> bytes:
     """Return the first ``limit`` bytes of ``raw`` with its secrets masked."""
-    value = masked(read(raw))
+    return encoded(masked(read(raw)))[:limit]
+
+
+def encoded(value: Any) -> bytes:
+    """Return a value that ``read`` returned as a body again."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-8", "backslashreplace")[:limit]
+    return text.encode("utf-8", "backslashreplace")
 
 
 def plain(value: Any) -> Any:

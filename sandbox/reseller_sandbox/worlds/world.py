@@ -354,25 +354,10 @@ class World:
                 self._tell(begun.log)
             return reached, events
 
-    def freeze(self) -> None:
-        """Freeze the clock."""
+    def change(self, **settings: Any) -> None:
+        """Replace settings of the present snapshot: its clock, assumptions or faults."""
         with self.lock:
-            self.snapshot = replace(self._snapshot, clock=self.clock.freeze())
-
-    def follow(self) -> None:
-        """Let the clock show the machine's time from the next use on, but never an earlier time than now."""
-        with self.lock:
-            self.snapshot = replace(self._snapshot, clock=self.clock.follow())
-
-    def run(self) -> None:
-        """Let the clock run with the machine clock."""
-        with self.lock:
-            self.snapshot = replace(self._snapshot, clock=self.clock.run())
-
-    def assume(self, assumptions: Assumptions) -> None:
-        """Replace the assumptions from now on."""
-        with self.lock:
-            self.snapshot = replace(self._snapshot, assumptions=assumptions)
+            self.snapshot = replace(self._snapshot, **settings)
 
     def present(self) -> Snapshot:
         """Return the snapshot after all due events. Change nothing."""
