@@ -29,7 +29,7 @@ from reseller_sandbox.recording.steps import (
     StateStep,
     Step,
     WaitingStep,
-    came,
+    response_of,
 )
 from reseller_sandbox.recording.writing import program_version, state_digest
 from reseller_sandbox.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
@@ -99,14 +99,14 @@ S = TypeVar("S", bound=Replayable)
 class Replay(Quiet, Generic[S], frozen=True):
     """The result of a replay, and the ``sandbox`` in the state that it reached.
 
-    ``requests`` counts the repeated requests. ``beyond`` holds the reason for each request that could not be
+    ``requests`` counts the repeated requests. ``skipped`` holds the reason for each request that could not be
     repeated, by id. ``by`` is the version that wrote the recording. ``settings`` are those of its server.
     """
 
     sandbox: S
     by: str
     requests: int
-    beyond: dict[str, str]
+    skipped: dict[str, str]
     notes: tuple[str, ...]
     difference: FirstDifference | None
     settings: Mapping[str, Any]
@@ -143,7 +143,7 @@ def to_json(result: Replay[Any]) -> dict[str, Any]:
         "requests": result.requests,
         "written_by": result.by,
         "replayed_by": program_version(),
-        "beyond": result.beyond,
+        "skipped": result.skipped,
         "notes": list(result.notes),
         "difference": difference,
     }
@@ -190,7 +190,7 @@ class _Replaying(Generic[S]):
         self._expected: list[EventsStep] = []
         self._happened: list[Event] = []
         self._requests = 0
-        self._beyond: dict[str, str] = {}
+        self._skipped: dict[str, str] = {}
         self._difference: FirstDifference | None = None
 
     @property
@@ -206,7 +206,7 @@ class _Replaying(Generic[S]):
             self.sandbox,
             head.by,
             self._requests,
-            self._beyond,
+            self._skipped,
             tuple(head.notes),
             self._difference,
             head.settings,
@@ -217,7 +217,7 @@ class _Replaying(Generic[S]):
             case EventsStep():
                 self._expected.append(step)
             case StateStep():
-                self._stand(step)
+                self._state(step)
             case WaitingStep():
                 self._move(step)
                 self._arrive(step)
@@ -272,7 +272,7 @@ class _Replaying(Generic[S]):
         if self._difference is None:
             self._difference = FirstDifference(number, step, what, recorded, replayed)
 
-    def _stand(self, step: StateStep) -> None:
+    def _state(self, step: StateStep) -> None:
         snapshot = _snapshot_of(self.sandbox.engine.fixtures, step)
         log = EventLog(self._world.limits.max_events, number=step.number)
         with self._world.lock:
@@ -281,8 +281,8 @@ class _Replaying(Generic[S]):
         self._log, self._happened, self._expected = log, [], []
 
     def _ask(self, step: RequestStep) -> None:
-        if step.beyond:
-            self._beyond[step.id] = step.beyond
+        if step.skipped:
+            self._skipped[step.id] = step.skipped
             return
         self._requests += 1
         entry = self._request(step)
@@ -290,9 +290,9 @@ class _Replaying(Generic[S]):
         if entry is None or entry.id != step.id:
             self._note(step.number, named, "request", step.id, entry.id if entry is not None else None)
             return
-        again = came(entry)
+        again = response_of(entry)
         for what in ("status", "outcome", "faults", "held_up", "body", "size", "digest"):
-            recorded, replayed = getattr(step.came, what), getattr(again, what)
+            recorded, replayed = getattr(step.result, what), getattr(again, what)
             if recorded != replayed:
                 self._note(step.number, named, what, recorded, replayed)
 
@@ -332,11 +332,11 @@ class _Replaying(Generic[S]):
 
     def _request(self, step: RequestStep) -> Entry | None:
         """Send a request, or let a deferred one take effect. Return its journal entry."""
-        if step.came.outcome in UNREAD and step.sent is not None:
+        if step.result.outcome in UNREAD and step.sent is not None:
             self.sandbox.app.extensions[TAKES_UNREAD](_unread(step))
         elif step.sent is not None:
             sent = step.sent
-            reply = self._caller.take(lambda: self._environ(sent, step.came.outcome))
+            reply = self._caller.take(lambda: self._environ(sent, step.result.outcome))
             while reply.again is not None:
                 reply = reply.again()
         elif (resume := self._waiting.pop(step.waits or "", None)) is not None:
@@ -364,9 +364,9 @@ def _moves(step: Step) -> bool:
     return isinstance(step, CallStep) and step.call in ("clock.advance", "clock.set")
 
 
-def _snapshot_of(fixtures: Fixtures, stand: StateStep) -> Snapshot:
-    snapshot = fixtures.text(stand.fixture)
-    return replace(snapshot.at(stand.at), log=EventLog(number=stand.number))
+def _snapshot_of(fixtures: Fixtures, step: StateStep) -> Snapshot:
+    snapshot = fixtures.text(step.fixture)
+    return replace(snapshot.at(step.at), log=EventLog(number=step.number))
 
 
 def _raw(text: str) -> bytes:
@@ -381,7 +381,7 @@ def _unread(step: RequestStep) -> Unread:
     assert step.sent is not None
     problem = INCOMPLETE
     with suppress(ValueError, KeyError, TypeError):
-        error = json.loads(step.came.body)
-        problem = Unserved(step.came.status, error["error"], error["message"])
+        error = json.loads(step.result.body)
+        problem = Unserved(step.result.status, error["error"], error["message"])
     sent = step.sent
     return Unread(sent.method, sent.target, sent.headers, problem)

@@ -58,7 +58,7 @@ def test_a_recording_replays_in_another_environment(written: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
     found = json.loads(done.stdout)
-    assert (found["identical"], found["beyond"], found["difference"]) == (True, {}, None)
+    assert (found["identical"], found["skipped"], found["difference"]) == (True, {}, None)
     assert found["requests"] >= 3
     assert command("replay", written).out.startswith("identical to the byte: ")
 
@@ -82,7 +82,7 @@ def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) ->
         assert (difference["recorded"], difference["replayed"]) == (recorded, replayed)
     for step in steps:
         if step.get("step") == "request":
-            step["came"]["body"] = step["came"]["body"].replace("lost.com", "last.com")
+            step["result"]["body"] = step["result"]["body"].replace("lost.com", "last.com")
     other.write_bytes(packed(steps))
     done = command("replay", other)
     title, ours, theirs = done.out.splitlines()

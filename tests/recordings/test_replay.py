@@ -55,7 +55,7 @@ def test_a_replay_is_identical_to_the_byte(tmp_path: Path) -> None:
     recorded = LIVED.recording.write(tmp_path / "world.recording")
     found = replay(tmp_path / "world.recording")
     assert (found.difference, found.requests) == (None, recorded.requests)
-    assert (found.beyond, found.notes) == ({}, ())
+    assert (found.skipped, found.notes) == ({}, ())
     assert found.sandbox.export() == LIVED.export()
     assert lived(Sandbox(REGISTRY)).recording.get().content == CONTENT
     assert len(CONTENT) < 20_000
@@ -131,11 +131,11 @@ def test_a_recording_begins_where_the_journal_begins() -> None:
         sandbox.client().post("/v3/domains/createDomain", json=body)
     recorded = sandbox.recording.get()
     assert recorded.requests == 4
-    assert recorded.notes[0] == "what came before is no longer in the journal"
+    assert recorded.notes[0] == "earlier requests are no longer in the journal"
     found = replay(recorded.content)
     assert found.identical
-    assert list(found.beyond) == ["r6"]
-    assert "--journal-body" in found.beyond["r6"]
+    assert list(found.skipped) == ["r6"]
+    assert "--journal-body" in found.skipped["r6"]
     assert found.sandbox.export() == sandbox.export()
 
 

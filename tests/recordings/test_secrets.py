@@ -55,13 +55,13 @@ def test_a_replay_skips_requests_with_masked_secrets_outside_headers(sandbox: Sa
     """It skips requests with unknown credentials, too."""
     found = replay(sandbox.recording.get().content)
     assert found.difference is None
-    unknown = "it came with credentials that this world does not accept"
-    masked = "a secret of another service was taken out of it"
-    assert found.beyond == {"r2": unknown, "r4": masked, "r5": masked, "r7": masked}
+    unknown = "the credentials of the request are unknown to this world"
+    masked = "the request has a masked secret of another service"
+    assert found.skipped == {"r2": unknown, "r4": masked, "r5": masked, "r7": masked}
     statuses, again = (
         {entry.id: entry.status for entry in at.journal.find().requests} for at in (sandbox, found.sandbox)
     )
-    assert again == {request: status for request, status in statuses.items() if request not in found.beyond}
+    assert again == {request: status for request, status in statuses.items() if request not in found.skipped}
 
 
 CODE = "Given-Code-21"

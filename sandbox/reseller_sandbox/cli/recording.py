@@ -67,7 +67,7 @@ def replay(file: Path, as_json: bool) -> None:
     if as_json:
         say_json({"file": str(file), **to_json(result)})
     else:
-        for request, reason in result.beyond.items():
+        for request, reason in result.skipped.items():
             say(f"{request} cannot be repeated: {reason}.")
         if result.difference is None:
             say(

@@ -204,7 +204,7 @@ def _require_sense(steps: Sequence[Step]) -> None:
                 raise BadRecording(f"line {number}: waits is there already")
             waiting.add(step.waits)
         elif isinstance(step, RequestStep):
-            if step.beyond:
+            if step.skipped:
                 waiting.discard(step.waits or "")
             elif (step.sent is None) is (step.waits is None) or step.waits not in {None, *waiting}:
                 raise BadRecording(f"line {number}: a request is sent, or waits since an earlier line")

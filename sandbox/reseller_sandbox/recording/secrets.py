@@ -27,8 +27,8 @@ from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, Snapshot, World, redact
 
 #: Why a request cannot be repeated.
-MASKED = "a secret of another service was taken out of it"
-UNKNOWN = "it came with credentials that this world does not accept"
+MASKED = "the request has a masked secret of another service"
+UNKNOWN = "the credentials of the request are unknown to this world"
 
 #: Replaces a secret in the match of a fault or scheduled action. No value of a request matches this pattern.
 UNLIKE = f"<{MASK}>"
@@ -40,12 +40,12 @@ _KEY, _SIGNATURE = "-apikey", "-signature"
 class Redacted(Struct, frozen=True):
     """A request and its response without the secrets of other services.
 
-    ``beyond`` is why the request cannot be repeated, or empty.
+    ``skipped`` is why the request cannot be repeated, or empty.
     """
 
     request: RecordedRequest
     answer: bytes
-    beyond: str
+    skipped: str
 
 
 class Masking:
@@ -124,13 +124,13 @@ class Masking:
         headers = {name: header_masked(spelt(name), value, own) for name, value in entry.sent.items()}
         target = target_masked(entry.raw_target, own)
         answer = _without(entry.answer, (*self._foreign, *secrets))
-        beyond = ""
+        skipped = ""
         if entry.refused is not None and entry.refused.rule in (UNKNOWN_KEY, UNKNOWN_TOKEN):
-            beyond = UNKNOWN
+            skipped = UNKNOWN
         elif (target, body, answer) != (entry.raw_target, entry.body, entry.answer) or (
             headers != entry.sent and _reads_headers(entry.before)
         ):
-            beyond = MASKED
+            skipped = MASKED
         request = RecordedRequest(
             method=entry.method,
             target=target,
@@ -139,7 +139,7 @@ class Masking:
             scheme=entry.scheme,
             port=entry.port,
         )
-        return Redacted(request, answer, beyond)
+        return Redacted(request, answer, skipped)
 
 
 def _reads_headers(snapshot: Snapshot) -> bool:

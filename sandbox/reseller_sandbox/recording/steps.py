@@ -110,15 +110,15 @@ class WaitingStep(_Step, frozen=True, kw_only=True):
 class RequestStep(_Step, frozen=True, kw_only=True):
     """A request took effect: a new one (``sent``) or a deferred one (``waits``).
 
-    ``beyond`` is why the request cannot be repeated, or empty. If it is set, a ``StateStep`` follows.
+    ``skipped`` is why the request cannot be repeated, or empty. If it is set, a ``StateStep`` follows.
     """
 
     id: str
     operation: str
-    came: RecordedResponse
+    result: RecordedResponse
     sent: RecordedRequest | None = None
     waits: str | None = None
-    beyond: str = ""
+    skipped: str = ""
 
 
 class CallStep(_Step, frozen=True, kw_only=True):
@@ -165,7 +165,7 @@ class RecordedWorld(Struct, frozen=True):
 _KEPT = 4096
 
 
-def came(entry: Entry, answer: bytes | None = None) -> RecordedResponse:
+def response_of(entry: Entry, answer: bytes | None = None) -> RecordedResponse:
     """Return the response of ``entry`` for comparison in a replay.
 
     ``answer`` replaces the body with one without secrets of other services.

@@ -29,7 +29,7 @@ from reseller_sandbox.recording.steps import (
     StateStep,
     Step,
     WaitingStep,
-    came,
+    response_of,
 )
 from reseller_sandbox.registry.state import State, account_named
 from reseller_sandbox.settings import ServiceSettings
@@ -64,9 +64,9 @@ PAST = frozenset(
 _LOOKING = ("faults.", "simulate.")
 
 #: Why a recording begins after the start of its world, or contains another state.
-FORGOTTEN = "what came before is no longer in the journal"
+FORGOTTEN = "earlier requests are no longer in the journal"
 UNLOGGED = "the world was changed by a call that is not logged"
-_TOO_EARLY = "it goes back to what came before the recording begins"
+_TOO_EARLY = "the request depends on others before the start of the recording"
 
 
 class Past(Struct, frozen=True):
@@ -86,14 +86,14 @@ class Past(Struct, frozen=True):
         line = self._line()
         gap = self._gap({step.number for step in line if not isinstance(step, WaitingStep)})
         if self.origin is not None and not gap:
-            yield self._stand(0, self.origin, self.origin.clock.instant)
+            yield self._state(0, self.origin, self.origin.clock.instant)
             yield from self._since(0, self.origin, line)
             return
         first = next((entry for entry in self.entries if entry.step > gap), None)
         if first is None:
-            yield self._stand(self.end.log.number, self.end, self.end.clock.instant, FORGOTTEN)
+            yield self._state(self.end.log.number, self.end, self.end.clock.instant, FORGOTTEN)
             return
-        yield self._stand(first.step - 1, first.before, first.at, FORGOTTEN)
+        yield self._state(first.step - 1, first.before, first.at, FORGOTTEN)
         yield from self._since(first.step, first.before, [step for step in line if step.number >= first.step])
 
     def _gap(self, known: set[int]) -> int:
@@ -120,25 +120,25 @@ class Past(Struct, frozen=True):
             if isinstance(step, RequestStep):
                 entry = entries[step.id]
                 if known is not None and _differ(known, entry.before):
-                    yield self._stand(step.number - 1, entry.before, entry.at, UNLOGGED)
+                    yield self._state(step.number - 1, entry.before, entry.at, UNLOGGED)
                     waiting.discard(entry.id)  # the StateStep does not include the arrival of this request
                     broken = True
                 if broken and any(isinstance(rule.kind, Stale) for rule in entry.faults):
-                    step = replace(step, beyond=step.beyond or _TOO_EARLY)
+                    step = replace(step, skipped=step.skipped or _TOO_EARLY)
                 if step.waits is not None and step.waits not in waiting:
-                    step = replace(step, beyond=step.beyond or _TOO_EARLY)
+                    step = replace(step, skipped=step.skipped or _TOO_EARLY)
                 yield step
                 known, done = entry.after, step.number
-                if step.beyond:
+                if step.skipped:
                     broken, done = True, entry.after.log.number
-                    yield self._stand(done, entry.after, entry.at, step.beyond)
+                    yield self._state(done, entry.after, entry.at, step.skipped)
             else:
                 yield step
                 known, done = None, step.number
         if done < self.end.log.number or (known is not None and _differ(known, self.end)):
-            yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNLOGGED)
+            yield self._state(self.end.log.number, self.end, self.end.clock.instant, UNLOGGED)
 
-    def _stand(self, number: int, snapshot: Snapshot, at: datetime, why: str = "") -> StateStep:
+    def _state(self, number: int, snapshot: Snapshot, at: datetime, why: str = "") -> StateStep:
         still = replace(self.masking.snapshot(snapshot), clock=WorldClock(at))
         return StateStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
 
@@ -202,10 +202,10 @@ class Past(Struct, frozen=True):
             at=entry.at,
             id=entry.id,
             operation=entry.operation,
-            came=came(entry, clean.answer),
+            result=response_of(entry, clean.answer),
             sent=None if late else clean.request,
             waits=entry.id if late else None,
-            beyond=_beyond(entry) or clean.beyond,
+            skipped=_why_skipped(entry) or clean.skipped,
         )
 
 
@@ -216,7 +216,7 @@ def _differ(first: Snapshot, other: Snapshot) -> bool:
     return first.assumptions != other.assumptions or first.faults.rules != other.faults.rules
 
 
-def _beyond(entry: Entry) -> str:
+def _why_skipped(entry: Entry) -> str:
     """Return why a request cannot be repeated, or an empty string."""
     if entry.body_size is not None:
         return f"its body of {entry.body_size} bytes was too long for the journal (--journal-body)"
@@ -227,7 +227,7 @@ def _beyond(entry: Entry) -> str:
         by_the_machine = isinstance(rule.kind, RateLimit) and rule.kind.time == "real"
         counted = entry.before.faults.count(rule.name) != entry.after.faults.count(rule.name)
         if by_the_machine and (counted or entry.arrived is not None):
-            return f"the fault {rule.name} goes by the machine's clock"
+            return f"the fault {rule.name} uses the machine's clock"
     return ""
 
 
