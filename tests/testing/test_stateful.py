@@ -1,0 +1,38 @@
+"""The state machine for users' clients finds a double renewal, and leaves a careful client alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import rule, run_state_machine_as_test
+
+from reseller_sandbox.testing.stateful import SandboxMachine
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "stateful"
+OPTIONS = ("-q", "-p", "no:cacheprovider", "--hypothesis-seed=7", "-W", "ignore")
+
+
+def test_the_example_finds_the_planted_double_renewal_in_200_examples(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", *OPTIONS, f"--rootdir={EXAMPLE}", str(EXAMPLE)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=250)
+    assert "renewed_twice: active-example.com was renewed twice" in done.stdout, done.stdout
+    assert "FAILED" in done.stdout
+    assert "1 failed, 1 passed" in done.stdout, done.stdout
+
+
+def test_costs_that_a_client_did_not_book_fail_the_machine() -> None:
+    class Books(SandboxMachine):
+        def booked(self) -> Decimal:
+            return Decimal(0)
+
+        @rule()
+        def register(self) -> None:
+            self.sandbox.client().post("/v3/domains/createDomain", json={"domain": {"domainName": "a-b.com"}})
+
+    with pytest.raises(AssertionError, match=r"the client has booked 0, but the account paid 10\.99"):
+        run_state_machine_as_test(Books, settings=settings(max_examples=50, phases=[Phase.generate]))
