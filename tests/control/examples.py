@@ -166,7 +166,7 @@ RULES: tuple[Parameters, ...] = (
     *({"kind": "mutate", "path": "id", "drop": True}, {"kind": "mutate", "path": "id", "type": "number"}),
     {"kind": "rate_limit", "limit": 3, "window": "60s", "time": "real", "per": "rule"},
     {"kind": "reset", "name": "lost", "match": {"operation": "v3.*"}, "when": {"times": 2, "phase": "after"}},
-    {"kind": "close", "paused": True, "matched": 3, "applied": 2, "exhausted": False},
+    {"kind": "close", "paused": True},
     *({"preset": "outage"}, {"preset": "flaky", "name": "bad", "when": {"chance": 0.5}}),
     {"kind": {"kind": "latency", "seconds": 0.5}},
 )
@@ -174,7 +174,14 @@ PLACED = (("faults.add", {"kind": "latency", "name": "slow", "seconds": 0.001}),
 SLOW, FAST = {"name": "slow"}, {"name": "fast"}
 FAULTS = (
     good("faults.add", *RULES),
-    bad("faults.add", {}, {"preset": ""}, {"kind": "latency", "secs": 1}, {"kind": "latency", "body": "x"}),
+    bad(
+        "faults.add",
+        {},
+        {"preset": ""},
+        {"kind": "close", "matched": 3},
+        {"kind": "latency", "secs": 1},
+        {"kind": "latency", "body": "x"},
+    ),
     bad("faults.add", {"kind": "reset", "name": "slow"}, code="fault_exists", before=PLACED),
     bad("faults.add", {"kind": "error", "error": "no_such_error"}, {"kind": "reset", "match": {"path": 7}}),
     good("faults.list", before=(*PLACED, ("faults.add", {"preset": "flaky"}))),
@@ -186,7 +193,7 @@ FAULTS = (
     ),
     bad("faults.replace", {"faults": [{"kind": "hang"}, {"kind": "hung"}]}, {"faults": {}}, {}),
     good("faults.change", {**SLOW, "changes": {"seconds": 0.002, "when": {"times": 2}}}, before=PLACED),
-    good("faults.change", {**SLOW, "changes": {"kind": "close", "matched": 7}}, before=PLACED),
+    good("faults.change", {**SLOW, "changes": {"kind": "close"}}, before=PLACED),
     bad("faults.change", {**SLOW, "changes": {"seconds": None}}, {**SLOW, "changes": FAST}, before=PLACED),
     bad("faults.change", {**FAST, "changes": {}}, code="unknown_fault", before=PLACED),
     good("faults.pause", SLOW, before=PLACED),

@@ -225,7 +225,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"when": {"nth": 0}}, "when.nth must be an integer from 1 to"),
         ({"when": {"nth": []}}, "when.nth is an empty list"),
         ({"when": {"tmies": 1}}, "when.tmies is not known here; did you mean times"),
-        ({"when": {"from": "tomorrow"}}, "when.from must be an instant from"),
+        ({"when": {"from": "tomorrow"}}, "when.from must be an instant, or a duration"),
         ({"when": BACKWARDS}, "when.until must be later than from"),
         ({"when": {"phase": "during"}}, "when.phase must be one of before, after"),
         ({"match": {"changed": True}}, "match.changed requires the phase after"),

@@ -10,16 +10,17 @@ from msgspec.structs import replace
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Key, Keyed, Result, record_of
-from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
+from reseller_sandbox.faults import KINDS, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, preset_rules
 from reseller_sandbox.faults.rule import WHEN_APPLIED, When
 from reseller_sandbox.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.values.kinds import MAPPING, Kind
+from reseller_sandbox.values.kinds import MAPPING, WHEN, Kind, Mistake, Within, instant
 from reseller_sandbox.values.matching import MATCH, Matching
 from reseller_sandbox.values.parameters import (
     Group,
     Parameter,
     declared,
+    refused,
     unmarked,
     without_arguments,
     written,
@@ -180,7 +181,14 @@ def _kind(value: Any) -> Any:
 def _rules(value: Any) -> list[Any]:
     if not isinstance(value, list | tuple | FaultList):
         raise ValueError("must be an array")
-    return [choices.as_json(dict(rule) if isinstance(rule, FaultRecord) else rule) for rule in value]
+    return [choices.as_json(_without_counts(rule)) for rule in value]
+
+
+def _without_counts(rule: Any) -> Any:
+    """Return a rule, which ``list`` may have returned, without its counts."""
+    if not isinstance(rule, Mapping | FaultRecord):
+        return rule
+    return {key: rule[key] for key in rule if key not in ("matched", "applied", "exhausted")}
 
 
 def _changes(value: Any) -> Any:
@@ -305,7 +313,7 @@ class Faults(Keyed[FaultRecord]):
             ),
             match=tuple(part for part in _parts(Matching) if part.name not in reading.PAST),
             when=_parts(When),
-            kept=_parts(reading.Kept),
+            kept=tuple(part for part in _parts(reading.Parts) if part.name not in ("match", "when")),
         )
 
     @read()
@@ -368,14 +376,26 @@ def _add(
     Refuse with ``too_many_faults``.
     """
     world = transport.world
-    taken = [rule.name for rule in rules]
-    added = reading.read_rules(specs, transport.words, taken, place, world.now())
+    added = _read_rules(transport, specs, [rule.name for rule in rules], place)
     world.limits.require_room_for_faults(len(rules) + len(added))
-    names = [rule.name for rule, _ in added]
+    names = [rule.name for rule in added]
     with world.acting("faults.add") as action:
-        _set(world, (*rules, *(rule for rule, _ in added)))
+        _set(world, (*rules, *added))
         action.effect["faults"] = names
     return AddedFaults(faults=tuple(rule for rule in _listed(world) if rule.name in names))
+
+
+def _read_rules(
+    transport: LocalTransport, specs: Sequence[Any], taken: Sequence[str] = (), place: str = ""
+) -> tuple[FaultRule, ...]:
+    """Return ``specs`` as rules. Refuse with ``invalid_parameter``, naming every mistake."""
+    now = transport.world.now()
+    try:
+        return reading.read_rules(
+            specs, transport.words, taken, place, lambda value: instant(WHEN.read(value), now)
+        )
+    except Within as invalid:
+        raise refused(invalid.problems) from None
 
 
 def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -> FaultRecord:
@@ -383,9 +403,10 @@ def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -
     with world.lock:
         before, book = _rule(world, name), world.snapshot.faults
         if changes.get("name", name) != name:
-            raise BadFaults(["name cannot be changed, because the counts of a rule belong to its name"])
-        changed = [reading.changed(before, changes)]
-        ((after, _),) = reading.read_rules(changed, transport.words, (), "", world.now())
+            raise refused(
+                [Mistake(("name",), "cannot be changed, because the counts of a rule belong to its name")]
+            )
+        (after,) = _read_rules(transport, [reading.changed(before, changes)])
         count = book.count(name)
         if type(after.kind) is not type(before.kind):
             count = replace(count, memory=None)

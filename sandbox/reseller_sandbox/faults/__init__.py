@@ -11,6 +11,5 @@ from reseller_sandbox.faults.kind import Effects as Effects
 from reseller_sandbox.faults.kind import FaultKind as FaultKind
 from reseller_sandbox.faults.kind import Phase as Phase
 from reseller_sandbox.faults.kinds import KINDS as KINDS
-from reseller_sandbox.faults.reading import BadFaults as BadFaults
 from reseller_sandbox.faults.rule import Count as Count
 from reseller_sandbox.faults.rule import FaultRule as FaultRule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, count
 from typing import Annotated, Any
@@ -14,13 +14,12 @@ from msgspec.structs import replace
 from reseller_sandbox import refusals
 from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
-from reseller_sandbox.faults.rule import MANY, WHEN_APPLIED, Count, FaultRule, When
-from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.faults.rule import WHEN_APPLIED, FaultRule, When
 from reseller_sandbox.registry.contract import Vocabulary, unknown
-from reseller_sandbox.values.kinds import SWITCH, WHEN, Kind, Mistake, choice, instant, mistakes, whole
+from reseller_sandbox.values.kinds import SWITCH, Kind, Mistake, Within, choice, mistakes
 from reseller_sandbox.values.matching import MATCH, Match, Matching
 from reseller_sandbox.values.parameters import by_attribute, declared, object_shape, read, written
-from reseller_sandbox.values.text_checks import complaint, nearest
+from reseller_sandbox.values.text_checks import nearest
 
 
 class Preset(Struct, frozen=True):
@@ -126,82 +125,64 @@ def _name(value: Any) -> str:
 NAME = Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)
 
 
-class BadFaults(Refused):
-    """Fault rules are invalid. ``problems`` names every mistake with its place."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__(INVALID_PARAMETER, problems=complaint(problems))
-        self.problems = tuple(problems)
-
-
 #: A match of future requests.
 _TO_COME = replace(
-    MATCH, schema=lambda: object_shape([one for one in declared(Matching) if one.name not in PAST])
+    MATCH, schema=lambda: object_shape([part for part in declared(Matching) if part.name not in PAST])
 )
 
 
-class Kept(Struct, frozen=True, kw_only=True):
-    """Pause and counters of a rule. You can send a rule back with its counters.
-
-    Args:
-        paused: Whether the rule does not apply for now. A paused rule keeps its counts.
-        matched: Number of requests matched. Read-only: ignored in input.
-        applied: Number of requests to which the rule was applied. Read-only: ignored in input.
-        exhausted: Whether the rule cannot apply again. Read-only: ignored in input.
-    """
-
-    paused: Annotated[bool, SWITCH] = False
-    matched: Annotated[int, whole(0, MANY)] = 0
-    applied: Annotated[int, whole(0, MANY)] = 0
-    exhausted: Annotated[bool, SWITCH] = False
-
-
-class Parts(Kept, frozen=True, kw_only=True):
+class Parts(Struct, frozen=True, kw_only=True):
     """The keys of a rule beside its kind and the kind's parameters.
 
     Args:
         name: The name of the rule. Default: the name of its kind.
         match: The requests that the rule matches. Default: all.
         when: The matches to which the rule applies, and when.
+        paused: Whether the rule does not apply for now. A paused rule keeps its counts.
     """
 
     name: Annotated[str | None, NAME] = None
     match: Annotated[Match, _TO_COME] = Match()
     when: Annotated[When, WHEN_APPLIED] = When()
+    paused: Annotated[bool, SWITCH] = False
+
+
+#: Reads the instant of ``when.from`` or ``when.until``. Raises ValueError.
+ReadInstant = Callable[[Any], datetime]
 
 
 def read_rules(
-    given: Sequence[Any],
+    items: Sequence[Any],
     vocabulary: Vocabulary | None,
     taken: Iterable[str] = (),
-    place: str = "faults[{}]",
-    now: datetime | None = None,
-) -> tuple[tuple[FaultRule, Count], ...]:
-    """Return the rules in ``given``, including presets, with their counts so far.
+    place: str = "",
+    read_instant: ReadInstant | None = None,
+) -> tuple[FaultRule, ...]:
+    """Return the rules in ``items``, including presets.
 
-    Names in ``taken`` are refused. ``place`` is the path of each rule in messages. ``now`` is the start of
-    relative durations. The result of the function ``given`` can be read again. Without a vocabulary, every
-    operation and error counts as known. Raise ``BadFaults``.
+    Names in ``taken`` are refused. ``place`` is the path of each rule in messages. By default,
+    ``read_instant`` reads only absolute instants. The result of ``rule_as_json`` can be read again. Without a
+    vocabulary, every operation and error counts as known. Raise ``Within``, which names every mistake.
     """
     named = dict.fromkeys(taken, "an existing rule")
-    rules: list[tuple[FaultRule, Count]] = []
-    problems: list[str] = []
-    for number, item in enumerate(given):
+    rules: list[FaultRule] = []
+    problems: list[Mistake] = []
+    for number, item in enumerate(items):
         at = place.format(number)
-        items, wrong = _rules_of(item)
-        for rule_item in items:
-            rule, rule_mistakes = _rule(rule_item, vocabulary, named, at, now)
+        specs, wrong = _rules_of(item)
+        for spec in specs:
+            rule, rule_mistakes = _rule(spec, vocabulary, named, at, read_instant)
             rules += [rule] if rule is not None else []
             wrong += rule_mistakes
         for mistake in wrong:
-            path = ".".join(filter(None, (at, *map(str, mistake.path))))
-            problems.append(f"{path or 'the rule'} {mistake.message}")
+            path = (at, *mistake.path) if at else mistake.path or ("the rule",)
+            problems.append(Mistake(path, mistake.message, mistake.about_key))
     if problems:
-        raise BadFaults(list(dict.fromkeys(problems)))
+        raise Within(list(dict.fromkeys(problems)))
     return tuple(rules)
 
 
-def given(rule: FaultRule) -> dict[str, Any]:
+def rule_as_json(rule: FaultRule) -> dict[str, Any]:
     """Return a rule as JSON that ``read_rules`` can read, without its name."""
     when = replace(rule.when, phase=None) if rule.phase == rule.kind.phases[0] else rule.when
     return {
@@ -219,7 +200,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     ``match`` and ``when`` are merged part by part, and all other keys are replaced. A null removes a part. If
     the kind changes, the parameters of the old kind are dropped.
     """
-    before = {"name": rule.name, **given(rule)}
+    before = {"name": rule.name, **rule_as_json(rule)}
     if changes.get("kind") not in (None, rule.kind.name):
         before = {key: value for key, value in before.items() if key in names_of(Parts)}
     after = {**before, **changes}
@@ -258,19 +239,21 @@ def names_of(of: type) -> set[str]:
 
 
 def _rule(
-    given: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, now: datetime | None
-) -> tuple[tuple[FaultRule, Count] | None, list[Mistake]]:
+    spec: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, read_instant: ReadInstant | None
+) -> tuple[FaultRule | None, list[Mistake]]:
     """Return the rule at ``at``, or None, and all mistakes in it.
 
     Add the rule's name to ``named``.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(spec, Mapping):
         return None, [Mistake((), "must be an object")]
-    values = {str(key): value for key, value in given.items()}
+    values = {str(key): value for key, value in spec.items()}
     word = values.pop("kind", None)
     common = names_of(Parts)
     own = {key: values.pop(key) for key in list(values) if key not in common}
-    read_parts, wrong = read(declared(Parts), {**values, "when": _at_instants(values.get("when"), now)})
+    values["when"], wrong_instants = _with_instants(values.get("when"), read_instant)
+    read_parts, wrong = read(declared(Parts), values)
+    wrong += wrong_instants
     parts = Parts(**by_attribute(declared(Parts), read_parts))
     name = parts.name or _free(word if isinstance(word, str) else "rule", named)
     if name in named:
@@ -284,7 +267,7 @@ def _rule(
     when = replace(parts.when, phase=parts.when.phase or kind.phases[0])
     rule = FaultRule(name, kind, parts.match, when, parts.paused)
     wrong += [*_of_error(rule, vocabulary), *_of_phase(rule)]
-    return (rule, Count(parts.matched, parts.applied)), wrong
+    return rule, wrong
 
 
 def _free(name: str, named: Mapping[str, str]) -> str:
@@ -293,19 +276,17 @@ def _free(name: str, named: Mapping[str, str]) -> str:
     return next(free for free in chain([name], numbered) if free not in named)
 
 
-def _at_instants(when: Any, now: datetime | None) -> Any:
-    """Return ``when`` with durations from ``now`` converted to instants."""
-    if not isinstance(when, Mapping) or now is None:
-        return when
-    return {key: _ahead(value, now) if key in ("from", "until") else value for key, value in when.items()}
-
-
-def _ahead(value: Any, now: datetime) -> Any:
-    """Return the instant that a duration means, or any other value unchanged."""
-    try:
-        return instant(WHEN.read(value), now)
-    except (ValueError, OverflowError):
-        return value
+def _with_instants(when: Any, read_instant: ReadInstant | None) -> tuple[Any, list[Mistake]]:
+    """Return ``when`` with its times as instants, and the mistakes in them."""
+    wrong: list[Mistake] = []
+    if isinstance(when, Mapping) and read_instant is not None:
+        when = dict(when)
+        for key in ("from", "until"):
+            try:
+                when[key] = None if when.get(key) is None else read_instant(when[key])
+            except ValueError as problem:
+                wrong += [mistake.under("when") for mistake in mistakes(key, when.pop(key), problem)]
+    return when, wrong
 
 
 def _kind(word: Any, parameters: Mapping[str, Any]) -> tuple[FaultKind | None, list[Mistake]]:

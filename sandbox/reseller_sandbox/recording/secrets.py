@@ -105,9 +105,9 @@ class Masking:
         return replace(snapshot, state=draft.made(), faults=replace(book, rules=rules))
 
     def _rule(self, rule: FaultRule, state: State) -> FaultRule:
-        values = reading.given(rule)
+        values = reading.rule_as_json(rule)
         clean = self.call(values, lambda: state)
-        return rule if clean == values else reading.read_rules([{"name": rule.name, **clean}], None)[0][0]
+        return rule if clean == values else reading.read_rules([{"name": rule.name, **clean}], None)[0]
 
     def request(self, entry: Entry) -> Redacted:
         """Return a request and its response without the secrets of other services.
