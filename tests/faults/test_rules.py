@@ -230,7 +230,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"when": {"phase": "during"}}, "when.phase must be one of before, after"),
         ({"match": {"changed": True}}, "match.changed requires the phase after"),
         ({"match": CREATE}, "match.operation matches no operation; did you mean v3.createDomain"),
-        ({"match": {"body": {"a..b": 1}}}, "match.body must be a path"),
+        ({"match": {"body": {"a..b": 1}}}, "match.body.a..b must be a path"),
         ({"match": {"path": "*" * 1001}}, "match.path must have 1 to 1000 characters"),
         ({"match": {"since": "r1"}}, "match.since is only for past requests; use when.from"),
     ],

@@ -99,7 +99,7 @@ def test_a_recording_is_saved_and_dropped(
 
 def test_a_dropped_file_is_opened_or_refused(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/worlds")
-    for content, problem in ((b"zones: 7", "must be a mapping"), (b"\x1f\x8b\x08", "is not a recording")):
+    for content, problem in ((b"zones: 7", "must be an object"), (b"\x1f\x8b\x08", "is not a recording")):
         drop(page, "some.file", content)
         expect(page.locator("page-notices")).to_contain_text(problem)
         assert len(list(served.worlds)) == 1

@@ -359,6 +359,54 @@ def listed(kind: Kind[T]) -> Kind[list[T]]:
     return Kind({"type": "array", "items": dict(kind.shape)}, read, write)
 
 
+def table(keys: Kind[Any], values: Kind[Any], rows: bool = False) -> Kind[dict[Any, Any]]:
+    """Return a kind that accepts objects with any ``keys``.
+
+    If a value is null and ``values`` accepts objects or arrays, the value is empty. With ``rows``, the kind
+    also accepts an array of keys whose values are empty.
+    """
+
+    def read(raw: Any) -> dict[Any, Any]:
+        if isinstance(raw, Mapping):
+            entries = [(key, key, value) for key, value in raw.items()]
+        elif rows and isinstance(raw, list | tuple):
+            entries = [(at, key, None) for at, key in enumerate(raw)]
+        else:
+            raise ValueError(f"must be an object{' or an array' if rows else ''}")
+        json_type = values.shape.get("type")
+        empty: Any = {} if json_type == "object" else [] if json_type == "array" else None
+        result: dict[Any, Any] = {}
+        wrong: list[Mistake] = []
+        for step, key, value in entries:
+            if len(wrong) > MOST_MISTAKES:
+                break
+            try:
+                name = keys.read(key)
+            except ValueError as problem:
+                wrong += [
+                    Mistake(mistake.path, mistake.message, True) for mistake in mistakes(step, key, problem)
+                ]
+                continue
+            if name in result:
+                wrong.append(Mistake((step,), f"is listed twice: {shortened(key)}", True))
+            try:
+                result[name] = values.read(empty if value is None else value)
+            except ValueError as problem:
+                wrong += mistakes(step, value, problem)
+        if wrong:
+            raise Within(wrong, result)
+        return result
+
+    def write(value: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {keys.write(key): values.write(inner) for key, inner in value.items()}
+
+    def shape() -> Mapping[str, Any]:
+        either_type = {"type": ["object", "array"], "items": keys.shape} if rows else {"type": "object"}
+        return {**either_type, "additionalProperties": values.shape}
+
+    return Kind(shape, read, write, "an object")
+
+
 def either(otherwise: Kind[Any], for_object: Kind[Any]) -> Kind[Any]:
     """Return a kind that reads objects with ``for_object`` and other values with ``otherwise``."""
 

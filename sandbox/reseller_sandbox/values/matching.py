@@ -10,10 +10,10 @@ from typing import Annotated, Any, Protocol, TypedDict
 from msgspec import Struct
 
 from reseller_sandbox.values.clock import parse_instant, wire
-from reseller_sandbox.values.kinds import ANYTHING, SWITCH, Kind, several
+from reseller_sandbox.values.kinds import ANYTHING, SWITCH, Kind, free_text, several, table
 from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.values.parameters import record
-from reseller_sandbox.values.patterns import Glob, Path, any_matches
+from reseller_sandbox.values.patterns import PATH, Glob, Path, any_matches
 from reseller_sandbox.values.text_checks import plain as as_letters
 from reseller_sandbox.values.text_checks import require_whole_letters
 
@@ -31,11 +31,7 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
     """Return a kind that accepts globs, each normalised by ``spelt``."""
 
     def read(value: Any) -> Glob:
-        if isinstance(value, Glob):
-            return value
-        if not isinstance(value, str):
-            raise ValueError("must be a string")
-        return Glob(spelt(Glob(as_letters(value)).text))
+        return Glob(spelt(_read_glob(value).text))
 
     return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
 
@@ -67,39 +63,25 @@ def _since(value: Any) -> datetime | int:
         raise ValueError(f"must be {_SINCE}") from None
 
 
-def _is_read(pairs: Any, key: type, value: Any = object) -> bool:
-    """Whether ``pairs`` is a tuple of pairs, each of a ``key`` and a ``value``."""
-    return isinstance(pairs, tuple) and all(
-        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], key) and isinstance(pair[1], value)
-        for pair in pairs
-    )
+def _conditions(kind: Kind[dict[Any, Any]], says: str) -> Kind[tuple[tuple[Any, Any], ...]]:
+    """Return a kind that reads 1 to 50 entries of ``kind``, a table, as pairs."""
+
+    def read(value: Any) -> tuple[tuple[Any, Any], ...]:
+        if isinstance(value, tuple) and all(isinstance(pair, tuple) for pair in value):
+            value = dict(value)
+        if not isinstance(value, Mapping) or not 0 < len(value) <= _KEYS:
+            raise ValueError(f"must be {says}")
+        return tuple(kind.read(value).items())
+
+    return Kind(kind.schema, read, lambda pairs: kind.write(dict(pairs)), says)
 
 
-def _by_name(globs: Any) -> tuple[tuple[str, Glob | None], ...]:
-    if _is_read(globs, str, Glob | None):
-        return tuple(globs)
-    if (
-        isinstance(globs, Mapping)
-        and 0 < len(globs) <= _KEYS
-        and all(isinstance(name, str) and isinstance(value, str | None) for name, value in globs.items())
-    ):
-        for name in globs:
-            require_whole_letters(name)
-        return tuple((name, None if value is None else Glob(value)) for name, value in globs.items())
-    raise ValueError(f"must be {_BY_NAME}")
-
-
-def _by_path(paths: Any) -> tuple[tuple[Path, Any], ...]:
-    """Read the paths, and compile globs within the values once."""
-    if _is_read(paths, Path):
-        return tuple(paths)
-    if (
-        isinstance(paths, Mapping)
-        and 0 < len(paths) <= _KEYS
-        and all(isinstance(text, str) for text in paths)
-    ):
-        return tuple((Path.parse(text), _with_globs(ANYTHING.read(value))) for text, value in paths.items())
-    raise ValueError(f"must be {_BY_PATH}")
+def _read_glob(value: Any) -> Glob:
+    if isinstance(value, Glob):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("must be a string")
+    return Glob(as_letters(value))
 
 
 def plain(expected: Any) -> Any:
@@ -121,8 +103,6 @@ def _with_globs(value: Any) -> Any:
 
 _SINCE = "an instant, or the name of a request (r12)"
 _OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
-_BY_NAME = "an object of names, each with a glob for its value, or null if it must be absent"
-_BY_PATH = "an object of paths, each with a glob or another JSON value"
 
 OUTCOME_WORDS = several(Kind({"type": "string"}, _outcome, says=_OUTCOMES), _GLOBS)
 SINCE = Kind(
@@ -131,14 +111,20 @@ SINCE = Kind(
     lambda since: wire(since) if isinstance(since, datetime) else f"r{since}",
     says=f"{_SINCE}, after which the request arrived",
 )
-GLOBS_BY_NAME = Kind(
-    {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
-    _by_name,
-    lambda value: {name: None if glob is None else glob.text for name, glob in value},
-    _BY_NAME,
+GLOBS_BY_NAME = _conditions(
+    table(
+        free_text("a name"),
+        Kind(
+            {"type": ["string", "null"]},
+            lambda value: None if value is None else _read_glob(value),
+            lambda glob: None if glob is None else glob.text,
+        ),
+    ),
+    "an object of names, each with a glob for its value, or null if it must be absent",
 )
-GLOBS_BY_PATH = Kind(
-    {"type": "object"}, _by_path, lambda value: {path.text: plain(wanted) for path, wanted in value}, _BY_PATH
+GLOBS_BY_PATH = _conditions(
+    table(PATH, Kind({}, lambda value: _with_globs(ANYTHING.read(plain(value))), plain)),
+    "an object of paths, each with a glob or another JSON value",
 )
 
 
