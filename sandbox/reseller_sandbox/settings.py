@@ -21,7 +21,7 @@ from socket import gethostname
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from reseller_sandbox.registry.assumptions import PROFILES, Assumptions
+from reseller_sandbox.registry.assumptions import PROFILES, Assumptions, read_values
 from reseller_sandbox.registry.assumptions import profile as profile_called
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.shards import NAME as SHARD_NAME
@@ -31,9 +31,11 @@ from reseller_sandbox.values.kinds import (
     Kind,
     Switch,
     Text,
+    Within,
     choice,
     json_value,
     mapping,
+    matching,
     whole,
 )
 from reseller_sandbox.values.names import BadName, normalise
@@ -105,20 +107,6 @@ def profile_of(setting: str) -> Assumptions:
         raise BadSetting(f"profile {problem}") from None
 
 
-def _like(pattern: str, message: str) -> Kind[str]:
-    """Return the kind of strings that match ``pattern``.
-
-    ``message`` is the error for other values.
-    """
-
-    def read(value: Any) -> str:
-        if isinstance(value, str) and re.fullmatch(pattern, value):
-            return value
-        raise ValueError(message)
-
-    return Kind({"type": "string"}, read)
-
-
 def read_url(value: Any) -> str:
     """Return ``value`` if it is an HTTP or HTTPS URL. Raise ValueError otherwise."""
     if "@" in str(value).partition("//")[2].partition("/")[0]:
@@ -136,8 +124,8 @@ def _assumed(value: Any) -> dict[str, object]:
         raise ValueError("must be NAME=VALUE pairs")
     flat = _flat(mapping(value))
     try:
-        Assumptions().with_values(flat)
-    except ValueError as problem:
+        read_values(flat)
+    except Within as problem:  # an option or a variable cannot be the beginning of a path
         raise ValueError(f"is invalid: {problem}") from None
     return flat
 
@@ -196,10 +184,9 @@ def _shard(value: Any) -> str:
 
 _SOME = whole(1, MOST)
 _SHARD = Kind({"type": "string"}, _shard)
-_HOST = _like(r"[!-~]*", "must be an address or a name")  # an empty string means all addresses
-_PREFIX = _like(r"[A-Za-z0-9-]*", "must be the beginning of a header's name: letters, digits and hyphens")
-# The message of a token, and of a URL with a user, must not begin with "must": the value would follow.
-_TOKEN = _like(r"[!-~]+", "is invalid: use printable ASCII characters without spaces")
+_HOST = matching(r"[!-~]*", "an address or a name")  # an empty string means all addresses
+_PREFIX = matching(r"[A-Za-z0-9-]*", "the beginning of a header's name: letters, digits and hyphens")
+_TOKEN = matching(r"[!-~]+", "printable ASCII characters without spaces", is_secret=True)
 
 #: The kinds of paths. A fixture can also be the name of a packaged one.
 FIXTURE = Kind({"type": "string", "format": "path"}, _fixture)

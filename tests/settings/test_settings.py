@@ -180,7 +180,7 @@ def test_a_profile_may_be_a_file(folder: Path) -> None:
         done = run("assumptions", "--profile", wrong)
         assert (done.status, message in done.err) == (2, True)
     for text, message in (
-        ("assume: {v3.idz: integer}", "is not an assumption; did you mean v3.ids"),
+        ("assume: {v3.idz: integer}", "is not known here; did you mean v3.ids"),
         ("assume: [", "real.yaml:2:1: this is not YAML"),
     ):
         (folder / "real.yaml").write_text(text)

@@ -18,7 +18,8 @@ from reseller_sandbox.coverage.items import items as items_there
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import assumptions
 from reseller_sandbox.registry.contract import Contract
-from reseller_sandbox.values.kinds import TEXT, Record, Switch, choice
+from reseller_sandbox.values.kinds import TEXT, Record, Switch, Within, choice
+from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds import World
@@ -83,8 +84,8 @@ class Assumptions(Keyed[Assumption]):
         try:
             base = assumptions.profile(profile) if profile is not None else world.assumptions
             world.change(assumptions=base.with_values(assume or {}))
-        except assumptions.BadAssumption as problem:
-            raise Refused(INVALID_PARAMETER, problems=str(problem)) from None
+        except Within as invalid:
+            raise refused(invalid.problems) from None
         return _assumed(world)
 
 

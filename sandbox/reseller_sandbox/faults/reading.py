@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, count
@@ -16,7 +15,7 @@ from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.rule import WHEN_APPLIED, FaultRule, When
 from reseller_sandbox.registry.contract import Vocabulary, unknown
-from reseller_sandbox.values.kinds import SWITCH, Kind, Mistake, Within, choice, mistakes
+from reseller_sandbox.values.kinds import SWITCH, Mistake, Within, choice, matching, mistakes
 from reseller_sandbox.values.matching import MATCH, Match, Matching
 from reseller_sandbox.values.parameters import by_attribute, declared, object_shape, read, written
 from reseller_sandbox.values.text_checks import nearest
@@ -109,20 +108,19 @@ _ANSWERED = ("outcome", "carried_out", "changed", "fault")
 PAST = ("since",)
 
 _KIND, _PRESET = choice(*KINDS), choice(*PRESETS)
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NAME = matching(
+    "[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
+    "up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first",
+)
 
 
-def _name(value: Any) -> str:
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise ValueError(
-            "must be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
-        )
+def _read_name(value: Any) -> str:
     if value in RESERVED:
         raise ValueError(f"cannot be {value}, which is the path of the list of {value}")
-    return value
+    return _NAME.read(value)
 
 
-NAME = Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)
+NAME = replace(_NAME, read=_read_name)
 
 
 #: A match of future requests.

@@ -6,6 +6,7 @@ reads values from JSON, YAML and Python, and their text form in a query string o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -251,6 +252,21 @@ def choice(*words: str) -> Kind[str]:
         raise ValueError(f"must be one of {listed}, not {shortened(value)}{near}")
 
     return Kind({"type": "string", "enum": list(words)}, read, says=" or ".join(words))
+
+
+def matching(pattern: str, says: str, *, is_secret: bool = False) -> Kind[str]:
+    """Return a kind that accepts strings that match ``pattern``.
+
+    The message about another value does not repeat a secret.
+    """
+    compiled = re.compile(pattern)
+
+    def read(value: Any) -> str:
+        if isinstance(value, str) and compiled.fullmatch(value):
+            return value
+        raise ValueError(f"is invalid: use {says}" if is_secret else f"must be {says}")
+
+    return Kind({"type": "string", "pattern": f"^{pattern}$"}, read, says=says)
 
 
 def whole(low: int, high: int) -> Kind[int]:

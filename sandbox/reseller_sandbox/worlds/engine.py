@@ -23,12 +23,13 @@ from reseller_sandbox.refusals import (
     WORLD_EXISTS,
     Refused,
 )
-from reseller_sandbox.registry.assumptions import BadAssumption
 from reseller_sandbox.registry.contract import Contract
 from reseller_sandbox.registry.model import DEFAULT, OUTSIDE, Account
 from reseller_sandbox.registry.shards import ALONE, Shard
 from reseller_sandbox.registry.state import State, own_accounts
 from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.values.kinds import Within
+from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import Claim, Inherited, claims, renewed
 from reseller_sandbox.worlds.eventlog import EventLog
@@ -206,8 +207,8 @@ class Fork(Struct, frozen=True, kw_only=True):
             return begin
         try:
             return replace(begin, assumptions=begin.assumptions.with_values(self.assume))
-        except BadAssumption as problem:
-            raise Refused(INVALID_PARAMETER, problems=f"assume: {problem}") from None
+        except Within as invalid:
+            raise refused(invalid.problems, "assume") from None
 
     @property
     def parameters(self) -> dict[str, object]:

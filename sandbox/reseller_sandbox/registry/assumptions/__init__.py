@@ -11,15 +11,12 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
-from reseller_sandbox.registry.assumptions.assumption_spec import BadAssumption as BadAssumption
 from reseller_sandbox.registry.assumptions.assumption_spec import one_of
-from reseller_sandbox.registry.assumptions.assumption_spec import read as read_value
 from reseller_sandbox.registry.assumptions.assumption_spec import spelt as spelt
 from reseller_sandbox.registry.assumptions.v2 import V2Assumptions
 from reseller_sandbox.registry.assumptions.v3 import V3Assumptions
-from reseller_sandbox.values.kinds import Kind
-from reseller_sandbox.values.parameters import documented_parameters
-from reseller_sandbox.values.text_checks import nearest, shortened
+from reseller_sandbox.values.kinds import Kind, Within, mapping
+from reseller_sandbox.values.parameters import Parameter, documented_parameters, read
 
 PROFILES = ("documented", "observed")
 
@@ -55,13 +52,11 @@ class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
     """A value for each open point of the contract."""
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:
-        """Return these assumptions with ``values`` changed. Raise ``BadAssumption``."""
-        changed: dict[str, Any] = {}
-        for name, given in values.items():
-            if name not in _FIELDS:
-                raise BadAssumption(f"{shortened(name)} is not an assumption{nearest(name, _FIELDS)}")
-            field = _FIELDS[name]
-            changed[field.name] = read_value(field.metadata, given)
+        """Return these assumptions with ``values`` changed.
+
+        Raise ``Within``, which names every mistake.
+        """
+        changed = {_FIELDS[name].name: value for name, value in read_values(values).items()}
         return replace(self, **changed) if changed else self
 
     def values(self) -> dict[str, object]:
@@ -80,6 +75,20 @@ _NAMES = {field.name: name for name, field in _FIELDS.items()}
 _PLACES = {own: place for place, own in enumerate(_NAMES)}
 _DEFAULTS = [field.default for field in _FIELDS.values()]
 
+_PARAMETERS = [Parameter(name, field.metadata["kind"], False) for name, field in _FIELDS.items()]
+
+
+def read_values(raw: object) -> dict[str, Any]:
+    """Return values of assumptions by public name.
+
+    Raise ``Within``, which names every mistake and holds the valid values.
+    """
+    values, wrong = read(_PARAMETERS, mapping(raw))
+    if wrong:
+        raise Within(wrong, values)
+    return values
+
+
 #: Gets the value of each field.
 _every: Callable[[Assumptions], tuple[object, ...]] = attrgetter(*_NAMES)
 
@@ -89,8 +98,6 @@ def profile(name: str) -> Assumptions:
 
     ``documented`` has all defaults, ``observed`` the values that clients rely on.
     """
-    if name not in PROFILES:
-        raise BadAssumption(f"{shortened(name)} is not a profile; the profiles are {', '.join(PROFILES)}")
     observed = {name: field.metadata["observed"] for name, field in _FIELDS.items()}
     return Assumptions().with_values(observed if name == "observed" else {})
 

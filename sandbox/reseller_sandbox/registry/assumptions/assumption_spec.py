@@ -5,37 +5,19 @@ Values appear in bodies, paths and headers, so no kind accepts a value that is i
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.values.kinds import Kind, choice, mistakes
+from reseller_sandbox.values.kinds import Kind, choice, matching
 
 _MOST_LISTED = 10
 
 
-class BadAssumption(ValueError):
-    """An unknown assumption, or an invalid value. The message says which."""
-
-
-def _matching(says: str, pattern: str) -> Kind[str]:
-    """Return a kind that accepts strings that match ``pattern``."""
-    compiled = re.compile(pattern)
-
-    def read(value: Any) -> str:
-        if isinstance(value, str) and compiled.fullmatch(value):
-            return value
-        raise ValueError(f"must be {says}")
-
-    return Kind({"type": "string"}, read, says=says)
-
-
 def _listed(says: str, pattern: str) -> Kind[tuple[str, ...]]:
     """Return a kind that accepts a list, or comma-separated text, of strings."""
-    item = _matching(f"a list of up to {_MOST_LISTED} {says}", pattern)
+    item = matching(pattern, f"a list of up to {_MOST_LISTED} {says}")
 
     def read(value: Any) -> tuple[str, ...]:
         listed = value.split(",") if isinstance(value, str) else value
@@ -62,7 +44,7 @@ def spelt(value: object, between: str = ",") -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-WORD = _matching("a word of letters, digits, hyphens and underscores", "[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+WORD = matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "a word of letters, digits, hyphens and underscores")
 SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
 VERSIONS = _listed("versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
 HEADERS = _listed("names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
@@ -93,14 +75,3 @@ def free(name: str, kind: Kind[Any], default: str, *, observed: str = "") -> Any
     """
     declared = {"name": name, "kind": kind, "observed": observed or default}
     return field(default=kind.read(default), metadata=declared)
-
-
-def read(assumption: Mapping[str, Any], value: object) -> Any:
-    """Return the value that ``value`` stands for in an assumption.
-
-    ``value`` is a string, or a value from YAML or JSON. Raise ``BadAssumption``.
-    """
-    try:
-        return assumption["kind"].read(value)
-    except ValueError as problem:
-        raise BadAssumption(*mistakes(assumption["name"], value, problem)) from None
