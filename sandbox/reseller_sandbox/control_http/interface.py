@@ -170,7 +170,9 @@ class Control(Interface):
             return result
         if endpoint.streams:
             request.headers_out["Cache-Control"] = "no-store"
-            return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result, request.instance))
+            return Answer(
+                endpoint.status, b"", EventStream.content_type, EventStream(result, request.instance)
+            )
         body = endpoint.answer.dump(result)
         return Answer(endpoint.status, body if endpoint.lengthy_from is None else write_in_pieces(body))
 

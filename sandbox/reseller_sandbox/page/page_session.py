@@ -18,8 +18,8 @@ class PageSession(Shape):
 
     instance = fields.String(
         metadata=about(
-            "Identifies this start of the server. If the value changes, the server has restarted, and its worlds "
-            "can be different. In process, the string is empty."
+            "Identifies this start of the server. If the value changes, the server has restarted, and its "
+            "worlds can be different. In process, the string is empty."
         )
     )
     change = fields.String(
