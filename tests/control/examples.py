@@ -124,6 +124,8 @@ JOURNAL = (
     good("journal.find", {}, {"outcome": "404"}, {"since": "2026-03-01T12:00:00Z", "limit": 3}, {"limit": 0}),
     each("journal.find", {}, MATCH),
     bad("journal.find", {"colour": "red"}, {"limit": -1}),
+    each("journal.find", {}, {"text": ("nobodys", ""), "until": ("2026-03-02", "then"), "before": (2, 0)}),
+    each("journal.follow", {}, {"text": ("nobodys", "")}),
     good("journal.find", {}, {"headers": {"user-agent": "m*"}}, before=REQUESTS),
     good("journal.follow", {}, {"account": "main", "per_second": 10}),
     bad("journal.follow", {"operation": "v3.creatDomain"}, {"per_second": 0}),

@@ -33,8 +33,9 @@ def test_an_entry_has_the_request_the_answer_the_changes_and_the_costs(sandbox: 
         {
             "id": "r1", "at": ISO, "number": 1, "operation": "v3.createDomain", "account": "main",
             "domains": ["told.com"], "status": 200, "carried_out": True, "outcome": "ok", "fault": None,
-            "fault_kind": None, "refused": None, "charged": "20.00", "duration_ms": float,
-            "held_up_seconds": 0.0, "method": "POST", "path": "/v3/domains/createDomain", "answer": dict,
+            "fault_kind": None, "fault_effects": [], "refused": None, "charged": "20.00",
+            "duration_ms": float, "held_up_seconds": 0.0, "method": "POST",
+            "path": "/v3/domains/createDomain", "answer": dict,
             "changes": [dict], "refusal": None, "assumptions": dict,
             "request": {
                 **sent, "cut": None,
@@ -82,12 +83,25 @@ def test_each_filter_finds_exactly_its_requests(lived: Sandbox) -> None:
         ({"since": "r4"}, "r5 r6 r7 r8"),
         ({"since": "2026-03-02T12:00:00Z"}, "r4 r5 r6 r7 r8"),
         ({"since": "2026-03-02T12:00:01Z"}, ""),
+        ({"until": "2026-03-01T12:00:00Z"}, "r1 r2 r3"),
+        ({"text": "España"}, "r6"),
+        ({"text": "/v3/NOWHERE"}, "r7"),
+        ({"text": "is already registered"}, "r3"),
+        ({"text": '"domainName": "a.com"'}, "r2 r3"),
+        ({"text": "totalpaid", "account": "main"}, "r2 r6"),
+        ({"text": "main-secret"}, ""),
+        ({"before": lived.journal["r3"].number}, "r1 r2"),
         ({"limit": 2}, "r7 r8"),
         ({"account": "main", "outcome": "ok", "limit": 1}, "r6"),
     ]
     assert [(sought, ids(lived, **sought)) for sought, _ in cases] == cases
     found = control(lived).get("journal", outcome="404", limit=1)
     assert ([one["id"] for one in found["requests"]], found["matching"], found["kept"]) == (["r7"], 2, 8)
+    assert (found["first"], found["last"]) == ("r5", "r7")
+    older = control(lived).get("journal", outcome="404", before=found["requests"][0]["number"])
+    assert ([one["id"] for one in older["requests"]], older["matching"]) == (["r5"], 2)
+    with lived.journal.follow(text="active.com", since="r0") as following:
+        assert next(following).id == "r5"
     words = "outcome=nam_taken outcome=99 since=yesterday since=r limit=-1 limit=x colour=red carried_out=yes"
     for query in words.split():
         assert control(lived).refused("GET", f"journal?{query}")[:2] == (400, "invalid_parameter"), query
@@ -103,6 +117,8 @@ def test_the_journal_is_bounded_and_can_be_cleared() -> None:
     assert ([one["id"] for one in answer["requests"]], answer["dropped"]) == (["r3", "r4", "r5"], 2)
     verdict = steer.post("journal/verify", {"match": {"operation": "v3.renewDomain"}})
     assert "dropped 2 older" in verdict["message"]
+    code, message = steer.refused("GET", "journal/r2")[1:]
+    assert (code, "keeps the latest 3 requests" in message) == ("unknown_request", True)
     assert steer.delete("journal") == {"cleared": 3}
     assert steer.get("journal")["requests"] == []
     assert steer.refused("GET", "journal/r5")[:2] == (404, "unknown_request")
@@ -150,6 +166,14 @@ FAULTS: list[tuple[dict[str, Any], bool, str]] = [
 ]
 
 
+#: The effects of kinds of faults on the response. All others alter it.
+EFFECTS = {
+    **dict.fromkeys(("error", "rate_limit"), "injected"),
+    **dict.fromkeys(("hang", "reset", "close", "garbage", "truncate"), "lost"),
+    **dict.fromkeys(("latency", "drip", "bandwidth"), "delayed"),
+}
+
+
 def attempt(sandbox: Sandbox, name: str) -> None:
     with suppress(OSError, HTTPException):
         register(inside(sandbox), name)
@@ -169,6 +193,7 @@ def test_ok_is_only_the_outcome_of_a_request_that_was_carried_out_and_answered(
             assert (name in {one.name for one in sandbox.names.list(limit=1000).names}) is carried_out
             (entry,) = journal.find().requests
             assert (entry.carried_out, entry.outcome, entry.fault) == (carried_out, outcome, kind)
+            assert entry.fault_effects == (EFFECTS.get(kind, "altered"),)
             found = ({"outcome": outcome}, {"carried_out": carried_out}, {"fault": f"{kind[:2]}*"})
             assert [journal.count(**one) for one in found] == [1, 1, 1]
             assert journal.count(carried_out=not carried_out) == journal.count(fault="other") == 0

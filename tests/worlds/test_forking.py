@@ -111,7 +111,7 @@ REFUSED: list[tuple[dict[str, object], int, str, str]] = [
     ({"fixture": "../../etc/passwd"}, 400, "invalid_fixture", "not a packaged fixture"),
     ({"state": "zones: {com: {prices: {registration: x}}}"}, 400, "invalid_fixture", "state:1"),
     ({"state": "include: {/etc/passwd: [zones]}"}, 400, "invalid_fixture", "not a packaged fixture"),
-    ({"point": "after:r7"}, 404, "unknown_request", "it is empty"),
+    ({"point": "after:r7"}, 404, "unknown_request", "is empty"),
     ({"point": "before:"}, 400, "unknown_point", "before:"),
     ({"point": "branch:b7"}, 404, "unknown_branch", "'b7'"),
     ({"name": "a/b"}, 400, "invalid_parameter", "name takes"),

@@ -52,7 +52,7 @@ def lost_answer_ignored(record: Record) -> Iterator[Case]:
 
 def answer_lost(entry: Entry) -> bool:
     """Whether the request took effect and a fault lost or delayed its response."""
-    return bool(entry.changes) and (entry.lost or any(rule.kind.slows for rule in entry.faults))
+    return bool(entry.changes) and (entry.lost or "delayed" in entry.fault_effects)
 
 
 class UnknownOrder(Struct):

@@ -5,11 +5,14 @@ Secrets are masked.
 
 from __future__ import annotations
 
+import json
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Unpack
+from urllib.parse import unquote
 
 from msgspec.structs import replace
 
@@ -20,6 +23,7 @@ from reseller_sandbox.control.resource import Subscription, read, stream, write
 from reseller_sandbox.control.results import (
     Keyed,
     MatchParameter,
+    Number,
     PerSecond,
     RecordChange,
     Result,
@@ -32,8 +36,9 @@ from reseller_sandbox.registry.state import account_named
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
-from reseller_sandbox.values.kinds import Text, listed, whole
+from reseller_sandbox.values.kinds import TEXT, Instant, Text, listed, whole
 from reseller_sandbox.values.matching import MATCH, OK, Matching, Miss
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry, redact, verify
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 from reseller_sandbox.worlds.verify import Verdict
@@ -41,7 +46,15 @@ from reseller_sandbox.worlds.verify import Verdict
 #: The largest and the default ``limit``.
 MOST, LISTED = 10_000, 100
 
+#: A text that any spelling of JSON contains unchanged, unless an escape is in place of one of its letters.
+_IN_RAW = re.compile(r"[\w.@/-]+")
+_ESCAPE = re.compile(r"[\\%]")
+
 _Times = Annotated[int, whole(0, 10**9)]
+Search = Annotated[
+    str, TEXT, "Text in the path, a body, a domain name or the message of a refusal. Case is ignored."
+]
+Until = Annotated[Instant, "The latest instant of the request."]
 
 
 class RequestLine(Result, frozen=True, kw_only=True):
@@ -52,7 +65,9 @@ class RequestLine(Result, frozen=True, kw_only=True):
     the name of an error, or ``fault`` if no response of the interface arrived. ``fault`` is the fault rule
     that was applied, ``refused`` the reason for a refusal. ``charged`` is the amount that the account paid,
     negative for a refund. ``held_up_seconds`` is the delay that faults added to the response, even if the
-    client did not wait for the response. A response that never comes adds no delay.
+    client did not wait for the response. A response that never comes adds no delay. ``fault_effects`` are the
+    effects of faults on the response: ``injected`` (an error in its place), ``delayed``, ``lost`` (no
+    response, or only a part of it) or ``altered``.
     """
 
     # A table shows as many columns as fit, in this order.
@@ -69,6 +84,7 @@ class RequestLine(Result, frozen=True, kw_only=True):
     carried_out: bool
     fault: str | None
     fault_kind: str | None
+    fault_effects: tuple[str, ...]
     refused: str | None
     number: int
     duration_ms: float
@@ -173,12 +189,14 @@ class RequestRecord(RequestLine, frozen=True, kw_only=True):
 class RequestList(Result, frozen=True, kw_only=True):
     """The latest matching requests, oldest first.
 
-    ``matching`` counts all matching requests, ``kept`` the requests in the journal, ``dropped`` the requests
-    that it no longer has.
+    ``matching`` counts all matching requests, ``first`` and ``last`` are the oldest and the latest of them.
+    ``kept`` counts the requests in the journal, ``dropped`` the requests that it no longer has.
     """
 
     requests: tuple[RequestRecord, ...]
     matching: int
+    first: str | None
+    last: str | None
     kept: int
     dropped: int
 
@@ -225,21 +243,39 @@ class Journal(Keyed[RequestRecord]):
 
     @read(long=True)
     def find(
-        self, *, limit: Annotated[int, whole(0, MOST)] = LISTED, **match: Unpack[Matching]
+        self,
+        *,
+        text: Search | None = None,
+        until: Until | None = None,
+        before: Number | None = None,
+        limit: Annotated[int, whole(0, MOST)] = LISTED,
+        **match: Unpack[Matching],
     ) -> RequestList:
         """Return the latest matching requests in full.
 
         Args:
+            before: Number of an event. List only earlier requests. Use it to page back.
             limit: Number of requests to list, the latest ones.
         """
         world = local_transport(self).world
-        matching = verify.find(world, parse_match(self, match))
+        matching = self._matching(text, until, match)
+        listed = (entry for entry in matching if before is None or entry.step < before)
         return RequestList(
-            requests=tuple(map(request_record, deque(matching, limit))),
+            requests=tuple(map(request_record, deque(listed, limit))),
             matching=len(matching),
+            first=matching[0].id if matching else None,
+            last=matching[-1].id if matching else None,
             kept=len(world.journal),
             dropped=world.journal.dropped,
         )
+
+    def _matching(self, text: str | None, until: Any, match: Matching) -> list[Entry]:
+        found = verify.find(local_transport(self).world, parse_match(self, match))
+        return [
+            entry
+            for entry in found
+            if (until is None or entry.at <= until) and (text is None or _has_text(entry, text))
+        ]
 
     @read(UNKNOWN_REQUEST)
     def get(self, request: Text, /) -> RequestRecord:
@@ -256,7 +292,7 @@ class Journal(Keyed[RequestRecord]):
 
     @stream()
     def follow(
-        self, *, per_second: PerSecond | None = None, **match: Unpack[Matching]
+        self, *, text: Search | None = None, per_second: PerSecond | None = None, **match: Unpack[Matching]
     ) -> Subscription[RequestLine]:
         """Yield each matching request in one line as it comes.
 
@@ -267,9 +303,11 @@ class Journal(Keyed[RequestRecord]):
         follower, entries = local_transport(self).world.journal.follow()
         follower.begin(filter(matches, entries) if "since" in match else ())
         return LocalSubscription(
-            f"journal {matches_later}",
+            f"journal {matches_later} {text}",
             follower,
-            lambda entry: isinstance(entry, Entry) and matches_later(entry),
+            lambda entry: (
+                isinstance(entry, Entry) and matches_later(entry) and (text is None or _has_text(entry, text))
+            ),
             request_line,
             per_second,
         )
@@ -394,6 +432,24 @@ def request_record(entry: Entry) -> RequestRecord:
         assumptions={name: redact.plain(value) for name, value in entry.assumed},
         ledger=tuple(movement(charge, entry.after.state) for charge in entry.charges),
     )
+
+
+def _has_text(entry: Entry, text: str) -> bool:
+    """Whether the target, a name, a body or the refusal of a request contains ``text``.
+
+    Secrets are masked first, so that nobody can find them by trying.
+    """
+    sought = text.casefold()
+    message = entry.refused.message if entry.refused is not None else ""
+    message = " ".join((*map(to_unicode, entry.domains), message))
+    bodies = (body.decode("utf-8", "replace") for body in (entry.body, entry.answer))
+    raw = " ".join((entry.raw_target, *bodies, message)).casefold()
+    if sought not in raw and _IN_RAW.fullmatch(sought) and not _ESCAPE.search(raw):
+        return False  # because masking takes a hundred times as long
+    body, answer = redact.read(entry.body), redact.read(entry.answer)
+    parts = (entry.target, unquote(entry.target), message, body, answer)
+    shown = json.dumps(redact.masked(parts, _secrets(entry, body, answer)), ensure_ascii=False).casefold()
+    return sought in shown or json.dumps(sought, ensure_ascii=False)[1:-1] in shown
 
 
 def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:

@@ -73,6 +73,7 @@ class Effects(Struct, frozen=True, kw_only=True):
 
 
 Phase = Literal["before", "after"]
+Effect = Literal["injected", "delayed", "lost", "altered"]
 
 
 class FaultRequest(Request, Protocol):
@@ -115,12 +116,13 @@ class FaultKind(Struct, frozen=True):
     """The base class of fault kinds. Fields of a subclass are its parameters.
 
     The kind's name follows from the name of the subclass. ``phases`` holds the possible phases, the default
-    first. ``slows`` is true if responses arrive, but perhaps after the client's timeout.
+    first. ``effect`` is the effect on the response: it is replaced by an error (``injected``), it can arrive
+    after the client's timeout (``delayed``), it never arrives whole (``lost``), or it differs (``altered``).
     """
 
     name: ClassVar[str]
     phases: ClassVar[tuple[Phase, ...]] = ("before", "after")
-    slows: ClassVar[bool] = False
+    effect: ClassVar[Effect] = "altered"
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<=.)([A-Z])", r"_\1", cls.__name__).lower()

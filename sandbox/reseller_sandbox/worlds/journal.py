@@ -157,6 +157,11 @@ class Entry(Quiet, frozen=True, kw_only=True):
         return ", ".join(rule.kind.name for rule in self.faults) or None
 
     @property
+    def fault_effects(self) -> tuple[str, ...]:
+        """The effects of the fault rules on the response, such as ``injected`` or ``delayed``."""
+        return tuple(dict.fromkeys(rule.kind.effect for rule in self.faults))
+
+    @property
     def charges(self) -> tuple[LedgerEntry, ...]:
         """The ledger entries that the request created."""
         return tuple(change.after for change in self.changes if change.table == "ledger" and change.after)
@@ -301,11 +306,11 @@ class RequestJournal:
         raise Refused(UNKNOWN_REQUEST, request=name[:40], held=self._held())
 
     def _held(self) -> str:
-        entries = self.entries
+        entries, limit = self.entries, f"it keeps the latest {self._limits.journal} requests (--journal)"
         if not entries:
-            return "it is empty"
-        dropped = f" ({self.dropped} older ones were dropped)" if self.dropped else ""
-        return f"it holds {entries[0].id} to {entries[-1].id}{dropped}"
+            return f"{limit} and is empty"
+        dropped = f", and has dropped {self.dropped} older ones" if self.dropped else ""
+        return f"{limit}, now {entries[0].id} to {entries[-1].id}{dropped}"
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from rpds import HashTrieMap
 
 from reseller_sandbox.faults.kind import (
+    Effect,
     Effects,
     FaultContext,
     FaultKind,
@@ -107,6 +108,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
         retry_after: Seconds for a Retry-After header.
     """
 
+    effect: ClassVar[Effect] = "injected"
     error: Annotated[str | None, free_text("the name of a rule, or a message as v2.0 documents it")] = None
     facts: Annotated[dict[str, Any] | None, FACTS] = None
     status: Annotated[int | None, whole(200, 599)] = None
@@ -215,6 +217,7 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
         per: Whether each account has its own limit, or all accounts share one.
     """
 
+    effect: ClassVar[Effect] = "injected"
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     limit: Annotated[int, whole(0, 10**6)]

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, Phase
+from reseller_sandbox.faults.kind import Effect, Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.server import delivery
 from reseller_sandbox.values.kinds import SWITCH, Mistake, free_text, whole
 
@@ -15,12 +15,16 @@ from reseller_sandbox.values.kinds import SWITCH, Mistake, free_text, whole
 class Reset(FaultKind, frozen=True, kw_only=True):
     """Reset the TCP connection in place of a response."""
 
+    effect: ClassVar[Effect] = "lost"
+
     def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpReset())
 
 
 class Close(FaultKind, frozen=True, kw_only=True):
     """Close the connection normally, without a response."""
+
+    effect: ClassVar[Effect] = "lost"
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpClose())
@@ -34,6 +38,7 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
         reset: Whether to end the connection with a reset.
     """
 
+    effect: ClassVar[Effect] = "lost"
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     keep: Annotated[int | None, whole(0, 1 << 30)] = None
@@ -55,6 +60,7 @@ class Garbage(FaultKind, frozen=True, kw_only=True):
         hex: The bytes in hexadecimal.
     """
 
+    effect: ClassVar[Effect] = "lost"
     text: Annotated[str | None, free_text("text")] = None
     hex: Annotated[str | None, free_text("hexadecimal digits")] = None
 

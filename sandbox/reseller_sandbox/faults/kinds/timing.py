@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from reseller_sandbox.faults.kind import Effects, FaultContext, FaultKind, Phase
+from reseller_sandbox.faults.kind import Effect, Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.server import delivery
 from reseller_sandbox.values.kinds import DAY, Mistake, number, span, whole
 
@@ -27,7 +27,7 @@ class Latency(FaultKind, frozen=True, kw_only=True):
         sigma: The spread of lognormal delays.
     """
 
-    slows: ClassVar[bool] = True
+    effect: ClassVar[Effect] = "delayed"
 
     seconds: Annotated[float | None, span()] = None
     min: Annotated[float | None, span()] = None
@@ -69,7 +69,7 @@ class Drip(FaultKind, frozen=True, kw_only=True):
         pause: Time between two pieces.
     """
 
-    slows: ClassVar[bool] = True
+    effect: ClassVar[Effect] = "delayed"
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     size: Annotated[int, whole(1, 1 << 20)] = 1
@@ -90,7 +90,7 @@ class Bandwidth(FaultKind, frozen=True, kw_only=True):
         rate: Number of bytes per second.
     """
 
-    slows: ClassVar[bool] = True
+    effect: ClassVar[Effect] = "delayed"
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     rate: Annotated[int, whole(1, 1 << 30)]
@@ -109,6 +109,7 @@ class Hang(FaultKind, frozen=True, kw_only=True):
         seconds: Time after which the connection is closed. Default: never.
     """
 
+    effect: ClassVar[Effect] = "lost"
     seconds: Annotated[float | None, span()] = None
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
