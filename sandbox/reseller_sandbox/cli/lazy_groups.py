@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from click.core import ParameterSource
 
 from reseller_sandbox.cli.base import Command
 from reseller_sandbox.values.parameters import docstring, unmarked
-from reseller_sandbox.values.text_checks import nearest
+from reseller_sandbox.values.text_checks import Synonyms, nearest
 
 #: Maximum size of a group that lists all of its commands after an unknown one.
 _FEW = 12
@@ -21,6 +22,9 @@ class Listing(click.Group):
     """Group of commands listed by their ``summaries``, so that ``get_command`` can load them lazily."""
 
     command_class = Command
+
+    #: The synonyms of commands by their names.
+    synonyms: Synonyms = MappingProxyType({})
 
     def summaries(self) -> Mapping[str, str]:
         """Return the help of each command, by its name."""
@@ -50,7 +54,8 @@ class Listing(click.Group):
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             names = self.list_commands(ctx)
             all_names = f"; the commands are: {', '.join(names)}" if len(names) <= _FEW else ""
-            ctx.fail(f"unknown command {args[0]!r}{nearest(args[0], names) or all_names}")
+            hint = nearest(args[0], names, self.synonyms) or all_names
+            ctx.fail(f"unknown command {args[0]!r}{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -88,6 +93,7 @@ class ResourceCommands(Listing):
             help=f"{about}{default_help}",
         )
         self._default = default
+        self.synonyms = {name.replace("_", "-"): words for name, words in RESOURCES[name].synonyms().items()}
 
     def _run_default(self, **_: Any) -> None:
         context = click.get_current_context()

@@ -152,7 +152,7 @@ class Clock(Resource):
         world.change(clock=world.clock.run())
         return _clock_state(world)
 
-    @write(SET_BACK, long=True)
+    @write(SET_BACK, long=True, synonyms=("travel", "move_to", "jump"))
     def set(self, to: Instant, *, limit: Listed = 1000) -> ClockMove:
         """Set the clock to an instant, now or later.
 
@@ -180,6 +180,7 @@ class Clock(Resource):
         refusals.UNKNOWN_ACCOUNT,
         long=True,
         one_of=("by", "to", "until"),
+        synonyms=("forward", "move", "tick", "sleep", "skip"),
     )
     def advance(
         self,

@@ -179,7 +179,7 @@ class LocalSubscription(Subscription[T]):
 class Events(Resource):
     """Every event of this world: requests, control calls, timers, scheduled actions."""
 
-    @read(INVALID_NAME, long=True)
+    @read(INVALID_NAME, long=True, synonyms=("list", "search", "show"))
     def find(
         self,
         *,

@@ -17,6 +17,7 @@ from reseller_sandbox.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAU
 from reseller_sandbox.values.kinds import MAPPING, WHEN, Kind, Mistake, Within, instant
 from reseller_sandbox.values.matching import MATCH, Matching
 from reseller_sandbox.values.parameters import (
+    Also,
     Group,
     Parameter,
     declared,
@@ -196,7 +197,9 @@ def _changes(value: Any) -> Any:
 
 
 KindOrFault = Annotated[
-    str | FaultKind, Kind({"oneOf": [{"type": "string", "enum": list(KINDS)}, {"type": "object"}]}, _kind)
+    str | FaultKind,
+    Kind({"oneOf": [{"type": "string", "enum": list(KINDS)}, {"type": "object"}]}, _kind),
+    Also("type fault"),
 ]
 Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultList,
@@ -228,7 +231,7 @@ class Faults(Keyed[FaultRecord]):
         world = local_transport(self).world
         return _record(world, _rule(world, name))
 
-    @write(FAULT_EXISTS, TOO_MANY_FAULTS)
+    @write(FAULT_EXISTS, TOO_MANY_FAULTS, synonyms=("create", "inject", "set"))
     def add(self, kind: KindOrFault | None = None, **rule: RuleParts) -> AddedFaults:
         """Add a rule, or the rules of a preset, after the existing rules. Return the new rules.
 
@@ -283,7 +286,7 @@ class Faults(Keyed[FaultRecord]):
         """Resume a paused rule."""
         return _changed(local_transport(self), name, {"paused": False})
 
-    @write(UNKNOWN_FAULT)
+    @write(UNKNOWN_FAULT, synonyms=("delete", "disable"))
     def remove(self, name: RuleName, /) -> FaultList:
         """Remove one rule. Return the remaining rules."""
         world = local_transport(self).world

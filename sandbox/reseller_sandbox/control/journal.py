@@ -241,7 +241,7 @@ class Verification(Result, frozen=True, kw_only=True):
 class Journal(Keyed[RequestRecord]):
     """The requests to this world, with their responses, changes and refusals."""
 
-    @read(long=True)
+    @read(long=True, synonyms=("list", "search", "show"))
     def find(
         self,
         *,

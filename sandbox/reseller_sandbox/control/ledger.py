@@ -110,7 +110,7 @@ class MovementFilter(TypedDict, total=False):
 class Ledger(Resource):
     """Every movement of money, its cause, and the totals."""
 
-    @read(UNKNOWN_ACCOUNT, long=True)
+    @read(UNKNOWN_ACCOUNT, long=True, synonyms=("list", "search", "show"))
     def find(
         self,
         *,

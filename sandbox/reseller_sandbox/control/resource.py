@@ -10,7 +10,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_args, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Protocol,
+    Self,
+    TypeVar,
+    cast,
+    get_args,
+    get_type_hints,
+)
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.values.parameters import (
@@ -20,6 +31,7 @@ from reseller_sandbox.values.parameters import (
     read_by,
     without_arguments,
 )
+from reseller_sandbox.values.text_checks import Synonyms, nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -99,7 +111,7 @@ class Operation:
     ``refuses`` lists the rules by which it can refuse, beside ``invalid_parameter``. A ``long`` operation can
     take noticeable time, so the server runs it while it answers other requests. ``one_of`` lists parameters
     of which a call takes exactly one. An operation that works ``apart`` does not lock its world, because it
-    changes another world or replaces this one at the end.
+    changes another world or replaces this one at the end. ``synonyms`` are names of it in other programs.
     """
 
     body: Callable[..., Any]
@@ -108,6 +120,7 @@ class Operation:
     long: bool = False
     one_of: tuple[str, ...] = ()
     apart: bool = False
+    synonyms: tuple[str, ...] = ()
     resource: type[Resource] = field(init=False)
 
     @cached_property
@@ -199,7 +212,7 @@ class Operation:
         by_position = dict(zip(positional, args, strict=False))
         by_name = {name.removesuffix("_"): value for name, value in kwargs.items()}
         if duplicates := [name for name in by_name if name in by_position]:
-            raise Refused(INVALID_PARAMETER, problems=f"{duplicates[0]} is given twice")
+            raise Refused(INVALID_PARAMETER, problems=f"{self.id} received {duplicates[0]} twice")
         return by_position | by_name
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,7 +222,7 @@ class Operation:
         """
         values = read_by(self.parameters, arguments)
         if self.one_of and len(values.keys() & self.one_of) != 1:
-            raise Refused(INVALID_PARAMETER, problems=f"requires {self._choice}")
+            raise Refused(INVALID_PARAMETER, problems=f"{self.id} takes {self._choice}")
         return values
 
     def dump(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -257,6 +270,21 @@ class Resource:
         """Return its name and the name of its world."""
         return f"<{type(self).__name__}: {self._transport}>"
 
+    if not TYPE_CHECKING:  # with it, a type checker would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError with a suggestion."""
+            __tracebackhide__ = True
+            if name.startswith("__"):  # Python asks for these, for example to copy: no misspelling
+                raise AttributeError(name)
+            public = [known for known in dir(type(self)) if not known.startswith("_")]
+            raise AttributeError(f"{self.name} has no {name!r}{nearest(name, public, self.synonyms())}")
+
+    @classmethod
+    def synonyms(cls) -> Synonyms:
+        """Return the synonyms of each operation by its name."""
+        return {operation.name: operation.synonyms for operation in cls.operations()}
+
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:
         """Return its operations in order of declaration, inherited ones first."""
@@ -271,16 +299,20 @@ def _operations(resource: type) -> list[Operation]:
     return [method.operation for method in vars(resource).values() if hasattr(method, "operation")]
 
 
-def read(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
+def read(*refuses: Rule, long: bool = False, synonyms: tuple[str, ...] = ()) -> Callable[[F], F]:
     """Declare a method that changes nothing."""
-    return _declare("read", refuses, long)
+    return _declare("read", refuses, long=long, synonyms=synonyms)
 
 
 def write(
-    *refuses: Rule, long: bool = False, one_of: tuple[str, ...] = (), apart: bool = False
+    *refuses: Rule,
+    long: bool = False,
+    one_of: tuple[str, ...] = (),
+    apart: bool = False,
+    synonyms: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
     """Declare a method that changes a world."""
-    return _declare("write", refuses, long, one_of, apart)
+    return _declare("write", refuses, long=long, one_of=one_of, apart=apart, synonyms=synonyms)
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:
@@ -292,9 +324,9 @@ def stream(*refuses: Rule) -> Callable[[F], F]:
     return _declare("stream", refuses)
 
 
-def _declare(sort: Sort, *options: Any) -> Callable[[F], F]:
+def _declare(sort: Sort, refuses: tuple[Rule, ...], **options: Any) -> Callable[[F], F]:
     def declare(body: F) -> F:
-        return cast(F, method_for(Operation(body, sort, *options)))
+        return cast(F, method_for(Operation(body, sort, refuses, **options)))
 
     return declare
 

@@ -271,7 +271,7 @@ class Branches(Keyed[CheckpointRecord]):
 class History(Resource):
     """The past of this world: rewind, reset, compare two points, export, load."""
 
-    @write(refusals.UNKNOWN_REQUEST)
+    @write(refusals.UNKNOWN_REQUEST, synonyms=("undo", "back", "rollback", "revert"))
     def rewind(
         self, request: Text, *, side: Annotated[str, choice("before", "after")] = "before"
     ) -> RewindResult:
@@ -405,6 +405,7 @@ class Worlds(Keyed[WorldSummary]):
         refusals.SET_BACK,
         long=True,
         apart=True,
+        synonyms=("copy", "clone", "add", "create"),
     )
     def fork(self, **options: Unpack[ForkOptions]) -> WorldRecord:
         """Make a new world with its own credentials, from this world or a fixture.
@@ -453,7 +454,7 @@ class Worlds(Keyed[WorldSummary]):
             ) from None
         return _world(OpenedWorld, engine, world, difference=replay.difference or None, notes=replay.notes)
 
-    @write(UNKNOWN_WORLD, refusals.DEFAULT_WORLD)
+    @write(UNKNOWN_WORLD, refusals.DEFAULT_WORLD, synonyms=("delete", "destroy"))
     def remove(self, world: WorldName, /) -> WorldList:
         """Delete a world with all its data. Return the remaining worlds."""
         engine = _unlogged(self).worlds

@@ -118,11 +118,13 @@ class FaultKind(Struct, frozen=True):
     The kind's name follows from the name of the subclass. ``phases`` holds the possible phases, the default
     first. ``effect`` is the effect on the response: it is replaced by an error (``injected``), it can arrive
     after the client's timeout (``delayed``), it never arrives whole (``lost``), or it differs (``altered``).
+    ``synonyms`` are names that other programs use for the kind.
     """
 
     name: ClassVar[str]
     phases: ClassVar[tuple[Phase, ...]] = ("before", "after")
     effect: ClassVar[Effect] = "altered"
+    synonyms: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<=.)([A-Z])", r"_\1", cls.__name__).lower()

@@ -107,7 +107,8 @@ _ANSWERED = ("outcome", "carried_out", "changed", "fault")
 #: The conditions for past requests only.
 PAST = ("since",)
 
-_KIND, _PRESET = choice(*KINDS), choice(*PRESETS)
+_KIND = choice(*KINDS, synonyms={name: kind.synonyms for name, kind in KINDS.items()})
+_PRESET = choice(*PRESETS)
 _NAME = matching(
     "[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
     "up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first",
@@ -319,7 +320,8 @@ def _of_error(rule: FaultRule, vocabulary: Vocabulary | None) -> Iterator[Mistak
     error = rule.kind.error
     known = frozenset().union(*vocabulary.errors.values())
     if error not in known:
-        yield Mistake(("error",), f"is not the name of a documented error{nearest(error, sorted(known))}")
+        hint = nearest(error, sorted(known), refusals.SYNONYMS)
+        yield Mistake(("error",), f"is not the name of a documented error{hint}")
         return
     matched = vocabulary.interfaces(rule.match.operation or ())
     if matched and not any(error in vocabulary.errors[interface] for interface in matched):

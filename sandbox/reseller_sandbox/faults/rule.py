@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reseller_sandbox.faults.kind import Chance, FaultKind, FaultRequest, Phase
 from reseller_sandbox.values.kinds import INSTANT, Kind, Mistake, choice, number, several, whole
 from reseller_sandbox.values.matching import Match
-from reseller_sandbox.values.parameters import record
+from reseller_sandbox.values.parameters import Also, record
 
 #: An instant. Durations from now are already converted.
 MOMENT = replace(
@@ -50,8 +50,8 @@ class When(Struct, frozen=True, kw_only=True):
     phase: Annotated[Phase | None, choice("before", "after")] = None
     nth: Annotated[tuple[int, ...] | None, several(whole(1, MANY))] = None
     every: Annotated[int | None, whole(1, MANY)] = None
-    times: Annotated[int | None, whole(1, MANY)] = None
-    chance: Annotated[float | None, number(0, 1)] = None
+    times: Annotated[int | None, whole(1, MANY), Also("count limit max")] = None
+    chance: Annotated[float | None, number(0, 1), Also("probability rate percent")] = None
     from_: Annotated[datetime | None, MOMENT] = None
     until: Annotated[datetime | None, MOMENT] = None
 

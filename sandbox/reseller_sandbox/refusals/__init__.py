@@ -22,6 +22,9 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 for _code, _rule in RULES.items():
     _rule.code = _code
 
+#: The synonyms of each code.
+SYNONYMS = MappingProxyType({code: rule.synonyms for code, rule in RULES.items()})
+
 #: The rules of requests that the server refuses without the application, because it cannot read them.
 UNREAD: Mapping[str, Rule] = {
     rule.code: rule

@@ -27,8 +27,13 @@ ZONE_NOT_SUPPORTED = invalid(
 ZONE_OUT_OF_SERVICE = unavailable(
     "The zone {zone} is out of service.", "use another zone, or wait until {zone} is in service again"
 )
-DOMAIN_NOT_FOUND = not_found("{name} is not in this account.", "use a name of this account", elsewhere=False)
-NAME_TAKEN = conflict("{name} is already registered.", "use another name")
+DOMAIN_NOT_FOUND = not_found(
+    "{name} is not in this account.",
+    "use a name of this account",
+    synonyms=("not_found", "404"),
+    elsewhere=False,
+)
+NAME_TAKEN = conflict("{name} is already registered.", "use another name", synonyms=("taken", "registered"))
 NAME_RESERVED = conflict("{name} is reserved by its registry.", "use another name")
 
 # Order state.
@@ -56,6 +61,7 @@ HELD_BY_REGISTRY = conflict(
 INSUFFICIENT_FUNDS = payment(
     "{amount} {currency} are needed and the balance is {balance} {currency}.",
     "top up the balance to {amount} {currency} or more",
+    synonyms=("no_money", "no_funds", "payment_required", "low_balance"),
 )
 PREMIUM_COST_REQUIRED = invalid(
     "{name} is a premium name: {AGREED_PRICE} is required and must be {price}.", "send {AGREED_PRICE} {price}"

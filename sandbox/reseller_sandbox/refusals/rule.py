@@ -99,9 +99,9 @@ class Category(StrEnum):
     NOT_IMPLEMENTED = "not implemented"
     UNAVAILABLE = "unavailable"
 
-    def rule(self, sentence: str, remedy: str, **default: object) -> Rule:
+    def rule(self, sentence: str, remedy: str, synonyms: tuple[str, ...] = (), **default: object) -> Rule:
         """Return a rule of this category."""
-        return Rule(self, sentence, remedy, default)
+        return Rule(self, sentence, remedy, default, synonyms)
 
 
 @dataclass(slots=True, eq=False)  # compare by identity, because that makes lookups fast
@@ -109,13 +109,15 @@ class Rule:
     """A reason to refuse. ``sentence`` states the problem, ``remedy`` the solution.
 
     Both have a placeholder in lower case for each fact, and one in capitals for each ``Term``. ``default``
-    holds the values of optional facts. ``code`` is the name of the rule in ``refusals``, which sets it.
+    holds the values of optional facts. ``synonyms`` are names of the error in other programs. ``code`` is the
+    name of the rule in ``refusals``, which sets it.
     """
 
     category: Category
     sentence: str
     remedy: str
     default: Mapping[str, object]
+    synonyms: tuple[str, ...] = ()
     code: str = ""
 
 

@@ -43,15 +43,21 @@ UNKNOWN_WORLD = not_found(
 )
 VERSION_NOT_SERVED = not_implemented("The version {version} is not served; {served} is.", "use {served}")
 INTERNAL_ERROR = internal(
-    "The service failed while answering{where}.", "send the request again{where}", where=""
+    "The service failed while answering{where}.",
+    "send the request again{where}",
+    synonyms=("server_error", "500"),
+    where="",
 )
 
 # Faults: errors of a service that is out of order. A contract need not document them.
 RATE_LIMITED = limit(
     "More than {limit} requests in {window} seconds; try again in {left} seconds.",
     "try again in {left} seconds",
+    synonyms=("too_many_requests", "throttled", "429"),
 )
-SERVICE_UNAVAILABLE = unavailable("The service is not available; try again later.", "try again later")
+SERVICE_UNAVAILABLE = unavailable(
+    "The service is not available; try again later.", "try again later", synonyms=("unavailable", "503")
+)
 MAINTENANCE = unavailable("The service is down for maintenance; try again later.", "try again later")
 
 # Shape of the request.

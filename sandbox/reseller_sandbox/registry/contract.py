@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from reseller_sandbox.refusals import RULES, Rule, Wording
+from reseller_sandbox.refusals import RULES, SYNONYMS, Rule, Wording
 from reseller_sandbox.values.kinds import Mistake, Within
 from reseller_sandbox.values.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
 from reseller_sandbox.values.patterns import Glob, any_matches
@@ -90,7 +90,7 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[Mistake]:
     for outcome in match.outcome or ():
         known = {*OUTCOMES, *RULES, *(error for errors in words.errors.values() for error in errors)}
         if outcome not in known and not is_status(outcome):
-            hint = nearest(outcome, sorted(known))
+            hint = nearest(outcome, sorted(known), SYNONYMS)
             words_of_outcome = "ok, refused, fault, the name of an error, or a status"
             yield Mistake(("outcome",), f"must be {words_of_outcome}, not {outcome[:60]!r}{hint}")
 

@@ -102,7 +102,7 @@ def set_promotion(
         until: When the promotion ends: an instant, or a duration from its start.
     """
     if (price is None) is not (until is None):
-        raise Refused(INVALID_PARAMETER, problems="price and until are only allowed together")
+        raise Refused(INVALID_PARAMETER, problems="set_promotion takes price and until together")
     zone_record = _zone(draft.state, zone)
     promotion: Any = None
     if price is not None and until is not None:
@@ -135,7 +135,9 @@ def set_premium(
             transfer=AMOUNT(registration if transfer is None else transfer),
         )
     elif renewal is not None or transfer is not None:
-        raise Refused(INVALID_PARAMETER, problems="registration is required with renewal or transfer")
+        raise Refused(
+            INVALID_PARAMETER, problems="set_premium takes renewal and transfer only with registration"
+        )
     draft.put(replace(zone, premium=tuple(sorted(premium.items(), key=lambda pair: pair[0]))))
     return RegistryEvent(at=draft.now, event="set_premium", subject=domain)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Annotated, Any, Generic, TypeVar
 
 from dateutil.relativedelta import relativedelta
@@ -28,6 +29,7 @@ from reseller_sandbox.values.clock import (
     wire,
 )
 from reseller_sandbox.values.text_checks import (
+    Synonyms,
     nearest,
     plain,
     require_whole_letters,
@@ -241,13 +243,13 @@ def json_value(raw: Any, depth: int = 0) -> Any:
     raise ValueError(f"must consist of JSON values, not of {type(raw).__name__}")
 
 
-def choice(*words: str) -> Kind[str]:
-    """Return a kind that accepts one of ``words``."""
+def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
+    """Return a kind that accepts one of ``words``. It suggests a word for its ``synonyms``."""
 
     def read(value: Any) -> str:
         if isinstance(value, str) and value in words:
             return plain(value)
-        near = nearest(value, words) if isinstance(value, str) else ""
+        near = nearest(value, words, synonyms) if isinstance(value, str) else ""
         listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
         raise ValueError(f"must be one of {listed}, not {shortened(value)}{near}")
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from reseller_sandbox.values.clock import parse_instant, wire
 from reseller_sandbox.values.kinds import ANYTHING, SWITCH, Kind, free_text, several, table
 from reseller_sandbox.values.names import to_unicode, well_formed
-from reseller_sandbox.values.parameters import record
+from reseller_sandbox.values.parameters import Also, record
 from reseller_sandbox.values.patterns import PATH, Glob, Path, any_matches
 from reseller_sandbox.values.text_checks import plain as as_letters
 from reseller_sandbox.values.text_checks import require_whole_letters
@@ -239,8 +239,8 @@ class Matching(TypedDict, total=False):
         since: The earliest instant of the request, or an earlier request.
     """
 
-    operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew")]
-    domain: Annotated[_Globs, patterns("a glob such as *.com", name_spelt)]
+    operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew"), Also("endpoint")]
+    domain: Annotated[_Globs, patterns("a glob such as *.com", name_spelt), Also("name")]
     account: Annotated[_Globs, _glob("main")]
     method: Annotated[_Globs, patterns("a method", str.upper)]
     path: Annotated[_Globs, _glob("*/domains/*")]

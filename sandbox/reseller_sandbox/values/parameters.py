@@ -107,7 +107,7 @@ class Parameter(Struct, frozen=True):
     """A parameter of an action, a resource or a record.
 
     ``default`` is its value if it is not given. ``words`` describe it: they come from its annotation, or from
-    the docstring of its record.
+    the docstring of its record. ``synonyms`` are names of it in other programs.
     """
 
     name: str
@@ -116,6 +116,7 @@ class Parameter(Struct, frozen=True):
     place: Place = "option"
     default: Any = None
     words: str = ""
+    synonyms: tuple[str, ...] = ()
 
     @property
     def attribute(self) -> str:
@@ -131,6 +132,18 @@ def kind_of(annotated: Any) -> Kind[Any]:
 def words_of(annotated: Any) -> str:
     """Return the description in an annotation, or an empty text."""
     return next((part for part in _metadata(annotated) if isinstance(part, str)), "")
+
+
+class Also(Struct, frozen=True):
+    """Synonyms of a parameter in its annotation, separated by spaces."""
+
+    words: str
+
+
+def _synonyms_of(annotated: Any) -> tuple[str, ...]:
+    return tuple(
+        word for part in _metadata(annotated) if isinstance(part, Also) for word in part.words.split()
+    )
 
 
 def _metadata(annotated: Any) -> Iterator[Any]:
@@ -182,7 +195,13 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
             default = None if required else parameter.default
             parameters.append(
                 Parameter(
-                    _key(name), kind_of(hint), required, _PLACES[parameter.kind], default, words_of(hint)
+                    _key(name),
+                    kind_of(hint),
+                    required,
+                    _PLACES[parameter.kind],
+                    default,
+                    words_of(hint),
+                    _synonyms_of(hint),
                 )
             )
         else:
@@ -201,7 +220,9 @@ def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter
         required = get_origin(hint) is Required
         annotated = get_args(hint)[0] if required else hint
         words = words_of(annotated) or about.get(_key(name), "")
-        parameters.append(Parameter(_key(name), kind_of(annotated), required, words=words))
+        parameters.append(
+            Parameter(_key(name), kind_of(annotated), required, words=words, synonyms=_synonyms_of(annotated))
+        )
     return tuple(parameters)
 
 
@@ -214,8 +235,11 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
         if name not in inherited:
             words = words_of(hints[name]) or about.get(_key(name), "")
             kind, default = kind_of(hints[name]), constants.get(name)
+            synonyms = _synonyms_of(hints[name])
             parameters.append(
-                Parameter(_key(name), kind, name not in constants, default=default, words=words)
+                Parameter(
+                    _key(name), kind, name not in constants, default=default, words=words, synonyms=synonyms
+                )
             )
     return (*parameters, *(parameter for base in bases for parameter in declared(base)))
 
@@ -253,14 +277,20 @@ def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, 
 
 
 def _strange(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[Mistake]:
-    """Return a mistake for each unknown name, with a suggestion or all known names."""
+    """Return a mistake for each unknown name, with its place, a suggestion or all known names."""
+    unknown = [name for name in values if name not in named][: MOST_MISTAKES + 1]
+    if not unknown:
+        return []
     listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
+    parents = {
+        key: parent.name for parent in named.values() for key in parent.kind.shape.get("properties", ())
+    }
+    synonyms = {parameter.name: parameter.synonyms for parameter in named.values()}
     wrong: list[Mistake] = []
-    for name in values:
-        if name not in named and len(wrong) <= MOST_MISTAKES:
-            near = nearest(name, named)
-            wrong.append(Mistake((name[:80],), f"is not known here{near or listed}", True))
-            listed = listed if near else ""
+    for name in unknown:
+        near = f"; put it in {parents[name]}" if name in parents else nearest(name, named, synonyms)
+        wrong.append(Mistake((name[:80],), f"is not known here{near or listed}", True))
+        listed = listed if near else ""
     return wrong
 
 

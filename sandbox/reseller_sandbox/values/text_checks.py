@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import TypeVar, cast
 
 #: How many characters of a word are compared.
@@ -26,9 +27,18 @@ def close(word: str, known: Iterable[str], most: int = 1, likeness: float = _CUT
     return [spellings[match] for match in matches]
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a suggestion that ends an error about ``word``, or an empty text."""
-    near = close(word, known)
+#: The synonyms of known words: words that other programs use for the same thing.
+Synonyms = Mapping[str, Sequence[str]]
+
+
+def nearest(word: str, known: Iterable[str], synonyms: Synonyms = MappingProxyType({})) -> str:
+    """Return a suggestion that ends an error about ``word``, or an empty text.
+
+    A known word with the same meaning comes before one with a similar spelling.
+    """
+    known = list(known)
+    same = [name for name in known if word.lower() in synonyms.get(name, ())]
+    near = same or close(word, known)
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -109,6 +109,8 @@ class Error(FaultKind, frozen=True, kw_only=True):
     """
 
     effect: ClassVar[Effect] = "injected"
+    synonyms: ClassVar[tuple[str, ...]] = ("fail", "failure", "exception", "status", "refuse")
+
     error: Annotated[str | None, free_text("the name of a rule, or a message as v2.0 documents it")] = None
     facts: Annotated[dict[str, Any] | None, FACTS] = None
     status: Annotated[int | None, whole(200, 599)] = None
@@ -149,6 +151,7 @@ class Mutate(FaultKind, frozen=True, kw_only=True):
         type: The new type. The value is converted as far as possible.
     """
 
+    synonyms: ClassVar[tuple[str, ...]] = ("modify", "change", "replace")
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     path: Annotated[Path, PATH]
@@ -218,6 +221,7 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
     """
 
     effect: ClassVar[Effect] = "injected"
+    synonyms: ClassVar[tuple[str, ...]] = ("throttle", "quota", "too_many_requests")
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     limit: Annotated[int, whole(0, 10**6)]

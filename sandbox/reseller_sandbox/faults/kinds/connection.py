@@ -16,6 +16,7 @@ class Reset(FaultKind, frozen=True, kw_only=True):
     """Reset the TCP connection in place of a response."""
 
     effect: ClassVar[Effect] = "lost"
+    synonyms: ClassVar[tuple[str, ...]] = ("rst", "abort")
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpReset())
@@ -25,6 +26,7 @@ class Close(FaultKind, frozen=True, kw_only=True):
     """Close the connection normally, without a response."""
 
     effect: ClassVar[Effect] = "lost"
+    synonyms: ClassVar[tuple[str, ...]] = ("disconnect", "drop", "hangup", "eof")
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.TcpClose())
@@ -39,6 +41,7 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
     """
 
     effect: ClassVar[Effect] = "lost"
+    synonyms: ClassVar[tuple[str, ...]] = ("cut", "partial", "incomplete")
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     keep: Annotated[int | None, whole(0, 1 << 30)] = None
@@ -61,6 +64,8 @@ class Garbage(FaultKind, frozen=True, kw_only=True):
     """
 
     effect: ClassVar[Effect] = "lost"
+    synonyms: ClassVar[tuple[str, ...]] = ("corrupt", "noise", "malformed")
+
     text: Annotated[str | None, free_text("text")] = None
     hex: Annotated[str | None, free_text("hexadecimal digits")] = None
 

@@ -20,6 +20,7 @@ class Duplicate(FaultKind, frozen=True, kw_only=True):
         answer: Which of the two responses to return.
     """
 
+    synonyms: ClassVar[tuple[str, ...]] = ("twice", "repeat", "retry")
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     answer: Annotated[Literal["first", "second"], choice("first", "second")] = "first"
@@ -42,6 +43,7 @@ class Stale(FaultKind, frozen=True, kw_only=True):
         commits: Number of commits to look back.
     """
 
+    synonyms: ClassVar[tuple[str, ...]] = ("cached", "old", "eventual")
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     commits: Annotated[int, whole(1, 10**6)] = 1

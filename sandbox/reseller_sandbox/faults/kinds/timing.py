@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from reseller_sandbox.faults.kind import Effect, Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.server import delivery
 from reseller_sandbox.values.kinds import DAY, Mistake, number, span, whole
+from reseller_sandbox.values.parameters import Also
 
 
 class Latency(FaultKind, frozen=True, kw_only=True):
@@ -28,8 +29,9 @@ class Latency(FaultKind, frozen=True, kw_only=True):
     """
 
     effect: ClassVar[Effect] = "delayed"
+    synonyms: ClassVar[tuple[str, ...]] = ("delay", "slow", "sleep", "wait", "lag", "pause")
 
-    seconds: Annotated[float | None, span()] = None
+    seconds: Annotated[float | None, span(), Also("delay duration time ms")] = None
     min: Annotated[float | None, span()] = None
     max: Annotated[float | None, span()] = None
     median: Annotated[float | None, span()] = None
@@ -70,6 +72,7 @@ class Drip(FaultKind, frozen=True, kw_only=True):
     """
 
     effect: ClassVar[Effect] = "delayed"
+    synonyms: ClassVar[tuple[str, ...]] = ("slowloris", "trickle")
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     size: Annotated[int, whole(1, 1 << 20)] = 1
@@ -91,6 +94,7 @@ class Bandwidth(FaultKind, frozen=True, kw_only=True):
     """
 
     effect: ClassVar[Effect] = "delayed"
+    synonyms: ClassVar[tuple[str, ...]] = ("throughput",)
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     rate: Annotated[int, whole(1, 1 << 30)]
@@ -110,6 +114,8 @@ class Hang(FaultKind, frozen=True, kw_only=True):
     """
 
     effect: ClassVar[Effect] = "lost"
+    synonyms: ClassVar[tuple[str, ...]] = ("timeout", "stall", "block", "freeze")
+
     seconds: Annotated[float | None, span()] = None
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
