@@ -80,7 +80,7 @@ reference: .venv/ready
 	$(BIN)/python -m manual_reference
 
 # Figures: ARGS="answering faults --rounds 9", ARGS="growing --large", and for the manual
-# ARGS="--large --markdown sandbox/reseller_sandbox/manual/explanation/performance.md".
+# ARGS="--large --markdown sandbox/reseller_sandbox/manual/contribute/performance.md".
 bench: .venv/ready
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 

@@ -7,7 +7,6 @@ import re
 import sys
 
 from manual_reference.pages import REFERENCE, text_of
-from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.manual.pages import FOLDER, INDEX, LISTED, Page
 
 
@@ -18,7 +17,7 @@ def main() -> None:
         "--check", action="store_true", help="change nothing, and fail if a page would change"
     )
     check = parser.parse_args().check
-    texts = {f"reference/{name}": text_of(name, RESOURCES) for name in REFERENCE}
+    texts = {f"reference/{name}": text_of(name) for name in REFERENCE}
     stale = [name for name, text in texts.items() if not _is_current(name, text, check)]
     index = re.sub(f"{LISTED.pattern}.*", _line, Page(INDEX).text, flags=re.MULTILINE)
     if not _is_current(INDEX, index, check):

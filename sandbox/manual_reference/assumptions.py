@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import code, prose, table
-from manual_reference.pages import Resources
 from reseller_sandbox.registry.assumptions import Assumptions, catalogue, profile, spelt
 
 
-def page(_: Resources) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# Assumptions"
     yield "Every open point of the contract of the reseller API, and the choice of the sandbox."
     yield (
-        "[Assumptions explained](../explanation/assumptions.md) says how to set them and why they are there; "
-        "*observed* is the value in the profile of that name, where it is another."
+        "[Assumptions explained](../explanation/why-assumptions.md) says how to set them and why they are "
+        "there; *observed* is the value in the profile of that name, where it is another."
     )
     headings = ("assumption", "default", "observed", "takes", "description")
     yield table(headings, map(_row, catalogue(Assumptions())))

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import click
 
 from manual_reference.markdown import block
-from manual_reference.pages import Resources
+from reseller_sandbox.control.catalogue import RESOURCES
 
 _NAME = "reseller-sandbox"
 _WIDTH = 100
 
 
-def page(resources: Resources) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the parts of the page."""
     from reseller_sandbox.cli.main import main
 
@@ -22,20 +22,20 @@ def page(resources: Resources) -> Iterator[str]:
     yield (
         "Commands that act on a running server print tables for people and, with `--json`, JSON for "
         "programs. The exit status is 0 for success, 1 for a refusal, 2 for invalid arguments or settings, "
-        "and 3 if no server answers. This page only lists the commands of resources. [Resources](control.md) "
-        "describes each of them with its parameters."
+        "and 3 if no server answers. This page only lists the commands of resources. [Control "
+        "operations](control-operations.md) describes each of them with its parameters."
     )
     context = click.Context(main, info_name=_NAME, terminal_width=_WIDTH, max_content_width=_WIDTH)
-    yield from _help_of(main, context, resources)
+    yield from _help_of(main, context)
 
 
-def _help_of(command: click.Command, context: click.Context, resources: Resources) -> Iterator[str]:
+def _help_of(command: click.Command, context: click.Context) -> Iterator[str]:
     with context:
         yield f"{'##' if context.command_path.count(' ') < 2 else '###'} {context.command_path}"
         yield block("text", command.get_help(context))
-        if isinstance(command, click.Group) and command.name not in resources:
+        if isinstance(command, click.Group) and command.name not in RESOURCES:
             for name in command.list_commands(context):
                 own = command.get_command(context, name)
                 if own is not None and not own.hidden:
                     inner = click.Context(own, parent=context, info_name=name)
-                    yield from _help_of(own, inner, resources)
+                    yield from _help_of(own, inner)

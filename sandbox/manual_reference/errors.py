@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import code, prose, table
-from manual_reference.pages import Resources
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import RULES, Category, Rule
 from reseller_sandbox.v2 import errors as v2
@@ -19,7 +18,7 @@ def documented() -> Sequence[v2.Documented]:
     return list(dict.fromkeys(error for error in vars(v2).values() if isinstance(error, v2.Documented)))
 
 
-def page(_: Resources) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# Errors"
     yield "Every reason to refuse a request, with its message and its remedy."
@@ -59,7 +58,7 @@ def _users(rule: Rule) -> Iterator[str]:
             continue
         for row in interface.endpoints:
             if rule in row.refuses:
-                yield f"[`{row.id}`](operations.md#{row.id.replace('.', '').lower()})"
+                yield f"[`{row.id}`](operations-{interface.name}.md#{row.id.replace('.', '').lower()})"
 
 
 def _documented(error: v2.Documented) -> Sequence[str]:

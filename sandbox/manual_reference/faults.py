@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
-from manual_reference.pages import Resources
 from reseller_sandbox.control.faults import KindRecord, PartRecord, PresetRecord
 from reseller_sandbox.faults import KINDS
 from reseller_sandbox.sandbox import Sandbox
@@ -15,9 +14,9 @@ from reseller_sandbox.values.parameters import without_arguments
 _HEADINGS = ("part", "takes", "default", "description")
 
 
-def page(_: Resources) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the parts of the page."""
-    yield "# Faults"
+    yield "# Kinds of faults"
     yield "Every kind of fault with its parameters, every preset, and the parts of any rule."
     faults = Sandbox("empty").faults
     known = faults.kinds()

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from manual_reference.markdown import block, code, prose, table, type_of
-from manual_reference.pages import Resources
 from reseller_sandbox.fixture.schema import example, json_schema
 
 
-def page(_: Resources) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# The fixture's format"
     yield "Every key of a fixture, with its accepted values."

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from manual_reference.markdown import code, table
-from manual_reference.pages import Resources
 from reseller_sandbox.web.headers import HEADERS
 
 
-def page(_: Resources) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# Response headers"
     yield "The headers that the sandbox adds to each response of the reseller API, for you and your tests."

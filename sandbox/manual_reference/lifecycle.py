@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
-from manual_reference.pages import Resources
 from reseller_sandbox.manual.diagram import mermaid, when
 from reseller_sandbox.registry.lifecycle import MOVES, STAGES, TIMED, Move, TimedTransition, permits
 from reseller_sandbox.registry.state import State
 
 
-def page(_: Resources) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# The life of a name"
     yield "The possible actions at each stage of a domain, and the transitions that the clock makes."

@@ -1,111 +1,155 @@
-"""The page of the operations that clients call, made from the OpenAPI documents of both generations."""
+"""The pages of the operations that clients call, made from the OpenAPI document of each interface."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from manual_reference.markdown import code, prose, table
-from manual_reference.pages import Resources
+from manual_reference.markdown import block, code, prose, table
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.errors import STATUS
-from reseller_sandbox.web.interface import Endpoint
+from reseller_sandbox.web.interface import Endpoint, Interface
+
+_Shape = Mapping[str, Any]
 
 
-def page(_: Resources) -> Iterator[str]:
-    """Yield the parts of the page."""
-    from reseller_sandbox.sandbox import Sandbox  # its documents are those that a server serves
-
-    yield "# Operations"
+def page(interface: type[Interface], title: str) -> Iterator[str]:
+    """Yield the parts of the page of an interface."""
+    yield f"# Operations of {title}"
     yield (
-        "Every operation of the reseller API, in v2.0 and v3: its path, its parameters, and its "
+        f"Every operation of {title}: its path, its parameters, its answer with a recorded sample, and its "
         "refusals in the order of the checks."
     )
     yield (
-        "* = required. A null is the same as a missing key. "
-        "[Errors](errors.md) has the message and the remedy of each refusal, also of those that any "
+        "* = required. In a request, a null is the same as a missing key. Amounts are in the currency of the "
+        "account. [Errors](errors.md) has the message and the remedy of each refusal, also of those that any "
         "operation can return."
     )
-    client = Sandbox("empty").client()
-    for interface, title in ((V3, "v3"), (V2, "v2.0")):
-        document: Any = client.get(f"/_sandbox/openapi/{interface.name}.json").json
-        yield f"## {title}"
-        for row in interface.endpoints:
-            yield from _operation(row, document)
+    document: Any = Sandbox("empty").client().get(f"/_sandbox/openapi/{interface.name}.json").json
+    for row in interface.endpoints:
+        yield from _operation(row, document)
 
 
-def _operation(row: Endpoint, document: Mapping[str, Any]) -> Iterator[str]:
-    known = document["paths"][row.paths[0]][row.method.lower()]
-    yield f"### {row.id}"
+def v3() -> Iterator[str]:
+    """Yield the parts of the page of v3."""
+    return page(V3, "v3")
+
+
+def v2() -> Iterator[str]:
+    """Yield the parts of the page of v2.0."""
+    return page(V2, "v2.0")
+
+
+def _operation(row: Endpoint, document: _Shape) -> Iterator[str]:
+    variants = [document["paths"][path][row.method.lower()] for path in row.paths]
+    operation = variants[0]
+    yield f"## {row.id}"
     yield "\n".join(f"`{row.method} {path}`  " for path in row.paths).rstrip()
-    yield from map(prose, dict.fromkeys((known["summary"], known["description"])))
-    rows = [*_parameters(known.get("parameters", ())), *_body(known, document)]
+    yield from map(prose, dict.fromkeys((operation["summary"], operation["description"])))
+    rows = [*_parameters(operation.get("parameters", ())), *_body(operation, document)]
     if rows:
         yield table(("name", "in", "type", "description"), rows)
-    refused = [
+    yield from _answer(variants, document)
+    refusals = [
         f"[`{rule.code}`](errors.md#{rule.code}) ({STATUS[rule.category].value})" for rule in row.refuses
     ]
-    if refused:
-        yield f"Refuses: {', '.join(refused)}."
+    if refusals:
+        yield f"Refuses: {', '.join(refusals)}."
 
 
-def _parameters(known: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[str]]:
-    for one in known:
-        name = code(one["name"]) + (" *" if one.get("required") else "")
-        yield name, one["in"], _sort(one["schema"], {}), prose(one.get("description", ""))
+def _parameters(parameters: Sequence[_Shape]) -> Iterator[Sequence[str]]:
+    for parameter in parameters:
+        name = code(parameter["name"]) + (" *" if parameter.get("required") else "")
+        about = prose(parameter.get("description", ""))
+        yield name, parameter["in"], _type(_without_null(parameter["schema"]), {}), about
 
 
-def _body(known: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Sequence[str]]:
-    content = known.get("requestBody", {}).get("content", {})
+def _body(operation: _Shape, document: _Shape) -> Iterator[Sequence[str]]:
+    content = operation.get("requestBody", {}).get("content", {})
     for media in list(content.values())[:1]:  # other content types take the same
-        yield from _properties(media["schema"], document, "", {})
+        for path, is_required, shape, about in _keys(media["schema"], document, _without_null):
+            yield code(path) + (" *" if is_required else ""), "body", _type(shape, document), about
 
 
-def _properties(
-    shape: Mapping[str, Any], document: Mapping[str, Any], within: str, shown: dict[str, str]
-) -> Iterator[Sequence[str]]:
-    """Yield a row for each key of an object and of those in it; ``shown`` says where a schema's rows are."""
-    for name, own in _resolved(shape, document).get("properties", {}).items():
-        own = _without_null(own)
-        one, path = _resolved(own, document), f"{within}{name}"
-        needed = " *" if name in _resolved(shape, document).get("required", ()) else ""
-        inner, mark = (one["items"], "[].") if "items" in one else (own, ".")
-        known = shown.setdefault(_referred(inner), path) if _referred(inner) else path
-        about = prose(one.get("description", "")) + (
-            f" Its keys are those of `{known}`." if known != path else ""
-        )
-        yield code(path) + needed, "body", _sort(one, document), about
-        if known == path:
-            yield from _properties(inner, document, f"{path}{mark}", shown)
+def _answer(variants: Sequence[_Shape], document: _Shape) -> Iterator[str]:
+    """Yield the fields of the answer, and its shortest sample among the paths of an operation."""
+    media = [
+        content
+        for operation in variants
+        for status, response in operation["responses"].items()
+        if status.startswith("2")
+        for content in response["content"].values()
+    ]
+    fields = _keys(media[0]["schema"], document, lambda shape: shape)
+    yield table(
+        ("field of the answer", "type", "description"),
+        ((code(path), _type(shape, document), about) for path, _, shape, about in fields),
+    )
+    samples = [json.dumps(content["example"], indent=2) for content in media if "example" in content]
+    yield block("json", min(samples, key=len))
 
 
-def _without_null(shape: Mapping[str, Any]) -> Mapping[str, Any]:
+def _keys(
+    shape: _Shape, document: _Shape, read: Callable[[_Shape], _Shape]
+) -> Iterator[tuple[str, bool, _Shape, str]]:
+    """Yield the path, whether it is required, the schema and the description of each key at any depth.
+
+    ``read`` prepares each schema. A schema that appears again refers to the keys of its first appearance.
+    """
+    places: dict[str, str] = {}
+
+    def below(shape: _Shape, within: str) -> Iterator[tuple[str, bool, _Shape, str]]:
+        whole = _resolved(shape, document)
+        if "items" in whole:
+            yield from below(whole["items"], f"{within}[]")
+        for name, property_shape in whole.get("properties", {}).items():
+            prepared = read(property_shape)
+            resolved, path = _resolved(prepared, document), f"{within}.{name}" if within else name
+            inner = resolved.get("items", prepared)
+            first = places.setdefault(_referred(inner), path) if _referred(inner) else path
+            about = prose(resolved.get("description", ""))
+            about += f" Its keys are those of `{first}`." if first != path else ""
+            yield path, name in whole.get("required", ()), resolved, about
+            if first == path:
+                yield from below(prepared, path)
+
+    return below(shape, "")
+
+
+def _without_null(shape: _Shape) -> _Shape:
     """Return a schema without null, which stands for a key that is not sent."""
     if "anyOf" in shape:
-        one, _ = shape["anyOf"]
-        return {**one, **{key: shape[key] for key in shape if key != "anyOf"}}
+        (choice, _) = shape["anyOf"]
+        return {**choice, **{key: shape[key] for key in shape if key != "anyOf"}}
     lists = {key: shape[key] for key in ("type", "enum") if isinstance(shape.get(key), list)}
-    return {**shape, **{key: [one for one in own if one not in ("null", None)] for key, own in lists.items()}}
+    return {
+        **shape,
+        **{key: [value for value in values if value not in ("null", None)] for key, values in lists.items()},
+    }
 
 
-def _referred(shape: Mapping[str, Any]) -> str:
+def _referred(shape: _Shape) -> str:
     """Return the reference in a schema, or an empty string."""
     return str(next((part["$ref"] for part in (shape, *shape.get("allOf", ())) if "$ref" in part), ""))
 
 
-def _resolved(shape: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _resolved(shape: _Shape, document: _Shape) -> _Shape:
     """Return a schema with its reference resolved. Its own keys take precedence."""
     referred = _referred(shape)
     return {**document["components"]["schemas"][referred.rpartition("/")[2]], **shape} if referred else shape
 
 
-def _sort(shape: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+def _type(shape: _Shape, document: _Shape) -> str:
     """Return a value's type in a word or two."""
     if "enum" in shape:
-        return ", ".join(code(one) for one in shape["enum"])
+        values = ", ".join(code(json.dumps(value).strip('"')) for value in shape["enum"])
+        return f"string: {values}" if isinstance(shape["enum"][0], str) else values
     if "items" in shape:
-        return f"list of {_sort(_resolved(shape['items'], document), document)}"
+        return f"list of {_type(_resolved(shape['items'], document), document)}"
     choices = [*shape.get("oneOf", ()), *shape.get("anyOf", ())]
-    sorts = shape.get("type") or [_sort(_resolved(one, document), document) for one in choices]
-    return " or ".join([sorts] if isinstance(sorts, str) else dict.fromkeys(sorts)) or "any"
+    types = shape.get("type") or [_type(_resolved(choice, document), document) for choice in choices]
+    words = " or ".join([types] if isinstance(types, str) else dict.fromkeys(types)) or "any"
+    return f"{words} ({shape['format']})" if "format" in shape else words

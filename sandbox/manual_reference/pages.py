@@ -1,22 +1,43 @@
-"""The reference pages. A module of the same name yields the content of each page."""
+"""The reference pages: the function that yields the content of each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
-from reseller_sandbox.control.resource import Resource
-
-Resources = Mapping[str, type[Resource]]
-
-#: The names of the pages, in their order.
-REFERENCE = (
-    *("operations", "errors", "headers", "lifecycle", "assumptions"),
-    *("settings", "commands", "control", "faults", "fixture"),
+from manual_reference import (
+    assumptions,
+    commands,
+    control,
+    errors,
+    faults,
+    fixture,
+    headers,
+    lifecycle,
+    operations,
+    python,
+    settings,
 )
+from reseller_sandbox.control.catalogue import RESOURCES
+
+#: The functions by the name of the page below ``reference/``.
+REFERENCE: Mapping[str, Callable[[], Iterator[str]]] = {
+    "operations-v3": operations.v3,
+    "operations-v2": operations.v2,
+    "errors": errors.page,
+    "headers": headers.page,
+    "lifecycle": lifecycle.page,
+    "assumptions": assumptions.page,
+    "settings": settings.page,
+    "python-api": python.page,
+    "commands": commands.page,
+    "fault-kinds": faults.page,
+    "fixture-format": fixture.page,
+    "control-operations": control.overview,
+    **{f"control-{name}": partial(control.page, resource) for name, resource in RESOURCES.items()},
+}
 
 
-def text_of(name: str, resources: Resources) -> str:
+def text_of(name: str) -> str:
     """Return a page as Markdown."""
-    parts = import_module(f"manual_reference.{name}").page(resources)
-    return "\n\n".join(filter(None, parts)) + "\n"
+    return "\n\n".join(filter(None, REFERENCE[name]())) + "\n"

@@ -10,7 +10,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from manual_reference.markdown import code
-from reseller_sandbox.manual.rendering import slug
+from reseller_sandbox.manual.pages import slug
 from reseller_sandbox.values.parameters import field_names, is_record
 
 _WORDS: Mapping[Any, str] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from manual_reference.markdown import block, code, prose, table
-from manual_reference.pages import Resources
 from reseller_sandbox.config_sources import option, variable
 from reseller_sandbox.settings import ServerSettings, Settings, help_of
 from reseller_sandbox.values.parameters import Parameter, declared
@@ -18,7 +17,7 @@ assume = { "v3.ids" = "integer" }
 """
 
 
-def page(_: Resources) -> Iterator[str]:
+def page() -> Iterator[str]:
     """Yield the parts of the page."""
     yield "# Settings"
     yield "Every setting of a sandbox and of a server: its option, its variable, its default."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import runpy
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import reseller_sandbox.testing
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.command import printed, run
@@ -32,7 +34,11 @@ def test_pages_are_listed_with_their_titles_and_printed_as_markdown() -> None:
     written = {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in FOLDER.rglob("*.md")}
     assert pages().keys() == written.keys()
     assert pages() == {name: path.read_text("utf-8") for name, path in written.items()}
-    for short, name in (("settings", "reference/settings"), ("faults.md", "how-to/faults")):
+    for short, name in (
+        ("settings", "reference/settings"),
+        ("faults.md", "how-to/faults"),
+        ("control-faults", "reference/control-faults"),
+    ):
         assert printed("manual", short) == pages()[name]
     for wrong, near in (("tutorail", "tutorial"), ("how-to/falts", "how-to/faults")):
         refused = run("manual", wrong)
@@ -76,8 +82,10 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag not in {"script", "link", "iframe", "object", "form", "base"}
+        assert tag not in {"link", "iframe", "object", "form", "base"}
         values = {name: value or "" for name, value in attrs}
+        if tag == "script":
+            assert values.pop("src").endswith("search.js")
         self.links += [values["href"]] if "href" in values else []
         self.anchors += [values["id"]] if "id" in values else []
         if tag == "img":
@@ -122,7 +130,7 @@ def test_a_page_is_html_or_markdown_and_may_do_nothing_in_a_browser(wire: Api, m
         ("index", "*/*", "html"),
         ("index", "text/markdown", "markdown"),
         ("index", "text/html,text/markdown;q=0.5", "html"),
-        ("explanation/assumptions.md", "text/html", "markdown"),
+        ("explanation/why-assumptions.md", "text/html", "markdown"),
         ("settings", "", "html"),
     ):
         answer = wire.send("GET", f"{MANUAL}/{path}", [("Accept", accept)])
@@ -135,8 +143,8 @@ def test_a_page_is_html_or_markdown_and_may_do_nothing_in_a_browser(wire: Api, m
     headers = wire.send("GET", MANUAL, []).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert re.fullmatch(
-        r"default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; form-action 'none'; "
-        r"frame-ancestors 'none'; img-src 'self'",
+        r"default-src 'none'; style-src 'sha256-[\w+/]{43}='; script-src 'self'; base-uri 'none'; "
+        r"form-action 'none'; frame-ancestors 'none'; img-src 'self'",
         headers["content-security-policy"],
     )
     guarded = connect(make(control_token="secret"))
@@ -148,30 +156,33 @@ def test_a_page_is_html_or_markdown_and_may_do_nothing_in_a_browser(wire: Api, m
 def declared() -> Iterator[tuple[str, Any]]:
     """Yield the words that each page of the reference has to contain."""
     without_a_resource = re.compile("/_sandbox/(openapi|manual|page|reader|session|sign)")
-    for interface, page in {"v3": "operations", "v2": "operations", "control": "control"}.items():
+    for interface, page in {"v3": "operations-v3", "v2": "operations-v2", "control": "control-"}.items():
         document = Sandbox().client().get(f"/_sandbox/openapi/{interface}.json").json
         for path, row in document["paths"].items():
             if not without_a_resource.match(path):
-                yield from ((page, f"`{method.upper()} {path}`") for method in row)
-    for name, rule in re.findall(r"\[`(\w+)`\]\(errors\.md#(\w+)\)", pages()["reference/operations"]):
+                resource = path.split("/")[2] if page == "control-" else ""
+                yield from ((f"{page}{resource}", f"`{method.upper()} {path}`") for method in row)
+    for name, rule in re.findall(r"\[`(\w+)`\]\(errors\.md#(\w+)\)", pages()["reference/operations-v3"]):
         assert name == rule
         yield "errors", f"### {rule}\n"
     yield from (("assumptions", f"| `{row.name}` |") for row in Sandbox().assumptions.list().assumptions)
-    yield from (("faults", f"### {row.kind}\n") for row in Sandbox().faults.kinds().kinds)
+    yield from (("fault-kinds", f"### {row.kind}\n") for row in Sandbox().faults.kinds().kinds)
     settings = re.findall(r"(?m)^  (--[a-z-]+) ", printed("serve", "--help"))
     yield from (("settings", name) for name in settings if name != "--help")
     commands = re.findall(r"(?m)^  ([a-z][a-z-]+) {2,}", printed("--help"))
     yield from (("commands", f"## reseller-sandbox {name}\n") for name in commands)
     schema = printed("fixture", "schema")
-    yield from (("fixture", f"## {name}\n") for name in re.findall(r'(?m)^    "(\w+)": \{$', schema))
+    yield from (("fixture-format", f"## {name}\n") for name in re.findall(r'(?m)^    "(\w+)": \{$', schema))
     yield from (
-        ("control", words)
+        ("control-clock", words)
         for words in (
-            "### ClockMove\n",
+            "## ClockMove\n",
             "| `events` | a list of [`RegistryEventRecord`](#registryeventrecord) |",
         )
     )
-    yield from (("control", words) for words in ("### RegistryEventRecord\n", "| `at` | an instant |"))
+    yield from (("control-events", words) for words in ("## RegistryEventRecord\n", "| `at` | an instant |"))
+    for module in (reseller_sandbox, reseller_sandbox.testing):
+        yield from (("python-api", f"### {name}\n") for name in module.__all__)
 
 
 def test_the_reference_pages_are_current() -> None:
@@ -196,3 +207,43 @@ def test_the_reference_shows_the_values_of_both_profiles() -> None:
     )
     assert len(documented) > 40
     assert shown == {name: (value, observed[name]) for name, value in documented.items()}
+
+
+def test_no_two_pages_have_the_same_last_name() -> None:
+    names = [name.rpartition("/")[2] for name in pages()]
+    assert len(names) == len({*names})
+
+
+def test_an_operation_shows_the_type_of_its_answer_and_a_sample() -> None:
+    for page, heading, rows in (
+        ("operations-v2", "v2.domain.check", ["| `avail` | string: `true`, `false` |"]),
+        ("operations-v2", "v2.contact.check", ["| `avail` | boolean |"]),
+        ("operations-v3", "v3.balance", ["| `[].balance` | string |", '"balance": "']),
+    ):
+        section = pages()[f"reference/{page}"].partition(f"## {heading}\n")[2].partition("\n## ")[0]
+        assert [row for row in rows if row not in section] == [], section
+        assert "```json\n" in section
+
+
+def test_a_search_lists_sections_with_all_words_the_best_first(wire: Api) -> None:
+    best = printed("manual", "--search", "Follow the Name").splitlines()[0]
+    assert best == "how-to/life  Follow a name through its life"
+    for words in ("insufficient_funds", "HTTPS certificate"):
+        lines = printed("manual", "--search", words).lower()
+        assert all(word in lines for word in words.lower().split())
+    nothing = run("manual", "--search", "no-such-word")
+    assert (nothing.status, nothing.out) == (1, "")
+    assert "no section with 'no-such-word'" in nothing.err
+    script = wire.send("GET", f"{MANUAL}/search.js", [])
+    assert (script.status, script.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
+
+
+def test_every_result_of_a_search_leads_to_a_heading(wire: Api, served_pages: dict[str, Page]) -> None:
+    index = wire.send("GET", f"{MANUAL}/search-index.js", []).raw.decode()
+    sections = json.loads(index.removeprefix("export default "))
+    assert len(sections) > 400
+    assert [
+        (section["page"], section["anchor"])
+        for section in sections
+        if section["anchor"] not in served_pages[f"{MANUAL}/{section['page']}"].anchors
+    ] == []

@@ -227,5 +227,5 @@ def test_a_folder_keeps_the_authority(served: Served, folder: Path) -> None:
 def test_without_the_extra_the_command_names_the_ways_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trustme", None)
     line = refusal("serve", "--port", "0", "--tls")
-    assert 'pip install "reseller-sandbox[tls]"' in line
+    assert "needs trustme: pip install 'trustme>=" in line
     assert "--certfile" in line

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import click
 
-from reseller_sandbox.cli.base import Command, give_up, say
+from reseller_sandbox.cli.base import REFUSED, Command, give_up, say
 from reseller_sandbox.cli.base import write as write_file
 from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual, Page, UnknownPage
+from reseller_sandbox.manual.search import find
 
 #: The widest line that is easy to read.
 _WIDEST = 100
+
+#: The largest number of sections that a search prints.
+_FOUND = 12
 
 
 @click.command(cls=Command)
@@ -23,9 +27,12 @@ _WIDEST = 100
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write all pages to, as the source of a Sphinx site.",
 )
-def manual(page: str | None, write: Path | None) -> None:
+@click.option("--search", metavar="WORDS", help="List the sections that contain all of these words.")
+def manual(page: str | None, write: Path | None, search: str | None) -> None:
     """Print a page of the manual, or the list of its pages."""
-    if write is not None:
+    if search is not None:
+        print_found(search)
+    elif write is not None:
         write_pages(write)
     elif page is None:
         print_list()
@@ -43,6 +50,21 @@ def print_list() -> None:
             click.echo(f"  {click.style(page.name.ljust(width), fg='cyan')}  {page.title}")
         click.echo()
     click.echo("Read a page with: reseller-sandbox manual PAGE")
+
+
+def print_found(words: str) -> None:
+    """Print the sections that contain all words, the best first, each with a line of its text."""
+    sections = find(Manual(), words)
+    if not sections:
+        give_up(f"the manual has no section with {words[:80]!r}", REFUSED)
+    for section in sections[:_FOUND]:
+        place = section.page if section.heading == section.title else f"{section.page}#{section.anchor}"
+        click.echo(f"{click.style(place, fg='cyan')}  {section.heading}")
+        lines = (line for line in section.text.splitlines() if words.split()[0].lower() in line.lower())
+        if line := next(lines, ""):
+            click.echo(f"    {line.strip()[:_WIDEST]}")
+    if len(sections) > _FOUND:
+        click.echo(f"… and {len(sections) - _FOUND} more. Give more words.")
 
 
 def print_page(name: str) -> None:

@@ -50,8 +50,9 @@ class Manual:
     def __init__(self) -> None:
         index = Page(INDEX)
         self.parts: dict[str, list[Page]] = {}
-        for part in index.text.split("\n## ")[1:]:
-            self.parts[part.partition("\n")[0]] = [Page(name) for name in LISTED.findall(part)]
+        for part in re.split("\n##+ ", index.text)[1:]:
+            if names := LISTED.findall(part):
+                self.parts[part.partition("\n")[0]] = [Page(name) for name in names]
         next(iter(self.parts.values())).insert(0, index)
         self.pages = {page.name: page for pages in self.parts.values() for page in pages}
 
@@ -63,3 +64,15 @@ class Manual:
         if page_name not in pages:
             raise UnknownPage(f"the manual has no page {name[:80]!r}{nearest(page_name, sorted(pages))}")
         return pages[page_name]
+
+
+def slug(words: str) -> str:
+    """Return the anchor of a heading: small letters, hyphens for spaces, nothing else."""
+    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", words.lower()).strip())
+
+
+def unique_anchor(words: str, taken: dict[str, int]) -> str:
+    """Return the anchor of a heading, with a number if ``taken`` counts it already. Count it there."""
+    anchor = slug(words)
+    taken[anchor] = taken.get(anchor, -1) + 1
+    return f"{anchor}-{taken[anchor]}" if taken[anchor] else anchor

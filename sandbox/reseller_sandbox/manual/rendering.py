@@ -1,10 +1,9 @@
-"""Renders pages of the manual as self-contained HTML without scripts."""
+"""Renders pages of the manual as HTML, which works without scripts except for the search."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from posixpath import dirname, join, normpath
@@ -14,7 +13,7 @@ from jinja2 import Environment, StrictUndefined
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from reseller_sandbox.manual.pages import FOLDER, Manual, Page
+from reseller_sandbox.manual.pages import FOLDER, Manual, Page, unique_anchor
 
 
 class Heading(NamedTuple):
@@ -41,11 +40,11 @@ class Renderer:
 
     @cached_property
     def policy(self) -> str:
-        """Return the content security policy, which allows only the page itself."""
+        """Return the content security policy, which allows only the page itself and its search."""
         digest = base64.b64encode(hashlib.sha256(self.style.encode()).digest()).decode()
         return (
-            f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
-            "frame-ancestors 'none'; img-src 'self'"
+            f"default-src 'none'; style-src 'sha256-{digest}'; script-src 'self'; base-uri 'none'; "
+            "form-action 'none'; frame-ancestors 'none'; img-src 'self'"
         )
 
     def render(self, page: Page, root: str) -> str:
@@ -68,11 +67,6 @@ class Renderer:
         )
 
 
-def slug(words: str) -> str:
-    """Return the anchor of a heading: small letters, hyphens for spaces, nothing else."""
-    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", words.lower()).strip())
-
-
 def _add_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:
     """Give each heading a unique anchor, and yield the headings below the title."""
     taken: dict[str, int] = {}
@@ -81,9 +75,7 @@ def _add_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:
             continue
         inline = tokens[at + 1]
         words = "".join(child.content for child in inline.children or ())
-        anchor = slug(words)
-        taken[anchor] = taken.get(anchor, -1) + 1
-        anchor += f"-{taken[anchor]}" if taken[anchor] else ""
+        anchor = unique_anchor(words, taken)
         token.attrSet("id", anchor)
         level = int(token.tag[1:])
         if level > 1:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from reseller_sandbox.control_http.rows import ControlCall, PathName, about, extra_row
-from reseller_sandbox.manual.pages import PICTURES, Manual, UnknownPage
+from reseller_sandbox.manual.pages import FOLDER, PICTURES, Manual, UnknownPage
 from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
@@ -15,10 +17,13 @@ if TYPE_CHECKING:
     from reseller_sandbox.manual.rendering import Renderer
 
 _HTML, _MARKDOWN, _PICTURE = "text/html", "text/markdown", "image/webp"
+_SCRIPT = "text/javascript"
 
 
 class _PagePath(Shape):
-    page = PathName(metadata=about("Name of a page, with .md for Markdown, or name of a picture."))
+    page = PathName(
+        metadata=about("Name of a page, with .md for Markdown, or name of a picture or a file of the search.")
+    )
 
 
 @cache
@@ -26,6 +31,19 @@ def _renderer() -> Renderer:
     from reseller_sandbox.manual.rendering import Renderer  # markdown-it is slow to import
 
     return Renderer(Manual())
+
+
+@cache
+def _search_file(name: str) -> Answer | None:
+    """Return the script of the search, or the sections of the manual that it searches."""
+    if name == "search.js":
+        return Answer(200, (FOLDER / name).read_bytes(), f"{_SCRIPT}; charset=utf-8")
+    if name == "search-index.js":
+        from reseller_sandbox.manual.search import sections
+
+        index = msgspec.json.encode(sections(_renderer().manual))
+        return Answer(200, b"export default " + index, f"{_SCRIPT}; charset=utf-8")
+    return None
 
 
 @cache
@@ -37,11 +55,13 @@ def _show(call: ControlCall) -> Answer:
     """Return a page of the manual, by default the first one.
 
     The page is Markdown if its name ends with .md, or if Accept names text/markdown and not text/html.
-    Otherwise, it is HTML. Pictures are served by name as well.
+    Otherwise, it is HTML. Pictures and the files of the search are served by name as well.
     """
     name = call.arguments.get("page", "")
     if name in PICTURES:
         return Answer(200, PICTURES[name].read_bytes(), _PICTURE)
+    if (file := _search_file(name)) is not None:
+        return file
     try:
         page = _renderer().manual.page(name)
     except UnknownPage as problem:
@@ -63,5 +83,5 @@ _page = extra_row(
     *("manual.page", "manual/{page}", UNKNOWN_PAGE),
     path=_PagePath(),
     lengthy_from=0,
-    forms=(_HTML, _MARKDOWN, _PICTURE),
+    forms=(_HTML, _MARKDOWN, _PICTURE, _SCRIPT),
 )(_show)

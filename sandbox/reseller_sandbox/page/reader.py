@@ -10,6 +10,7 @@ from marshmallow import fields
 from reseller_sandbox.control_http.rows import ControlCall, Nothing, about, extra_row
 from reseller_sandbox.page.rows import HTML, NO_FRAMES, SAME_ORIGIN, TYPES, sent
 from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
+from reseller_sandbox.values.extras import needs
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
 
@@ -57,7 +58,5 @@ def _swagger_ui() -> Path:
     """Return the folder of Swagger UI's files, or raise ``unknown_page``."""
     package = find_spec("flask_swagger_ui")
     if package is None or package.origin is None:
-        raise Refused(
-            UNKNOWN_PAGE, problem="Swagger UI is not installed: pip install 'reseller-sandbox[page]'"
-        )
+        raise Refused(UNKNOWN_PAGE, problem=needs("Swagger UI", "flask-swagger-ui"))
     return Path(package.origin).parent / "dist"

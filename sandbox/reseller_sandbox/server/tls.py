@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from reseller_sandbox.server.messages import SPOKE_PLAIN, is_tls
+from reseller_sandbox.values.extras import needs
 
 if TYPE_CHECKING:
     import trustme
@@ -34,11 +35,6 @@ VARIABLES = (
     "CURL_CA_BUNDLE",
     "NODE_EXTRA_CA_CERTS",
     "RESELLER_SANDBOX_CA",
-)
-
-_MISSING = (
-    "trustme is not installed, so the server cannot make a certificate. "
-    'Run: pip install "reseller-sandbox[tls]", or choose a certificate with --certfile'
 )
 
 
@@ -170,7 +166,8 @@ def _authority(place: Path) -> trustme.CA:
     try:
         import trustme
     except ImportError:
-        raise BadCertificate(_MISSING) from None
+        missing = needs("A server that makes its certificate", "trustme")
+        raise BadCertificate(f"{missing}. Or choose a certificate with --certfile") from None
     files = place / AUTHORITY, place / AUTHORITY_KEY
     existing = [file for file in files if file.exists()]
     if not existing:

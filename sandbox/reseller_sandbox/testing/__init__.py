@@ -6,10 +6,10 @@ urllib3, aiohttp, freezegun and testcontainers are optional.
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
-from importlib.metadata import requires
 from typing import TYPE_CHECKING, Any
+
+from reseller_sandbox.values.extras import needs
 
 if TYPE_CHECKING:
     from reseller_sandbox.clients.fake_connection import EndlessWait
@@ -35,14 +35,6 @@ __all__ = [
 ]
 
 
-def missing(subject: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """Return an error that names the package that ``subject`` needs, and the command that installs it."""
-    package = str(error.name).partition(".")[0]
-    known = (line.partition(";")[0].strip() for line in requires("reseller-sandbox") or ())
-    requirement = next((line for line in known if re.match(rf"{package}\b", line)), package)
-    return ModuleNotFoundError(f"{subject} needs {package}: pip install '{requirement}'", name=error.name)
-
-
 def __getattr__(name: str) -> Any:
     """Return the object ``name`` of this package, imported from its module."""
     homes = {
@@ -60,5 +52,6 @@ def __getattr__(name: str) -> Any:
         try:
             return getattr(import_module(f"reseller_sandbox.{homes[name]}"), name)
         except ModuleNotFoundError as error:
-            raise missing(name, error) from None
+            package = str(error.name).partition(".")[0]
+            raise ModuleNotFoundError(needs(name, package), name=error.name) from None
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

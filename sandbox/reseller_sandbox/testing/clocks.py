@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from reseller_sandbox.testing import missing
 from reseller_sandbox.values.clock import instant_given
+from reseller_sandbox.values.extras import needs
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
@@ -60,7 +60,7 @@ def freeze_time(sandbox: Sandbox, instant: datetime | str | None = None) -> Iter
     try:
         import freezegun  # optional, so imported only here
     except ModuleNotFoundError as error:
-        raise missing("freeze_time", error) from None
+        raise ModuleNotFoundError(needs("freeze_time", "freezegun"), name=error.name) from None
 
     clock = sandbox.clock
     target = clock.now if instant is None else instant

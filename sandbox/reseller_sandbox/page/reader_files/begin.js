@@ -44,7 +44,7 @@ if (globalThis.SwaggerUIBundle) {
 } else {
   const words = document.createElement("main");
   words.className = "missing";
-  words.append("Swagger UI is not installed. Run: pip install 'reseller-sandbox[page]'. The document is at ");
+  words.append("Swagger UI is not installed. Run: pip install flask-swagger-ui. The document is at ");
   words.append(Object.assign(document.createElement("a"), { href: address, textContent: address }));
   document.querySelector("#document").append(words);
 }

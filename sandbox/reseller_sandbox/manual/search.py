@@ -1,0 +1,67 @@
+"""Search in the manual: the sections of its pages, for the command and for the search box."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from reseller_sandbox.manual.pages import Manual, Page, unique_anchor
+
+#: The weights of a word in the title of a page, in the heading of a section, and each time in its text.
+TITLE, HEADING, TEXT = 8, 12, 1
+
+#: The largest number of times that a word counts in one text.
+MOST = 5
+
+
+#: A block of code, in which a line can look like a heading.
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+class Section(Struct, frozen=True):
+    """A heading of a page, and the text below it up to the next heading. ``title`` is that of the page."""
+
+    page: str
+    title: str
+    heading: str
+    anchor: str
+    text: str
+
+
+def sections(manual: Manual) -> list[Section]:
+    """Return the sections of all pages, in the order of the manual."""
+    return [section for page in manual.pages.values() for section in _sections_of(page)]
+
+
+def find(manual: Manual, words: str) -> list[Section]:
+    """Return the sections that contain all ``words``, the best first."""
+    wanted = words.lower().split()
+    scored = [(_score(section, wanted), section) for section in sections(manual)] if wanted else []
+    return [section for score, section in sorted(scored, key=lambda pair: -pair[0]) if score]
+
+
+def _score(section: Section, words: list[str]) -> int:
+    """Return how well a section fits, 0 if a word is missing. ``search.js`` computes the same."""
+    title, heading, text = section.title.lower(), section.heading.lower(), section.text.lower()
+    total = 0
+    for word in words:
+        score = TITLE * (word in title) + HEADING * (word in heading) + TEXT * min(MOST, text.count(word))
+        if not score:
+            return 0
+        total += score
+    return total
+
+
+def _sections_of(page: Page) -> Iterator[Section]:
+    """Yield the sections of a page, with the anchors that the rendered page has."""
+    taken: dict[str, int] = {}
+    parts = re.split(r"(?m)^(#{1,4} .+)$", _FENCE.sub(_indent, page.text))
+    for line, text in zip(parts[1::2], parts[2::2], strict=True):
+        heading = line.lstrip("# ").replace("`", "")
+        yield Section(page.name, page.title, heading, unique_anchor(heading, taken), text.strip())
+
+
+def _indent(block: re.Match[str]) -> str:
+    return block[0].replace("\n", "\n ")
