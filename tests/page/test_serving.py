@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from http.cookies import SimpleCookie
@@ -23,17 +24,17 @@ BALANCE = {"account": "main", "interface": "v3", "target": "/v3/balance"}
 
 def test_the_root_is_the_page_for_a_browser_and_addresses_for_curl() -> None:
     """No request for the page, its icon or the addresses is a request of the world."""
-    sandbox = Sandbox("empty")
+    sandbox, vary = Sandbox("empty"), "Accept, Accept-Encoding"
     client = sandbox.app.test_client()
     for accept in (BROWSER, "text/html", "text/*", "text/html;q=0.9, application/json;q=0.8"):
         answer = client.get("/", headers={"Accept": accept})
-        assert (answer.status_code, answer.mimetype, answer.headers["Vary"]) == (200, "text/html", "Accept")
+        assert (answer.status_code, answer.mimetype, answer.headers["Vary"]) == (200, "text/html", vary)
     for method in ("GET", "HEAD"):
         icon = client.open("/favicon.ico", method=method)
         assert (icon.status_code, icon.mimetype) == (200, "image/svg+xml")
     for accept in ("*/*", "text/plain", "application/json, text/html", "text/html;q=0"):
         answer = client.get("/", headers={"Accept": accept, "Host": "localhost:8053"})
-        assert (answer.status_code, answer.mimetype, answer.headers["Vary"]) == (200, "text/plain", "Accept")
+        assert (answer.status_code, answer.mimetype, answer.headers["Vary"]) == (200, "text/plain", vary)
         for path in re.findall(r"http://localhost:8053(/\S*)", answer.text):
             found = client.get(path.rstrip(","), headers={"Accept": BROWSER, "Host": "localhost:8053"})
             assert found.status_code in ((404,) if path in ("/v3", "/V2.0") else (200, 308)), path
@@ -53,6 +54,11 @@ def test_the_root_is_the_page_for_a_browser_and_addresses_for_curl() -> None:
 
 def test_the_page_loads_only_its_own_small_files() -> None:
     client = Sandbox("empty").app.test_client()
+    packed = client.get(f"{PAGE}/page.js", headers={"Accept-Encoding": "br, gzip"})
+    assert gzip.decompress(packed.data) == client.get(f"{PAGE}/page.js").data
+    same = {"If-None-Match": packed.headers["ETag"]}
+    answers = [client.get(f"{PAGE}/{name}", headers=same) for name in ("page.js", "style.css")]
+    assert [(answer.status_code, bool(answer.data)) for answer in answers] == [(304, False), (200, True)]
     for path in ("/", PAGE):
         answer = client.get(path, headers={"Accept": BROWSER})
         policy, size = answer.headers["Content-Security-Policy"], len(answer.data)

@@ -6,9 +6,14 @@ and show the OpenAPI documents (``reader.py``).
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+
+from msgspec.structs import replace
+from werkzeug.http import parse_accept_header, parse_etags
 
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.control_http.rows import ControlCall, PathName, about, extra_row
@@ -102,10 +107,28 @@ def file(call: ControlCall) -> Answer:
 
 
 def sent(call: ControlCall, answer: Answer) -> Answer:
-    """Return an answer for a browser, with the headers that it needs."""
-    call.request.headers_out |= {
+    """Return a file for a browser: compressed, with the headers that it needs.
+
+    If the browser has the same file already, return only the status 304.
+    """
+    received, sending = call.request.headers, call.request.headers_out
+    tag, compressed = _compressed(answer.content)
+    sending |= {
         "Cache-Control": "no-cache",
+        "ETag": f'W/"{tag}"',
         "Referrer-Policy": "no-referrer",
+        "Vary": ", ".join(filter(None, (sending.get("Vary"), "Accept-Encoding"))),
         "X-Content-Type-Options": "nosniff",
     }
-    return answer
+    if parse_etags(received.get("If-None-Match")).contains_weak(tag):
+        return replace(answer, status=304, body=b"")
+    if not parse_accept_header(received.get("Accept-Encoding"))["gzip"]:
+        return answer
+    sending["Content-Encoding"] = "gzip"
+    return replace(answer, body=compressed)
+
+
+@lru_cache(maxsize=128)  # more than the page and the reader have files
+def _compressed(content: bytes) -> tuple[str, bytes]:
+    """Return the entity tag of a file, and its compressed form."""
+    return hashlib.sha256(content).hexdigest()[:16], gzip.compress(content, mtime=0)
