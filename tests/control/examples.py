@@ -392,6 +392,7 @@ REGISTRY = (
     *(bad(f"{owned}.list", NOBODY, code="unknown_account") for owned in ("names", "customers", "contacts")),
     good("names.list", {"stage": "overdue"}, {"sort": "expires", "limit": 2, "start": 1}),
     each("names.list", {}, {"zone": ("com", ""), "flag": FLAG, "like": LIKE, "sort": ("due", "age")}),
+    each("names.list", {}, {"sort": ("account", "client"), "descending": (True, "down")}),
     bad("names.list", {"stage": "overdu"}),
     good("names.get", {"name": "arriving.com", **MAIN}),
     bad("names.get", {"name": "arriving.com", **NOBODY}, code="unknown_account"),

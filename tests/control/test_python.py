@@ -146,6 +146,8 @@ def test_names_are_listed_and_iterated_in_order_over_all_pages(served: Sandbox, 
         assert sorted(record.order for record in whole) == sorted(orders)
         pages = [served.names.list(sort=sort, limit=50, start=at).names for at in range(0, len(whole), 50)]
         assert tuple(record for page in pages for record in page) == whole
+        backwards = served.names.list(sort=sort, limit=1000, descending=True)
+        assert (backwards.names, backwards.total) == (whole[::-1], len(whole))
 
 
 def test_records_show_their_fields_as_in_json(served: Sandbox) -> None:
@@ -153,7 +155,7 @@ def test_records_show_their_fields_as_in_json(served: Sandbox) -> None:
     for part in ("name='second.com'", "stage=active", "expires=2026-08-13T12:00:00Z", "renewal=12.00"):
         assert part in shown
     assert not [word for word in ("datetime", "Decimal", "None", "''", "[]", "False") if word in shown]
-    assert "more])" in repr(served.names.list())
+    assert "more]" in repr(served.names.list())
     assert "zones" not in repr(served.history.export())
     with served.fork(name="mine") as fork:
         assert (repr(served), repr(fork.clock).partition(":")[2]) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -55,6 +56,14 @@ def test_totals_equal_the_changes_of_the_balances(sandbox: Sandbox, lived: Contr
     assert accounts == {name: amount for name, amount in moved.items() if amount}
     for key in SUMS:
         assert sum(Decimal(row["balance"]) for row in answer["totals"][key]) == sum(moved.values())
+    for row in answer["balances"]:
+        listed = [one for one in answer["entries"] if one["account"] == row["account"]]
+        paid = accumulate((Decimal(one["amount"]) for one in listed), initial=Decimal(row["opening"]))
+        assert [row["opening"], *(one["balance"] for one in listed)] == list(map(str, paid))
+    for part in ({"limit": 3}, {"account": "main", "purpose": "renewal"}):
+        assert all(one in answer["entries"] for one in lived.get("ledger", **part)["entries"])
+    for request in lived.get("journal")["requests"]:
+        assert all(one in answer["entries"] for one in request["ledger"])
     for totals in answer["totals"].values():
         for row in totals:
             net = Decimal(row["refunded"]) + Decimal(row["added"]) - Decimal(row["charged"])

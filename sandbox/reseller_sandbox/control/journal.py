@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from msgspec.structs import replace
 
 from reseller_sandbox.control.events import LocalSubscription
-from reseller_sandbox.control.ledger import Movement, movement
+from reseller_sandbox.control.ledger import Movement, movements
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Subscription, read, stream, write
 from reseller_sandbox.control.results import (
@@ -430,7 +430,7 @@ def request_record(entry: Entry) -> RequestRecord:
         changes=tuple(map(record_change, entry.changes)),
         refusal=_refusal_reason(explained, secrets) if explained is not None else None,
         assumptions={name: redact.plain(value) for name, value in entry.assumed},
-        ledger=tuple(movement(charge, entry.after.state) for charge in entry.charges),
+        ledger=movements(entry.charges, entry.after.state),
     )
 
 

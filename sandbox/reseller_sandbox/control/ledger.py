@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict, Unpack
@@ -29,8 +29,9 @@ MOST, LISTED = 10_000, 1000
 class Movement(Result, frozen=True, kw_only=True):
     """A movement of money: a charge, a refund of a charge (``refunds``), or a credit.
 
-    ``amount`` is negative if the balance decreased. ``cause`` is the request or the timed event that made the
-    movement. ``request`` is set only if the cause is a request.
+    ``amount`` is negative if the balance decreased. ``balance`` is the account's balance after the movement.
+    ``cause`` is the request or the timed event that made the movement. ``request`` is set only if the cause
+    is a request.
     """
 
     # A table shows as many columns as fit, in this order.
@@ -38,6 +39,7 @@ class Movement(Result, frozen=True, kw_only=True):
     at: datetime
     account: str
     amount: Decimal
+    balance: Decimal
     purpose: str
     domain: str | None
     kind: Literal["charge", "refund", "credit"]
@@ -132,7 +134,7 @@ class Ledger(Resource):
         listed = deque((entry for entry in matching if before is None or entry.id < before), limit)
         orders = {entry.order for entry in listed}
         return MovementList(
-            entries=tuple(movement(entry, state) for entry in listed),
+            entries=movements(listed, state),
             matching=len(matching),
             totals=Totals(
                 order=_totals(
@@ -169,12 +171,26 @@ def _matching_entries(state: State, filters: MovementFilter) -> list[LedgerEntry
     ]
 
 
-def movement(entry: LedgerEntry, state: State) -> Movement:
-    """Return a ledger entry as a record."""
+def movements(entries: Collection[LedgerEntry], state: State) -> tuple[Movement, ...]:
+    """Return entries of the ledger of ``state`` as records."""
+    balances: dict[int, Decimal] = {}
+    for account in {entry.account for entry in entries}:
+        first = min(entry.id for entry in entries if entry.account == account)
+        index = state.ledger_of_account
+        start = index.rank((account, first)) - index.rank((account,))
+        later = [state.ledger[number] for _, number in index.beginning((account,), start)]
+        balance = state.accounts[account].balance - sum((entry.amount for entry in later), NOTHING)
+        for entry in later:
+            balances[entry.id] = balance = balance + entry.amount
+    return tuple(_movement(entry, state, balances[entry.id]) for entry in entries)
+
+
+def _movement(entry: LedgerEntry, state: State, balance: Decimal) -> Movement:
     return record_of(
         Movement,
         entry,
         account=state.accounts[entry.account].name,
+        balance=balance,
         kind=_kind(entry),
         purpose=str(entry.purpose),
         operation=_operation(entry),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from typing import Annotated, Any, ClassVar, TypeVar, Unpack, cast
 
 from reseller_sandbox.control.local_transport import local_transport
@@ -25,7 +25,7 @@ from reseller_sandbox.registry.state import State, held_order, own_accounts, own
 from reseller_sandbox.registry.stepwise import in_order
 from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.values.clock import LATEST
-from reseller_sandbox.values.kinds import TEXT, Text, choice
+from reseller_sandbox.values.kinds import TEXT, Switch, Text, choice
 from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Snapshot
@@ -40,8 +40,11 @@ StageWord = Annotated[str, choice(*(stage.value for stage in Stage))]
 FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
 
+_STAGES = {stage: number for number, stage in enumerate(Stage)}
 #: The sort keys of names, beside the order. Names without a timed transition come last in ``due``.
 _SORTED: Mapping[str, Callable[[Order], Any]] = {
+    "account": lambda order: (order.account, order.id),
+    "stage": lambda order: (_STAGES[order.stage], order.id),
     "name": lambda order: (to_unicode(order.name), order.id),
     "expires": lambda order: (order.expires, order.id),
     "due": lambda order: (order.due or LATEST, order.id),
@@ -145,9 +148,13 @@ class ContactRecord(Result, frozen=True, kw_only=True):
 
 
 class NamePage(Result, frozen=True, kw_only=True):
-    """A page of names. ``next`` is the start of the next page, if there is one."""
+    """A page of names. ``next`` is the start of the next page, if there is one.
+
+    ``total`` counts the matching names of all pages.
+    """
 
     names: tuple[NameRecord, ...]
+    total: int
     next: int | None
 
 
@@ -300,6 +307,7 @@ class Names(RegistryResource[NameRecord]):
         flag: FlagWord | None = None,
         like: Text | None = None,
         sort: SortWord = "order",
+        descending: Switch = False,
         limit: Limit = 100,
         start: Start = 0,
     ) -> NamePage:
@@ -312,6 +320,7 @@ class Names(RegistryResource[NameRecord]):
             flag: Only names with this flag.
             like: Only names that match this pattern, with ``*`` and ``?``.
             sort: The sort key. ``due`` is the time of the next timed transition.
+            descending: Whether the largest sort key comes first.
         """
         snapshot = local_transport(self).world.present()
         state = snapshot.state
@@ -323,14 +332,18 @@ class Names(RegistryResource[NameRecord]):
                 (zone is None or zone in (order.zone, to_unicode(order.zone)))
                 and (stage is None or order.stage == stage)
                 and (flag is None or flag in order.flags)
-                and (pattern is None or any(map(pattern.matches, (order.name, to_unicode(order.name)))))
+                and (pattern is None or _has_name(order, pattern))
             )
 
         order_ids = _numbers(state.orders_of_account, owner)
-        orders: Iterable[Order] = filter(matches, map(state.orders.__getitem__, order_ids))
+        orders = [order for order in map(state.orders.__getitem__, order_ids) if matches(order)]
+        total = len(orders)
         if sort != "order":  # a heap avoids sorting all names for one page
-            orders = nsmallest(start + limit + 1, orders, key=_SORTED[sort])
-        return NamePage(**self._page(snapshot, orders, limit, start))
+            first = nlargest if descending else nsmallest
+            orders = first(start + limit + 1, orders, key=_SORTED[sort])
+        elif descending:
+            orders.reverse()
+        return NamePage(**self._page(snapshot, orders, limit, start), total=total)
 
     @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
@@ -532,6 +545,12 @@ def client_id_of(state: State, account: str | None) -> int | None:
 def registry_spelling(name: str) -> str:
     """Return a name in the registry's spelling, or in lower case if it is invalid."""
     return well_formed(name) or name.lower()
+
+
+def _has_name(order: Order, pattern: Glob) -> bool:
+    """Whether ``pattern`` matches the name in the registry or in Unicode."""
+    ascii_name, name = order.name, to_unicode(order.name)
+    return pattern.matches(ascii_name) or (name is not ascii_name and pattern.matches(name))
 
 
 def _numbers(index: Any, owner: int | None) -> Iterator[int]:

@@ -74,11 +74,13 @@ def _through_idna(name: str) -> str:
         raise BadName(f"IDNA rejects it ({problem})") from None
 
 
-@lru_cache(maxsize=4096)
 def to_unicode(name: str) -> str:
     """Return the name in Unicode: ``españa.com`` for ``xn--espaa-rta.com``."""
-    if "xn--" not in name:
-        return name
+    return _decoded(name) if "xn--" in name else name
+
+
+@lru_cache(maxsize=4096)
+def _decoded(name: str) -> str:
     import idna
 
     try:
