@@ -6,6 +6,7 @@ import ast
 import copy
 import importlib
 import pkgutil
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -120,6 +121,63 @@ def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
     assert not {"http", "urllib", "socket", "json", "flask", "asyncio"} & {
         n.split(".")[0] for n in imports(file)
     }
+
+
+#: Where else an interface may be named, each with its reason: the beginning of a path below the package.
+MENTIONS = {
+    "v3/": "the interface",
+    "v2/": "the interface",
+    "web/interfaces.py": "the list of interfaces",
+    "registry/assumptions/": "the names of assumptions",
+    "registry/lifecycle.py": "the name of an assumption",
+    "settings.py": "the name of an assumption",
+    "coverage/samples.py": "the name of an assumption",
+    "refusals/registry.py": "a remedy in the other interface",
+    "advice/": "rules about the parameters of single operations",
+    "tools/calibrate/": "what single operations say about the state of a service",
+    "cli/coverage.py": "an example of a pattern",
+    "cli/main.py": "an example of a command",
+    "control/contract.py": "an example of a pattern",
+    "control/events.py": "an example of a pattern",
+    "fixture/faults.py": "an example of a rule",
+    "fixture/scheduled.py": "an example of an action",
+    "tools/cli_options.py": "an example of a pattern",
+    "values/matching.py": "an example of a pattern",
+}
+
+#: An interface in a string, a name or the text of another file: v3, V2.0, v2_http_status, but not ipv4.
+_INTERFACE = re.compile(r"(?<![A-Za-z])v[23](?![0-9A-Za-z])", re.IGNORECASE)
+
+
+def test_only_their_packages_and_one_list_name_the_interfaces() -> None:
+    """Whatever else an interface needs is in its declaration. Docstrings and comments are free."""
+    texts = {
+        file: _words(file) for file in FILES if file.name != "diagram.py"
+    }  # a kind of diagram is named so
+    others = (file for kind in ("js", "html", "yaml") for file in ROOT.rglob(f"*.{kind}"))
+    texts |= {file: [file.read_text("utf-8")] for file in others if part_of(file) != "manual"}
+    naming = {
+        file.relative_to(ROOT).as_posix()
+        for file, words in texts.items()
+        if any(_INTERFACE.search(word.replace("_", " ")) for word in words)
+    }
+    assert {name for name in naming if not name.startswith(tuple(MENTIONS))} == set()
+    assert {begin for begin in MENTIONS if not any(name.startswith(begin) for name in naming)} == set()
+
+
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
+
+
+def _words(file: Path) -> list[str]:
+    """Every string but docstrings, and every name, of a module."""
+    found = nodes(file)
+    firsts = [node.body[0] for node in found if isinstance(node, DOCUMENTED) and node.body]
+    docstrings = {id(first.value) for first in firsts if isinstance(first, ast.Expr)}
+    strings = [node.value for node in found if isinstance(node, ast.Constant) and id(node) not in docstrings]
+    names = [node.id for node in found if isinstance(node, ast.Name)]
+    names += [node.attr for node in found if isinstance(node, ast.Attribute)]
+    names += [node.name for node in found if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.alias)]
+    return [word for word in (*strings, *names, *imports(file)) if isinstance(word, str)]
 
 
 #: Names by which the machine's time or chance would come in.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from manual_reference.markdown import code, table
-from reseller_sandbox.web.headers import HEADERS
+from reseller_sandbox.web.interfaces import public_interfaces
 
 
 def page() -> Iterator[str]:
@@ -13,4 +13,5 @@ def page() -> Iterator[str]:
     yield "# Response headers"
     yield "The headers that the sandbox adds to each response of the reseller API, for you and your tests."
     yield "A header without a value is omitted. Real services do not send these headers."
-    yield table(("header", "description"), ((code(name), text) for name, text in HEADERS.items()))
+    headers = {name: text for each in public_interfaces() for name, text in each.load().headers.items()}
+    yield table(("header", "description"), ((code(name), text) for name, text in headers.items()))

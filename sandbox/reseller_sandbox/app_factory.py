@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,15 +21,14 @@ from reseller_sandbox.server.tls import BadCertificate, Certificate, Tls, certif
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
 from reseller_sandbox.values.clock import WorldClock, instance_mark
 from reseller_sandbox.values.kinds import INSTANT
-from reseller_sandbox.web.access_control import Gate, require_guard
+from reseller_sandbox.web.access_control import require_guard
 from reseller_sandbox.web.interface import BodyLimits, Mount, endpoints_of
+from reseller_sandbox.web.interfaces import PublicInterface, public_interfaces
 from reseller_sandbox.web.pipeline import TAKES_UNREAD, create_app
 from reseller_sandbox.worlds import Engine, Fixtures, Snapshot, World
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult
 
 if TYPE_CHECKING:
-    from reseller_sandbox.v2.interface import V2
-    from reseller_sandbox.v3.interface import V3
     from reseller_sandbox.web.interface import Endpoint, Interface
 
 
@@ -42,7 +41,9 @@ def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], objec
     now = None if settings.now is None else INSTANT(settings.now)
     try:
         path = fixture.find(str(settings.fixture))
-        seed = fixture.load(path, now=now, seed=settings.seed, words=vocabulary(), reads=reads)
+        seed = fixture.load(
+            path, now=now, seed=settings.seed, words=vocabulary(tuple(settings.interfaces)), reads=reads
+        )
     except fixture.FixtureError as problem:
         raise BadSetting(str(problem)) from problem
     assumed = profile_of(str(settings.profile)).with_values(seed.assume).with_values(settings.assumed)
@@ -63,55 +64,40 @@ def open_worlds(
     ``open_recording`` replays recordings. Raise ``BadSetting`` as ``beginning`` does.
     """
     base = profile_of(str(settings.profile)).with_values(settings.assumed)
+    more = tuple(settings.interfaces)
     is_frozen = frozen if settings.frozen is None else settings.frozen
-    fixtures = Fixtures(base, is_frozen, str(settings.fixture), vocabulary())
+    fixtures = Fixtures(base, is_frozen, str(settings.fixture), vocabulary(more))
     shard = Shard(settings.shard, instance_mark()) if settings.shard else ALONE
+    operations = partial(contract, more)
     if dump is None:
         return Engine(
             World(DEFAULT, beginning(settings, frozen=frozen), settings),
             fixtures,
-            contract,
+            operations,
             shard,
             open_recording,
         )
     default, *others = (world.opened(settings) for world in dump.worlds)
-    worlds = Engine(default, fixtures, contract, shard, open_recording)
+    worlds = Engine(default, fixtures, operations, shard, open_recording)
     worlds.restore(dump, others)
     return worlds
 
 
-def public_interfaces() -> tuple[type[V3], type[V2]]:
-    """Return the interfaces that clients call, v3 first.
-
-    They are imported here because their rows are many modules.
-    """
-    from reseller_sandbox.v2.interface import V2
-    from reseller_sandbox.v3.interface import V3
-
-    return V3, V2
-
-
-def operations() -> tuple[str, ...]:
-    """Return the ids of the operations that clients call, those of v3 first."""
-    return tuple(endpoint.id for interface in public_interfaces() for endpoint in interface.endpoints)
+@cache  # it is the same for every world
+def contract(more: tuple[str, ...] = ()) -> Contract:
+    """Return the operations that clients call, with their documentation. ``more`` names interfaces."""
+    return tuple(operation for public in public_interfaces(more) for operation in public.load().contract())
 
 
 @cache  # it is the same for every world
-def contract() -> Contract:
-    """Return the operations that clients call, with their documentation."""
-    from reseller_sandbox.web.contract import contract as documented
-
-    return documented(public_interfaces())
-
-
-@cache  # it is the same for every world
-def vocabulary() -> Vocabulary:
-    """Return the names that faults can use.
+def vocabulary(more: tuple[str, ...] = ()) -> Vocabulary:
+    """Return the names that faults can use. ``more`` names interfaces.
 
     These are the operations that clients call, and the errors that can answer them.
     """
     return Vocabulary(
-        operations, lambda: {interface.name: interface.known_errors for interface in public_interfaces()}
+        lambda: (operation.id for operation in contract(more)),
+        lambda: {public.name: public.load().known_errors() for public in public_interfaces(more)},
     )
 
 
@@ -125,39 +111,25 @@ def assemble(
 def mounts(
     worlds: Engine, settings: Settings, resources: Mapping[str, type[Resource]] = RESOURCES
 ) -> tuple[Mount, ...]:
-    """Return every interface over ``worlds`` with its path.
+    """Return the interfaces that clients call, and control with these ``resources``."""
+    public = public_interfaces(tuple(settings.interfaces))
 
-    The interfaces are v3, v2.0, and control with these ``resources``.
-    """
-
-    def of_v3() -> Interface:
-        from reseller_sandbox.v3.auth import Signatures
-        from reseller_sandbox.v3.interface import V3
-
-        return V3(worlds, Signatures(settings.header_prefix, settings.public_urls))
-
-    def of_v2() -> Interface:
-        from reseller_sandbox.v2.interface import V2
-
-        return V2(worlds)
-
-    def of_control() -> Interface:
+    def control() -> Interface:
         from reseller_sandbox.control_http.interface import Control
 
-        gate = Gate(
-            token=settings.control_token,
-            open=settings.control_open,
-            public_urls=settings.public_urls,
-            names=settings.own_names,
+        return Control(
+            worlds, settings, resources, public, lambda: [m.interface for m in clients], _more_rows()
         )
-        return Control(worlds, gate, resources, others, _more_rows(), settings.header_prefix)
 
-    def others() -> Sequence[Interface]:
-        return [mount.interface for mount in clients]
+    clients = [
+        Mount(declared.paths, declared.address, partial(_loaded, declared, worlds, settings))
+        for declared in public
+    ]
+    return (*clients, Mount(r"/_sandbox(/|\Z)", "/_sandbox", control))
 
-    # Some clients omit the V or the minor version of v2.0.
-    clients = Mount(r"/v3(/|\Z)", of_v3), Mount(r"/([Vv]?[0-9]+\.[0-9]+|[Vv]?2)(/|\Z)", of_v2)
-    return (*clients, Mount(r"/_sandbox(/|\Z)", of_control))
+
+def _loaded(declared: PublicInterface, worlds: Engine, settings: Settings) -> Interface:
+    return declared.load()(worlds, settings)
 
 
 def _more_rows() -> Sequence[Endpoint]:

@@ -40,6 +40,7 @@ from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, creden
 from reseller_sandbox.server.tls import Tls
 from reseller_sandbox.settings import DEFAULT_URL, BadSetting, ServerSettings, Settings, configured
 from reseller_sandbox.values.text_checks import nearest
+from reseller_sandbox.web.interfaces import PublicInterface, public_interfaces
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.timeline import AT
 from reseller_sandbox.worlds.world_dump import ReplayResult, WorldDump
@@ -103,8 +104,9 @@ class Sandbox(Resources):
     ``frozen`` to False or the fixture does.
     """
 
-    #: The prefix of the v3 headers, for its clients.
+    #: The prefix of the headers of a signature, and the interfaces, for its clients.
     header_prefix = Settings.header_prefix
+    interfaces: tuple[PublicInterface, ...]
 
     #: The name of its world if ``close`` deletes it.
     _fork = ""
@@ -117,6 +119,7 @@ class Sandbox(Resources):
         """Use the worlds of an engine, and create the application that serves them."""
         self.settings = settings
         self.header_prefix = settings.header_prefix
+        self.interfaces = public_interfaces(tuple(settings.interfaces))
         self.engine = worlds
         self.app: Flask = assemble(worlds, settings, self.resources())
         self._port = _Port(self.app, settings)
@@ -134,6 +137,7 @@ class Sandbox(Resources):
         """Return the sandbox of the world that ``transport`` leads to."""
         sandbox = cls.__new__(cls)
         sandbox.header_prefix = header_prefix
+        sandbox.interfaces = public_interfaces()
         sandbox._enter(transport)
         return sandbox
 
@@ -442,7 +446,7 @@ def connect(
     the default world. ``control_token`` is the server's control token, if it requires one. ``timeout`` is in
     seconds. ``authority`` is the file that makes an ``https`` address trusted. You can also name this file in
     ``RESELLER_SANDBOX_CA``, ``SSL_CERT_FILE`` and similar variables. Raise ``BadSetting`` if the file cannot
-    be used. ``header_prefix`` is the server's prefix of v3 headers, which ``client`` needs.
+    be used. ``header_prefix`` is the server's prefix of the headers of a signature, which ``client`` needs.
     """
     return Sandbox.through(HttpTransport(url, world, control_token, timeout, authority), header_prefix)
 

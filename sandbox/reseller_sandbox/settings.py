@@ -186,6 +186,7 @@ _SOME = whole(1, MOST)
 _SHARD = Kind({"type": "string"}, _shard)
 _HOST = matching(r"[!-~]*", "an address or a name")  # an empty string means all addresses
 _PREFIX = matching(r"[A-Za-z0-9-]*", "the beginning of a header's name: letters, digits and hyphens")
+_INTERFACE = matching(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", "package.module:NAME")
 _TOKEN = matching(r"[!-~]+", "printable ASCII characters without spaces", is_secret=True)
 
 #: The kinds of paths. A fixture can also be the name of a packaged one.
@@ -201,7 +202,8 @@ class ServiceSettings(Limits):
     Args:
         public_urls: The URL of the service for clients behind a proxy. Clients sign it, and control accepts
             its host name. Can be repeated.
-        header_prefix: The prefix of the v3 header names.
+        header_prefix: The prefix of the header names of signatures.
+        interfaces: An additional interface for clients, as package.module:NAME. Can be repeated.
         max_body: The maximum size of a request body in bytes.
         max_control_body: The maximum size of a request body to /_sandbox in bytes. It can hold whole worlds.
         max_connections: The maximum number of connections. Further clients get 503.
@@ -213,6 +215,7 @@ class ServiceSettings(Limits):
 
     public_urls: Annotated[Sequence[str], _each(read_url)] = ()
     header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
+    interfaces: Annotated[Sequence[str], _each(_INTERFACE.read)] = ()
     max_body: Annotated[int, _SOME] = 1 << 20
     max_control_body: Annotated[int, _SOME] = 64 << 20
     max_connections: Annotated[int, _SOME] | None = None

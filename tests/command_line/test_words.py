@@ -141,7 +141,6 @@ def test_invalid_arguments_are_rejected_with_one_line(url: str, subtests: pytest
             "invalid value for '--url': '' must be a URL that begins with http:// or https://",
         ),
         ("wait --timeout soon", "invalid value for '--timeout'"),
-        ("sign GET https://a.test/_worlds/w1/v2.0/domain/zones", "v2.0 requests carry a token"),
         ("history load @/no/such", "/no/such cannot be read: No such file or directory; see"),
         ("health show --url localhost:8053", "must be a URL that begins with http:// or https://"),
         ("health show --port x", "--port must be an integer from 0 to 65535, not 'x'"),

@@ -19,7 +19,7 @@ from tests.registry import REGISTRY
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PAGE = "/_sandbox/page"
 SIGNATURE = "/_sandbox/signature"
-BALANCE = {"account": "main", "interface": "v3", "target": "/v3/balance"}
+BALANCE = {"account": "main", "target": "/v3/balance"}
 
 
 def test_the_root_is_the_page_for_a_browser_and_addresses_for_curl() -> None:
@@ -142,7 +142,7 @@ def test_a_signature_follows_every_assumption_and_has_no_secret(sandbox: Sandbox
 
 def test_headers_follow_the_settings(sandbox: Sandbox) -> None:
     sandbox.assumptions.set({"v2.token_headers": ["X-Other"]})
-    v2 = signed(sandbox, interface="v2", target="/V2.0/customer")
+    v2 = signed(sandbox, target="/V2.0/customer")
     assert v2 == {"headers": {"X-Other": "main-token"}, "signed": []}
     v3 = signed(Sandbox(REGISTRY, header_prefix="X-OWN-"))
     assert v3["headers"].keys() == {"X-OWN-APIKEY", "X-OWN-SIGNATURE"}
@@ -150,7 +150,7 @@ def test_headers_follow_the_settings(sandbox: Sandbox) -> None:
 
 def test_wrong_input_and_callers_without_the_token_are_refused(sandbox: Sandbox) -> None:
     assert signed(sandbox, account="nobody")["error"] == "unknown_account"
-    for wrong in ({"interface": "v4"}, {"key": "x"}, {"body": 7}):
+    for wrong in ({"interface": "v3"}, {"key": "x"}, {"body": 7}):
         assert signed(sandbox, **wrong)["error"] == "invalid_parameter", wrong
     client = Sandbox(REGISTRY, control_token="secret").app.test_client()
     assert client.post(SIGNATURE, json=BALANCE).json["error"] == "control_token_missing"

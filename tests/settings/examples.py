@@ -33,6 +33,7 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     "profile": ("observed", "observd"),
     "public_urls": (["https://a.example", "http://b.example:81"], ["a.example"]),
     "header_prefix": ("X-ACME-", "X_ACME_"),
+    "interfaces": (["reseller_sandbox.v3:INTERFACE"], ["v3"]),
     "token_headers": (["X-Token", "X-Other"], ["X_Token"]),
     "max_body": (1000, 0),
     "max_control_body": (2000, 0),
@@ -56,7 +57,7 @@ OF_A_SERVER = {
 
 def as_option(name: str) -> str:
     """Return the option for a setting, as the manual spells it."""
-    singular = {"public_urls": "public-url", "token_headers": "token-header", "tls_names": "tls-name"}
+    singular = {name: name[:-1] for name in ("public_urls", "token_headers", "tls_names", "interfaces")}
     return "--" + singular.get(name, name).replace("_", "-")
 
 

@@ -259,8 +259,8 @@ def test_each_source_names_every_wrong_setting_in_a_line(
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "pyproject.toml"
     where = f"{path}: [tool.reseller_sandbox]"
-    for half in (0, 1):
-        wrong, in_words = (dict(list(one.items())[half::2]) for one in (WRONG, IN_WORDS))
+    for part in range(3):
+        wrong, in_words = (dict(list(one.items())[part::3]) for one in (WRONG, IN_WORDS))
         options = {name: value for name, value in in_words.items() if WRONG[name] != "perhaps"}
         results = [(run("serve", *on_the_command_line(options)), [as_option(name) for name in options])]
         variables = in_the_environment(in_words)

@@ -41,8 +41,8 @@ def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_token(
     main: Client, sandbox: Sandbox
 ) -> None:
     for token, shown, reason in [
-        ("main-key", "ma***ey", "it is the v3 API key of the account main"),
-        ("main-secret", "ma***et", "it is the v3 secret of the account main"),
+        ("main-key", "ma***ey", "it is the API key of the account main"),
+        ("main-secret", "ma***et", "it is the secret of the account main"),
         ("lost-token", "lo***en", "nobody has it"),
     ]:
         message = explanation(main, ("X-Auth-Token", token))

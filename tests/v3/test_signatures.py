@@ -270,8 +270,8 @@ def test_missing_elements_are_named_with_the_option_for_another_prefix(sandbox: 
 
 def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_key(sandbox: Sandbox) -> None:
     for key, reason in {
-        SECRET: "No account has the API key 'ma***et': it is the v3 secret of the account main.",
-        TOKEN: "No account has the API key 'ma***en': it is the v2.0 token of the account main.",
+        SECRET: "No account has the API key 'ma***et': it is the secret of the account main.",
+        TOKEN: "No account has the API key 'ma***en': it is the token of the account main.",
         "nobody": "No account has the API key '***': nobody has it.",
     }.items():
         assert send(sandbox, PLAIN, headers("0", key)).message == reason

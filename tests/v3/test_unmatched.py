@@ -28,7 +28,7 @@ NEAREST = [
     ("GET", "/api/v3/balance", "the nearest is GET /v3/balance"),
     ("GET", "/domains/getDomain/a.com", "the nearest is GET /v3/domains/getDomain/{domainName}"),
     ("DELETE", "/v3/domains/deleteDnssec/a.com", "the contract's v3 has no operations on dnssec"),
-    ("GET", "/robots.txt", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
+    ("GET", "/robots.txt", "paths begin with /v3, /V2.0 or /_sandbox"),
 ]
 NEAREST_IN_V2 = [
     ("GET", "/V2.0/domains/a.com/check", "the nearest is GET /{version}/domain/{domain_name}/check"),

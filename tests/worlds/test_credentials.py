@@ -79,7 +79,7 @@ def test_a_token_as_key_is_refused_with_its_account(sandbox: Sandbox) -> None:
         account = sandbox.accounts[name]
         client = Api(InProcess(sandbox.app), BASE, account.token, account.secret)
         for path in ("/v3/balance", "/_worlds/forked/v3/balance"):
-            assert f"it is the v2.0 token of the account {name}" in client.get(path).message
+            assert f"it is the token of the account {name}" in client.get(path).message
 
 
 def test_changed_credentials_lead_to_their_world(sandbox: Sandbox) -> None:

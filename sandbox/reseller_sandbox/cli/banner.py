@@ -1,9 +1,9 @@
-"""Start-up message of the server: its addresses, its accounts, and two commands to try."""
+"""Start-up message of the server: its addresses, its accounts, and commands to try."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from reseller_sandbox.cli.requests import curl
 from reseller_sandbox.registry.model import Account
@@ -13,15 +13,16 @@ from reseller_sandbox.server.tls import VARIABLES
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.web.access_control import is_loopback
+from reseller_sandbox.web.interfaces import PublicInterface, UnsignedRequest
 from reseller_sandbox.worlds import World
-
-_COLUMNS = ("account", "client-id", "v3 key", "v3 secret", "v2.0 token", "balance")
 
 #: The columns without secrets, for a server that other machines can reach: its output is often collected.
 _PUBLIC = ("account", "client-id", "balance")
 
 
-def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
+def banner(
+    world: World, server: Server, fixture: str, prefix: str, interfaces: Sequence[PublicInterface]
+) -> str:
     """Return the start-up message of a server. It has no secret if other machines can reach the server."""
     url = server.tls_url or server.url
     urls = dict.fromkeys((url, server.url))
@@ -30,21 +31,25 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
     clock = "is frozen at" if world.clock.frozen else "runs from"
     contents = f"{len(state.zones)} zones, {len(state.holding_order)} names"
     is_private = is_loopback(server.host)
-    columns = _COLUMNS if is_private else _PUBLIC
-    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in (_COLUMNS, *map(_row, accounts))]
+    credentials = {heading: name for each in interfaces for name, heading in each.credentials.items()}
+    columns = ("account", "client-id", *credentials, "balance") if is_private else _PUBLIC
+    rows = [_row(account, credentials) for account in accounts]
     lines = [
         f"reseller-sandbox on {' and '.join(urls)}",
         f"  fixture {fixture}: {contents}; the clock {clock} {wire(world.now())}",
         "",
-        *_table([[row[name] for name in columns] for row in rows]),
+        *_table([columns, *([row[name] for name in columns] for row in rows)]),
         "",
     ]
     if not is_private:
         lines += ["  Credentials are not shown, because other machines can reach this server.", ""]
     elif accounts:
         lines += [
-            "  Two commands to try:",
-            *(f"    {line}" for line in commands(accounts[0], url, prefix, server.authority)),
+            "  Commands to try:",
+            *(
+                f"    {line}"
+                for line in _commands(world, accounts[0], url, prefix, interfaces, server.authority)
+            ),
             "",
         ]
     if server.authority is not None:
@@ -67,19 +72,31 @@ def _trust(authority: str) -> Iterator[str]:
     yield "          java -Djavax.net.ssl.trustStore=trust.p12 -Djavax.net.ssl.trustStorePassword=changeit …"
 
 
-def commands(account: Account, url: str, prefix: str, authority: str | None = None) -> list[str]:
-    """Return two requests of ``account`` as complete curl commands."""
-    names = b'{"domainNames":["example-to-check.com","example-to-check.net"]}'
-    return [
-        curl(account, "GET", f"{url}/v3/balance", b"", prefix, authority),
-        curl(account, "POST", f"{url}/v3/domains/checkAvailability", names, prefix, authority),
-    ]
+def _commands(
+    world: World,
+    account: Account,
+    url: str,
+    prefix: str,
+    interfaces: Iterable[PublicInterface],
+    authority: str | None,
+) -> Iterator[str]:
+    """Yield the examples of each interface as complete curl commands of ``account``."""
+    for interface in interfaces:
+        for example in interface.examples:
+            unsigned = UnsignedRequest(
+                account, world.assumptions, prefix, url, example.path, example.body.encode()
+            )
+            yield curl(example.method, unsigned, interface, authority)
 
 
-def _row(account: Account) -> tuple[str, ...]:
-    balance = f"{money.write(account.balance)} {account.currency}"
-    number = str(account.client_id)
-    return (account.name, number, account.key, account.secret, account.token, balance)
+def _row(account: Account, credentials: Mapping[str, str]) -> dict[str, str]:
+    """Return the cells of an account. ``credentials`` maps each heading to its field."""
+    return {
+        "account": account.name,
+        "client-id": str(account.client_id),
+        **{heading: getattr(account, name) for heading, name in credentials.items()},
+        "balance": f"{money.write(account.balance)} {account.currency}",
+    }
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

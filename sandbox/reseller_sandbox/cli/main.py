@@ -49,12 +49,9 @@ _COMMANDS = {
         "recording",
         "Replay the recording FILE, and report whether the result is identical to the byte.",
     ),
-    "request": (
-        "requests",
-        "Send a request as an account, signed (v3) or with its token (v2.0), and print the response.",
-    ),
+    "request": ("requests", "Send a request with the credentials of an account, and print the response."),
     "serve": ("serve", "Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed."),
-    "sign": ("requests", "Print the signature of a v3 request as curl options, or the command with --curl."),
+    "sign": ("requests", "Print the credentials of a request as curl options, or the command with --curl."),
     "sweep": (
         "tools",
         "Run a program repeatedly, each time with a different fault, and report the outcomes.",

@@ -17,7 +17,9 @@ from reseller_sandbox.settings import DEFAULT_URL, BadSetting, Settings, read_ur
 from reseller_sandbox.web.openapi import describe
 
 #: The settings that a document depends on.
-_DOCUMENT_SETTINGS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
+_DOCUMENT_SETTINGS = (
+    *("fixture", "profile", "assume", "token_headers", "header_prefix", "interfaces", "control_token"),
+)
 
 
 def _url(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
@@ -28,7 +30,7 @@ def _url(_context: click.Context, _parameter: click.Parameter, value: str) -> st
 
 
 @click.command(cls=Configured, named=_DOCUMENT_SETTINGS)
-@click.argument("interface", type=click.Choice(["v3", "v2", "control"]))
+@click.argument("interface")
 @click.option("--output", metavar="FILE", help="File to write. A name that ends with .yaml implies YAML.")
 @click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="Format of the document.")
 @click.option(
@@ -42,6 +44,8 @@ def openapi(interface: str, output: str | None, form: str | None, url: str, sett
     except BadSetting as problem:
         give_up(str(problem))
     interfaces = {mount.interface.name: mount.interface for mount in mounts(worlds, world_settings)}
+    if interface not in interfaces:
+        give_up(f"{interface[:80]!r} is not an interface. The interfaces are: {', '.join(interfaces)}")
     document = describe(interfaces[interface], worlds.default.assumptions, url)
     if form == "yaml" or (form is None and (output or "").endswith((".yaml", ".yml"))):
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)

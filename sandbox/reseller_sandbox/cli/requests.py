@@ -22,17 +22,24 @@ from msgspec import Struct
 from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up, say
 from reseller_sandbox.cli.server_options import ConfiguredServerCommand, ServerCommand, calling
 from reseller_sandbox.refusals import Refused
-from reseller_sandbox.registry.model import Account
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.remote import HttpTransport, Unreachable, reason_of
-from reseller_sandbox.settings import Settings
-from reseller_sandbox.v3.signing import signed_headers
+from reseller_sandbox.settings import BadSetting, Settings
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.web.interface import is_control
+from reseller_sandbox.web.interfaces import (
+    Credentials,
+    PublicInterface,
+    UnsignedRequest,
+    interface_of,
+    public_interfaces,
+)
 
 #: Poll interval in seconds while waiting for a server.
 PAUSE = 0.05
 
-_V2 = re.compile(r"(?:https?://[^/]*)?(?:/_worlds/[^/]+)?/v\d+\.\d+(?:/|$)", re.IGNORECASE)
+#: The settings that authenticate a request.
+_SIGNING = ("header_prefix", "interfaces")
 
 
 def _require(pattern: str, takes: str) -> Callable[[click.Context, click.Parameter, str], str]:
@@ -51,7 +58,7 @@ _METHOD = _require(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}", "a method such as GET")
 _UTF8 = _require(r"[^\ud800-\udfff]*", "UTF-8")
 
 
-@click.command(cls=ConfiguredServerCommand, named=("fixture", "header_prefix"))
+@click.command(cls=ConfiguredServerCommand, named=("fixture", *_SIGNING))
 @click.argument("method", callback=_METHOD)
 @click.argument("path", callback=_UTF8)
 @click.option("--data", callback=_UTF8, default="", help="Body of the request, or @FILE.")
@@ -66,25 +73,25 @@ def sign(
     server: HttpTransport,
     settings: dict[str, Any],
 ) -> None:
-    """Print the signature of a v3 request as curl options, or the command with --curl.
+    """Print the credentials of a request as curl options, or the command with --curl.
 
-    PATH begins with a slash and includes the query. You can also give a full URL. The secret is that of the
-    server's account. If no server answers, or with --fixture, the secret comes from the fixture.
+    PATH begins with a slash and includes the query. You can also give a full URL. The credentials are those
+    of the server's account. If no server answers, or with --fixture, they come from the fixture.
     """
-    prefix = settings.get("header_prefix", Settings.header_prefix)
-    target = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
-    if _V2.match(target):
-        raise click.UsageError("v2.0 requests carry a token and no signature. Use reseller-sandbox request")
+    url = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
+    base, target = re.fullmatch(r"([^/]*//[^/?]*|)(.*)", url, re.DOTALL).groups()  # type: ignore[union-attr]
     body = _body(data)
-    credentials = _credentials(server, account, str(settings.get("fixture", Settings.fixture)))
-    authority = server.authority if target.startswith("https:") else None
+    access = _access(server, account, str(settings.get("fixture", Settings.fixture)))
+    unsigned = _unsigned(access, settings, base, target, body)
+    interface = _interface(target, settings)
+    authority = server.authority if base.startswith("https:") else None
     if full:
-        say(curl(credentials, method.upper(), target, body, prefix, authority))
+        say(curl(method.upper(), unsigned, interface, authority))
     else:
-        say(shlex.join(curl_options(credentials, target, body, prefix, authority)))
+        say(shlex.join(curl_options(unsigned, interface, authority)))
 
 
-@click.command(cls=ConfiguredServerCommand, named=("header_prefix",))
+@click.command(cls=ConfiguredServerCommand, named=_SIGNING)
 @click.argument("method", callback=_METHOD)
 @click.argument("path", callback=_UTF8)
 @click.argument("body", callback=_UTF8, default="")
@@ -101,14 +108,13 @@ def request(
     server: HttpTransport,
     settings: dict[str, Any],
 ) -> None:
-    """Send a request as an account, signed (v3) or with its token (v2.0), and print the response.
+    """Send a request with the credentials of an account, and print the response.
 
     BODY is the body of the request, or @FILE to read the body from a file. The exit status is 1 if the status
     of the response is 400 or more.
     """
-    prefix = settings.get("header_prefix", Settings.header_prefix)
     with calling(server):
-        answer = _send(server, method, path, _body(body), account, prefix)
+        answer = _send(server, method, path, _body(body), account, settings)
     if with_head:
         say(f"{answer.head}\n")
     if as_received:
@@ -139,19 +145,26 @@ def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None
         time.sleep(PAUSE)
 
 
-def _credentials(server: HttpTransport, account: str, fixture: str) -> Any:
-    """Return the credentials of an account from the server, or from the fixture if no server answers."""
+class Access(Struct, frozen=True):
+    """An account with its credentials, and the assumptions of its world."""
+
+    account: Credentials
+    assumed: Assumptions
+
+
+def _access(server: HttpTransport, account: str, fixture: str) -> Access:
+    """Return the access of an account from the server, or from the fixture if no server answers."""
     source = click.get_current_context().get_parameter_source("fixture")
     if source is ParameterSource.COMMANDLINE:
-        return _fixture_account(fixture, account)
+        return Access(_fixture_account(fixture, account), Assumptions())
     try:
-        return _fetch_credentials(server, account)
+        return _fetch_access(server, account)
     except Refused as refused:
         give_up(refused.message, REFUSED)
     except Unreachable as problem:
         if server.world:
             give_up(str(problem), UNREACHABLE)
-        return _fixture_account(fixture, account)
+        return Access(_fixture_account(fixture, account), Assumptions())
     finally:
         server.close()
 
@@ -182,7 +195,7 @@ def _body(data: str) -> bytes:
     return body
 
 
-class Credentials(Struct, frozen=True):
+class AccountCredentials(Struct, frozen=True):
     """Credentials with which a client acts for an account."""
 
     key: str
@@ -191,34 +204,49 @@ class Credentials(Struct, frozen=True):
 
 
 def curl(
-    account: Account | Credentials,
-    method: str,
-    url: str,
-    body: bytes,
-    prefix: str,
-    authority: str | None = None,
+    method: str, unsigned: UnsignedRequest, interface: PublicInterface, authority: str | None = None
 ) -> str:
-    """Return a signed v3 request as a curl command that trusts the file ``authority``."""
-    options = curl_options(account, url, body, prefix, authority)
-    return shlex.join(["curl", "-sS", "-X", method, url, *options])
+    """Return a request with its credentials as a curl command that trusts the file ``authority``."""
+    options = curl_options(unsigned, interface, authority)
+    return shlex.join(["curl", "-sS", "-X", method, unsigned.base + unsigned.target, *options])
 
 
 def curl_options(
-    account: Account | Credentials, url: str, body: bytes, prefix: str, authority: str | None = None
+    unsigned: UnsignedRequest, interface: PublicInterface, authority: str | None = None
 ) -> list[str]:
-    """Return the curl options that sign a v3 request, send its body and trust ``authority``."""
-    headers = signed_headers(account.key, account.secret, prefix, url, body)
-    if body:
+    """Return the curl options that authenticate a request, send its body and trust ``authority``."""
+    headers = dict(interface.sign(unsigned).headers)
+    if unsigned.body:
         headers["Content-Type"] = "application/json"
     options = ["--cacert", authority] if authority is not None else []
     options += [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
-    return [*options, "--data-binary", body.decode()] if body else options
+    return [*options, "--data-binary", unsigned.body.decode()] if unsigned.body else options
 
 
-def _fetch_credentials(server: HttpTransport, account: str) -> Credentials:
-    """Return the credentials of an account by name or client id. Raise ``Refused`` and ``Unreachable``."""
+def _unsigned(
+    access: Access, settings: Mapping[str, Any], base: str, target: str, body: bytes
+) -> UnsignedRequest:
+    prefix = settings.get("header_prefix", Settings.header_prefix)
+    return UnsignedRequest(access.account, access.assumed, prefix, base, target, body)
+
+
+def _interface(target: str, settings: Mapping[str, Any]) -> PublicInterface:
+    """Return the interface that owns a path. The first interface answers paths without an owner."""
+    try:
+        interfaces = public_interfaces(tuple(settings.get("interfaces", ())))
+    except BadSetting as problem:
+        give_up(str(problem))
+    return interface_of(target, interfaces) or interfaces[0]
+
+
+def _fetch_access(server: HttpTransport, account: str) -> Access:
+    """Return the access of an account by name or client id. Raise ``Refused`` and ``Unreachable``."""
     record = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
-    return Credentials(record["key"], record["secret"], record["token"])
+    assumed = server.ask("GET", "/_sandbox/assumptions")["assumptions"]
+    credentials = AccountCredentials(record["key"], record["secret"], record["token"])
+    return Access(
+        credentials, Assumptions().with_values({entry["name"]: entry["value"] for entry in assumed})
+    )
 
 
 class Received(Struct, frozen=True):
@@ -244,21 +272,20 @@ class Received(Struct, frozen=True):
             return self.body.decode("utf-8", "replace")
 
 
-def _send(server: HttpTransport, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
+def _send(
+    server: HttpTransport, method: str, path: str, body: bytes, account: str, settings: Mapping[str, Any]
+) -> Received:
     """Send a request as ``account`` and return the response. Raise ``Refused`` and ``Unreachable``.
 
     ``path`` may also be a URL of the server. Characters that a request line cannot hold are percent-encoded.
-    A v3 request is signed, with headers that begin with ``prefix``. A v2.0 request carries the token, and a
-    control request the control token.
+    A request carries the credentials of its interface, and a control request the control token.
     """
     path = quote(f"/{path.removeprefix(server.url).removeprefix('/')}", safe=punctuation)
     if is_control(path):
         headers = server.headers()
-    elif _V2.match(path):
-        headers = {_token_header(server): _fetch_credentials(server, account).token}
     else:
-        credentials = _fetch_credentials(server, account)
-        headers = signed_headers(credentials.key, credentials.secret, prefix, server.url + path, body)
+        unsigned = _unsigned(_fetch_access(server, account), settings, server.url, path, body)
+        headers = _interface(path, settings).sign(unsigned).headers
     if body:
         headers["Content-Type"] = "application/json"
     connection = server.connection()
@@ -273,11 +300,6 @@ def _send(server: HttpTransport, method: str, path: str, body: bytes, account: s
         raise Unreachable(f"no response from {server.url}: {reason_of(problem)}") from None
     finally:
         connection.close()
-
-
-def _token_header(server: HttpTransport) -> str:
-    assumptions = server.ask("GET", "/_sandbox/assumptions")["assumptions"]
-    return str(next(entry["value"][0] for entry in assumptions if entry["name"] == "v2.token_headers"))
 
 
 def _ping(server: HttpTransport) -> str:

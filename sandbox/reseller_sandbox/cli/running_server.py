@@ -24,6 +24,7 @@ from reseller_sandbox.server.collector import begin_serving, without_collections
 from reseller_sandbox.server.log import AsJson, LoggedRequest, LogWriter, as_json, as_text, event_as_json
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.web.interfaces import public_interfaces
 from reseller_sandbox.worlds.world_dump import EngineDump
 
 #: Seconds to write the waiting lines of the log after the server has stopped.
@@ -56,7 +57,8 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
         stack.enter_context(server.heeding_signals())
         in_json, fixture = settings.log == "json", source or str(settings.fixture)
         if not in_json:
-            say(banner(worlds.default, server, fixture, settings.header_prefix))
+            interfaces = public_interfaces(tuple(settings.interfaces))
+            say(banner(worlds.default, server, fixture, settings.header_prefix, interfaces))
         log = stack.enter_context(_log_on_standard_error(AsJson() if in_json else None))
         if in_json and log is not None:
             urls = {"url": server.url, "tls_url": server.tls_url or None, "state_file": settings.state_file}

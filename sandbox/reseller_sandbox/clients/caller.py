@@ -28,6 +28,7 @@ from reseller_sandbox.server.delivery import (
 from reseller_sandbox.server.messages import Unread, WireAnswer
 from reseller_sandbox.server.wsgi import call, environment, origin_form
 from reseller_sandbox.web.context import ENV_WORLD
+from reseller_sandbox.web.interfaces import PublicInterface
 from reseller_sandbox.web.pipeline import TAKES_UNREAD
 from reseller_sandbox.worlds import Engine, World
 
@@ -85,6 +86,7 @@ class AnySandbox(Protocol):
     engine: Engine
     transport: Transport
     header_prefix: str
+    interfaces: tuple[PublicInterface, ...]
     accounts: Accounts
     assumptions: Assumptions
 

@@ -20,9 +20,10 @@ from werkzeug.datastructures import EnvironHeaders, Headers
 from reseller_sandbox.clients.caller import AnySandbox, Caller
 from reseller_sandbox.clients.fake_connection import Line, LineFile, transmission
 from reseller_sandbox.control.local_transport import LocalTransport
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.wsgi import environ_key
-from reseller_sandbox.v3.signing import signed_headers
+from reseller_sandbox.web.interfaces import UnsignedRequest
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -33,7 +34,7 @@ Parts = tuple[Iterable[bytes], str, Headers]
 
 
 class SignedClient(FlaskClient):
-    """Flask test client that signs v3 requests and adds the token to v2.0 requests."""
+    """Flask test client that adds the credentials of an account to each request, for every interface."""
 
     def __init__(self, sandbox: AnySandbox, account: str, timeout: float | None, real_time: bool) -> None:
         __tracebackhide__ = True
@@ -41,14 +42,15 @@ class SignedClient(FlaskClient):
         self.account: AccountRecord = sandbox.accounts[account]
         if isinstance(sandbox.transport, LocalTransport):
             self._way, app = _Within(sandbox, real_time), sandbox.app
-            self._token_header = sandbox.world.assumptions.token_headers[0]
+            self._assumed = sandbox.world.assumptions
         else:
             self._way, app = _Over(sandbox), Flask("reseller_sandbox", static_folder=None)
-            assumed = {entry.name: entry.value for entry in sandbox.assumptions.list().assumptions}
-            self._token_header = assumed["v2.token_headers"][0]
+            values = {entry.name: entry.value for entry in sandbox.assumptions.list().assumptions}
+            self._assumed = Assumptions().with_values(values)
         super().__init__(app, app.response_class, use_cookies=False)
         self.timeout = timeout
         self._prefix = sandbox.header_prefix
+        self._interfaces = sandbox.interfaces
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
         """Sign and send a request. The parameters are those of Flask's test client."""
@@ -62,10 +64,11 @@ class SignedClient(FlaskClient):
         """Return the response to a request. If none arrives, raise the error of ``http.client``."""
         body = environ["wsgi.input"].read()
         target = environ["REQUEST_URI"].encode("latin-1").decode()  # WSGI stores each byte as a character.
-        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{target}"
-        headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
-        for name, value in {**headers, self._token_header: self.account.token}.items():
-            environ.setdefault(environ_key(name), value)
+        base = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}"
+        unsigned = UnsignedRequest(self.account, self._assumed, self._prefix, base, target, body)
+        for interface in self._interfaces:
+            for name, value in interface.sign(unsigned).headers.items():
+                environ.setdefault(environ_key(name), value)
         environ["wsgi.input"] = io.BytesIO(body)  # because a redirect sends the body again
         return self._way.answered(environ, body, self.timeout)
 

@@ -12,16 +12,16 @@ from reseller_sandbox.control.events import LocalSubscription
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.control_http import documents, rows
-from reseller_sandbox.refusals import PLAIN, UNKNOWN_DOCUMENT, Refused, Rule
+from reseller_sandbox.refusals import UNKNOWN_DOCUMENT, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.access_control import HEADER, Gate
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.errors import ErrorEntry
-from reseller_sandbox.web.headers import WORLD
+from reseller_sandbox.web.fields import dumped, load
+from reseller_sandbox.web.headers import HEADERS, WORLD
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
-from reseller_sandbox.web.reading import load
-from reseller_sandbox.web.records import dumped
+from reseller_sandbox.web.interfaces import PublicInterface
 from reseller_sandbox.web.strict_json import write, write_in_pieces
 from reseller_sandbox.worlds import Engine, Outcome, World
 
@@ -95,11 +95,10 @@ class EventStream:
 class Control(Interface):
     """The control operations of one server, the OpenAPI documents, and ``more`` rows.
 
-    ``clients`` returns the client interfaces, for their documents. ``header_prefix`` is the prefix of the v3
-    headers.
+    ``public`` are the interfaces that clients call. ``clients`` returns them loaded, for their documents.
     """
 
-    name = "control"
+    name = owner = "control"
     journalled = False
     common: tuple[Rule, ...] = (
         refusals.INVALID_HOST,
@@ -112,22 +111,26 @@ class Control(Interface):
         "properties": {name: {"type": "string"} for name in ("error", "message", "remedy")},
         "required": ["error", "message", "remedy"],
     }
-    wording = PLAIN
-    headers = (WORLD,)
+    headers: Mapping[str, str] = {WORLD: HEADERS[WORLD]}
 
     def __init__(
         self,
         worlds: Engine,
-        gate: Gate,
+        settings: Settings,
         resources: Mapping[str, type[Resource]],
+        public: Sequence[PublicInterface],
         clients: Callable[[], Sequence[Interface]],
         more: Iterable[Endpoint],
-        header_prefix: str,
     ) -> None:
-        super().__init__(worlds)
-        self.gate = gate
+        super().__init__(worlds, settings)
+        self.gate = Gate(
+            token=settings.control_token,
+            open=settings.control_open,
+            public_urls=settings.public_urls,
+            names=settings.own_names,
+        )
         self.resources = resources
-        self.header_prefix = header_prefix
+        self.public = public
         self._clients = clients
         self.document = lru_cache(maxsize=_MOST_KEPT)(self._document)
         self.endpoints: tuple[Endpoint, ...] = (
@@ -184,7 +187,3 @@ class Control(Interface):
     def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
         """Return the header of the control token, if a token is required."""
         return {HEADER: "The control token of the server."} if self.gate.token is not None else {}
-
-    def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002
-        """Return the only error of a rule."""
-        return [errors.documented_error(rule, self.wording)]

@@ -14,9 +14,8 @@ from reseller_sandbox.control.resource import ROOT, Operation, Resource
 from reseller_sandbox.refusals import INVALID_PARAMETER, MALFORMED_BODY, Rule
 from reseller_sandbox.values.parameters import Parameter
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.fields import Shape
+from reseller_sandbox.web.fields import Shape, schema_of
 from reseller_sandbox.web.interface import Endpoint, route
-from reseller_sandbox.web.records import schema_of
 
 if TYPE_CHECKING:
     from reseller_sandbox.control_http.interface import Control

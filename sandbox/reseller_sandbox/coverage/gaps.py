@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.items import event_name, transition_name
-from reseller_sandbox.coverage.samples import DAILY, NAME, SLOW, Sample, Step, name_at, samples
+from reseller_sandbox.coverage.samples import DAILY, FAULTS, NAME, SLOW, Sample, Step, name_at, samples
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.refusals import Category, Rule
 from reseller_sandbox.registry.assumptions import Assumptions, catalogue
@@ -112,7 +112,7 @@ def _gap(item: ItemCovered, operations: Mapping[str, ApiOperation]) -> Gap:
 
 
 def _operation_gap(gap: Gap, operation: ApiOperation, detail: str) -> Gap:
-    sample = _sample(operation.id)
+    sample = _sample(operation)
     gap = _with_request(gap, operation, sample)
     if gap.area == "errors":
         inject = _fault("error", operation, {"error": detail, "when": {"times": 1}})
@@ -124,14 +124,14 @@ def _operation_gap(gap: Gap, operation: ApiOperation, detail: str) -> Gap:
     return replace(gap, how="Send the request, and let the sandbox carry it out.")
 
 
-def _sample(operation: str) -> Sample:
-    return samples().operations.get(operation, Sample())
+def _sample(operation: ApiOperation) -> Sample:
+    return samples(operation.package).operations.get(operation.id, Sample())
 
 
 def _with_request(gap: Gap, operation: ApiOperation, sample: Sample) -> Gap:
     """Return the gap with a sample request and the calls before the request."""
-    places = {**samples().places, "domainName": sample.about, "domain_name": sample.about}
-    path = re.sub(r"\{(\w+)\}", lambda match: places[match[1]], operation.path)
+    places = {"domainName": sample.about, "domain_name": sample.about, **samples(operation.package).places}
+    path = re.sub(r"\{(\w+)\}", lambda match: places.get(match[1], sample.about), operation.path)
     request = RequestToMake(method=operation.method, path=path, body=sample.body)
     written = operation.path + str(sample.body)
     needs = sample.needs
@@ -172,8 +172,8 @@ def _fault_gap(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
     operation = next((candidate for candidate in operations.values() if candidate.shows_status), None)
     if operation is None:
         return gap
-    gap = _with_request(gap, operation, _sample(operation.id))
-    rule = _fault(name, operation, {**samples().faults.get(name, {}), "when": {"phase": phase, "times": 1}})
+    gap = _with_request(gap, operation, _sample(operation))
+    rule = _fault(name, operation, {**FAULTS.get(name, {}), "when": {"phase": phase, "times": 1}})
     return replace(gap, needs=(*gap.needs, rule))
 
 
@@ -186,7 +186,9 @@ def _fault(kind: str, operation: ApiOperation, parameters: Mapping[str, Any]) ->
 def _transition_gap(gap: Gap, operations: Mapping[str, ApiOperation]) -> Gap:
     ways = [edge.words for edge in edges(State()) if transition_name(edge) == gap.item]
     gap = replace(gap, how=f"Causes of this transition: {'; '.join(ways)}.")
-    name, stage = samples().transitions.get(gap.item, ("", Stage.ACTIVE))
-    if name not in operations:
-        return gap
-    return _with_request(gap, operations[name], replace(_sample(name), stage=stage))
+    for package in dict.fromkeys(operation.package for operation in operations.values()):
+        if gap.item in (transitions := samples(package).transitions):
+            operation = operations[transitions[gap.item][0]]
+            sample = replace(_sample(operation), stage=transitions[gap.item][1])
+            return _with_request(gap, operation, sample)
+    return gap

@@ -21,7 +21,7 @@ from reseller_sandbox.worlds.journal import Move
 
 #: The areas, each with a description of its items and of when an item counts as exercised.
 AREAS: Mapping[str, str] = {
-    "operations": "Operations of v3 and v2.0. An operation counts when it has been carried out.",
+    "operations": "Operations of the interfaces. An operation counts when it has been carried out.",
     "errors": "Documented errors of operations. An error counts when a client has received it.",
     "stages": "Operations at the stages of a name. A stage counts when it has decided the request.",
     "transitions": "Changes of a name's stage by requests. A transition counts when a request has made it.",

@@ -1,10 +1,10 @@
-"""Sample requests for each operation with preconditions, from ``samples.yaml``."""
+"""Sample requests for each operation with preconditions, from the ``samples.yaml`` of its interface."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 import yaml
@@ -38,18 +38,30 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 class Samples(Struct, frozen=True, kw_only=True):
-    """The contents of ``samples.yaml``, which documents its fields."""
+    """The contents of a ``samples.yaml``, which documents its fields. All of them are optional."""
 
-    places: Mapping[str, str]
-    operations: Mapping[str, Sample]
-    transitions: Mapping[str, tuple[str, Stage]]
-    faults: Mapping[str, Mapping[str, Any]]
+    places: Mapping[str, str] = {}
+    operations: Mapping[str, Sample] = {}
+    transitions: Mapping[str, tuple[str, Stage]] = {}
 
 
 @cache
-def samples() -> Samples:
-    """Return the contents of ``samples.yaml``."""
-    return convert(yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8")), Samples)
+def samples(package: str) -> Samples:
+    """Return the samples of the interface in ``package``, none without a file."""
+    file = files(package) / "samples.yaml" if package else None
+    text = file.read_text("utf-8") if file is not None and file.is_file() else "{}"
+    return convert(yaml.safe_load(text), Samples)
+
+
+#: The parameters of a fault of each kind that needs any.
+FAULTS: Mapping[str, Mapping[str, Any]] = {
+    "error": {"error": "internal_error"},
+    "latency": {"seconds": 0.1},
+    "hang": {"seconds": 0.1},
+    "bandwidth": {"rate": 100000},
+    "mutate": {"path": "status", "value": "mutated"},
+    "rate_limit": {"limit": 0},
+}
 
 
 def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tuple[Step, ...]:

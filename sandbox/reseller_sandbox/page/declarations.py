@@ -1,4 +1,4 @@
-"""The declarations that the page needs: operations, parameters and lifecycle.
+"""The declarations that the page needs: interfaces, operations, parameters and lifecycle.
 
 ``files/parts/lifecycle.js`` draws the lifecycle of a domain.
 """
@@ -12,9 +12,8 @@ from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.registry.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.state import State
-from reseller_sandbox.v2.interface import V2
-from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.values.parameters import Parameter
+from reseller_sandbox.web.interfaces import PublicInterface
 from reseller_sandbox.web.openapi.glossary import Examples
 
 
@@ -34,15 +33,33 @@ def lifecycle() -> Mapping[str, Any]:
     return {"stages": STAGES, "ways": ways}
 
 
-def recorded() -> Mapping[str, Any]:
+def recorded(interfaces: Iterable[PublicInterface]) -> Mapping[str, Any]:
     """Return the path parameters and the body of a recorded request per operation."""
     return {
         interface.name: {
             name: {part: example[part] for part in ("parameters", "body") if part in example}
-            for name, example in Examples.of(interface).operations.items()
+            for name, example in Examples.of(interface.load()).operations.items()
         }
-        for interface in (V3, V2)
+        for interface in interfaces
     }
+
+
+def declared(interfaces: Iterable[PublicInterface]) -> list[Mapping[str, Any]]:
+    """Return the parts of the interfaces' declarations that the page shows.
+
+    ``example`` is the first request to try without a body: its operation and its path.
+    """
+    parts = ("name", "label", "address", "credentials", "name_path")
+    return [
+        {**{part: getattr(interface, part) for part in parts}, "example": _example(interface)}
+        for interface in interfaces
+    ]
+
+
+def _example(interface: PublicInterface) -> Mapping[str, str] | None:
+    paths = {path: endpoint.id for endpoint in interface.load().endpoints for path in endpoint.paths}
+    requests = (example.path for example in interface.examples if not example.body)
+    return next(({"operation": paths[path], "path": path} for path in requests if path in paths), None)
 
 
 def operations(resources: Iterable[type[Resource]]) -> Mapping[str, Any]:

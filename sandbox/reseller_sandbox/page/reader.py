@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,14 +33,19 @@ class ReaderFile(Shape):
 class ReaderChoice(Nothing):
     """The document that the reader opens."""
 
-    document = fields.String(metadata=about("Document to open: v3, v2 or control."))
+    document = fields.String(
+        metadata=about("Document to open, by the name of its interface. Default: the first one.")
+    )
 
 
 @extra_row("reader", "reader", query=ReaderChoice(), forms=("text/html",))
 def show(call: ControlCall) -> Answer:
     """Return a page to read the OpenAPI documents in a browser."""
     call.request.headers_out |= {"Content-Security-Policy": POLICY}
-    return sent(call, Answer(200, (_FOLDER / "page.html").read_bytes(), HTML))
+    labels = {**{each.name: each.label for each in call.control.public}, "control": "Control"}
+    links = (f'<a href="reader?document={name}">{escape(label)}</a>' for name, label in labels.items())
+    text = (_FOLDER / "page.html").read_text("utf-8").replace("{{ documents }}", "\n".join(links))
+    return sent(call, Answer(200, text.encode(), HTML))
 
 
 @extra_row(

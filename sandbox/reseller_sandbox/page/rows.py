@@ -21,6 +21,7 @@ from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
 from reseller_sandbox.web.access_control import PAGE
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
+from reseller_sandbox.web.interfaces import PublicInterface
 from reseller_sandbox.web.strict_json import write
 
 FOLDER = Path(__file__).parent / "files"
@@ -42,16 +43,23 @@ class _FilePath(Shape):
 
 
 @cache
-def _files(resources: tuple[type[Resource], ...]) -> Mapping[str, Answer]:
-    """Return the page's files and the declarations of the resources as answers."""
-    from reseller_sandbox.page.declarations import lifecycle, operations, recorded
+def _files(
+    resources: tuple[type[Resource], ...], interfaces: tuple[PublicInterface, ...]
+) -> Mapping[str, Answer]:
+    """Return the page's files and the declarations of resources and interfaces as answers."""
+    from reseller_sandbox.page.declarations import declared, lifecycle, operations, recorded
 
     files = {
         path.relative_to(FOLDER).as_posix(): Answer(200, path.read_bytes(), TYPES[path.suffix])
         for path in sorted(FOLDER.rglob("*.*"))
         if path.suffix in TYPES
     }
-    declarations = {"lifecycle": lifecycle(), "operations": operations(resources), "requests": recorded()}
+    declarations = {
+        "lifecycle": lifecycle(),
+        "operations": operations(resources),
+        "interfaces": declared(interfaces),
+        "requests": recorded(interfaces),
+    }
     return files | {f"{name}.json": Answer(200, write(part), _JSON) for name, part in declarations.items()}
 
 
@@ -75,16 +83,16 @@ def addresses(call: ControlCall) -> Answer:
     """
     request = call.request
     server = f"{request.scheme}://{request.headers.get('Host', '')}"
+    documents = (*(each.name for each in call.control.public), "control")
     text = "\n".join(
         (
             "reseller-sandbox, a sandbox of the reseller API",
             "",
-            f"v3         {server}/v3",
-            f"v2.0       {server}/V2.0",
+            *(f"{each.label:<10} {server}{each.address}" for each in call.control.public),
             f"health     {server}/health",
             f"page       {server}/ (in a browser)",
             f"manual     {server}/_sandbox/manual",
-            f"documents  {server}/_sandbox/openapi/v3.json, v2.json, control.json",
+            f"documents  {server}/_sandbox/openapi/{', '.join(f'{name}.json' for name in documents)}",
             "",
         )
     )
@@ -100,7 +108,7 @@ def addresses(call: ControlCall) -> Answer:
 def file(call: ControlCall) -> Answer:
     """Return a file of the page."""
     name = call.arguments["file"]
-    files = _files(tuple(call.control.resources.values()))
+    files = _files(tuple(call.control.resources.values()), call.control.public)
     if name not in files:
         raise Refused(UNKNOWN_PAGE, problem=f"the page has no file {name[:80]!r}")
     return sent(call, files[name])

@@ -20,7 +20,7 @@ class ApiOperation:
 
     ``errors`` maps the name of each documented error to the rules that produce it. ``refuses`` holds the
     operation's rules in the order of its checks. ``shows_status`` is true if the operation only reads and its
-    response contains the status of an order.
+    response contains the status of an order. ``package`` is the package of the operation's interface.
     """
 
     id: str
@@ -30,6 +30,7 @@ class ApiOperation:
     errors: Mapping[str, Sequence[Rule]]
     wording: Wording
     shows_status: bool
+    package: str
 
     @property
     def interface(self) -> str:

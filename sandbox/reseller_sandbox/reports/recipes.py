@@ -10,11 +10,6 @@ from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.control.resource import Operation
 from reseller_sandbox.coverage.gaps import Gap, RequestToMake
 from reseller_sandbox.coverage.samples import Step
-from reseller_sandbox.settings import ServerSettings
-
-#: The server address and the token in the commands, with their defaults.
-_SERVER = f"${{RESELLER_SANDBOX_URL:-http://127.0.0.1:{ServerSettings.port}}}"
-_TOKEN = "X-Auth-Token: ${TOKEN:-sandbox-token}"
 
 
 def shell(gap: Gap) -> list[str]:
@@ -77,9 +72,5 @@ def _word(value: object) -> str:
 
 
 def _curl(request: RequestToMake) -> str:
-    body = shlex.quote(json.dumps(request.body)) if request.body is not None else ""
-    if request.path.startswith("/v3/"):
-        data = f" --data {body}" if body else ""
-        return f'eval "$(reseller-sandbox sign --curl {request.method} {request.path}{data})"'
-    data = f" -d {body}" if body else ""
-    return f'curl -X {request.method} "{_SERVER}{request.path}" -H "{_TOKEN}"{data}'
+    data = f" --data {shlex.quote(json.dumps(request.body))}" if request.body is not None else ""
+    return f'eval "$(reseller-sandbox sign --curl {request.method} {request.path}{data})"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,13 +22,18 @@ from reseller_sandbox.v2 import (
     zones,
 )
 from reseller_sandbox.v2.shapes import Placeholders
+from reseller_sandbox.web.application import VERSION
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.errors import ErrorEntry
-from reseller_sandbox.web.fields import Shape
-from reseller_sandbox.web.headers import HEADERS, REFUSAL, SIGNATURE, header_value
+from reseller_sandbox.web.fields import Shape, load
+from reseller_sandbox.web.headers import HEADERS, header_value
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
-from reseller_sandbox.web.reading import load, note_ignored, require_consistent
+from reseller_sandbox.web.reading import note_ignored, require_consistent
 from reseller_sandbox.worlds import World
+
+_REFUSAL = "X-Sandbox-Refusal"
+
+_VERSION_PATH = re.compile(f"/{VERSION}(/|$)")
 
 
 class V2(Interface):
@@ -35,11 +41,11 @@ class V2(Interface):
 
     name = "v2"
     content_type = "application/json; charset=utf-8"
-    known_errors = errors.KNOWN
+    owner = "the contract's v2.0"
     common: tuple[Rule, ...] = errors.COMMON
     wording = errors.WORDING
     placeholders = Placeholders()
-    headers = tuple(name for name in HEADERS if name != SIGNATURE)
+    headers: Mapping[str, str] = {**HEADERS, _REFUSAL: "In v2.0, the rule of the refusal, and its sentence."}
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
@@ -91,12 +97,18 @@ class V2(Interface):
         A header carries the rule and its sentence, which are more precise than the documented message.
         """
         self.require_declared(request, refused)
-        request.headers_out[REFUSAL] = header_value(str(refused))
+        request.headers_out[_REFUSAL] = header_value(str(refused))
         return self._error(request, errors.answer(request.operation, refused))
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
         """Return the answer of ``refuse``, even for an error that the operation lacks."""
         return self._error(request, errors.injected(request.operation, error, facts))
+
+    def unmatched(self, request: RequestContext, world: World) -> str:
+        """Return the versions that are served, for a path without a valid version."""
+        if _VERSION_PATH.match(request.path):
+            return ""
+        return f"the version must be {' or '.join(request.assumed_in(world).versions)}"
 
     def _error(self, request: RequestContext, error: errors.RenderedError) -> Answer:
         assumed = self.assumed(request)
@@ -104,6 +116,11 @@ class V2(Interface):
         quirk = message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
         status = 200 if assumed.v2_http_status == "always_200" else code
         return Answer(status, {"code": code, "msg": message, "status": quirk}, error=name)
+
+    @classmethod
+    def known_errors(cls) -> frozenset[str]:
+        """Return the messages of the documented errors, and the codes of all rules."""
+        return errors.KNOWN
 
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:

@@ -21,8 +21,10 @@ from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.v3.signature_diagnosis import SignatureDiagnosis
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.headers import SIGNATURE
 from reseller_sandbox.worlds import Engine, World
+
+#: The header that names the settings of a signature.
+SIGNATURE = "X-Sandbox-Signature"
 
 #: The name of one of the two elements, with any prefix.
 _ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import Rule, Term, Wording
 from reseller_sandbox.registry.lifecycle import Action
-from reseller_sandbox.web.errors import ANY_OPERATION, ANYWHERE
-from reseller_sandbox.web.interface import Endpoint
 
 WORDING = Wording(
     {
@@ -47,9 +43,3 @@ BODY: tuple[Rule, ...] = (
     refusals.MALFORMED_BODY,
     refusals.INVALID_PARAMETER,
 )
-
-
-def named(endpoints: Iterable[Endpoint]) -> dict[str, Rule]:
-    """Return every rule that v3 can raise, by code."""
-    declared = (rule for endpoint in endpoints for rule in endpoint.refuses)
-    return {rule.code: rule for rule in (*ANYWHERE, *ANY_OPERATION, *COMMON, *BODY, *declared)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reseller_sandbox import refusals
+from msgspec.structs import replace
+
 from reseller_sandbox.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3 import (
     authcodes,
     availability,
@@ -19,19 +21,13 @@ from reseller_sandbox.v3 import (
     locks,
     transfers,
 )
-from reseller_sandbox.v3.auth import Signatures
+from reseller_sandbox.v3.auth import SIGNATURE, Signatures
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.errors import (
-    BODY_SHAPE,
-    TRANSPORT,
-    ErrorEntry,
-    body_of,
-    documented_error,
-    status_of,
-)
-from reseller_sandbox.web.headers import HEADERS, REFUSAL
+from reseller_sandbox.web.errors import ErrorEntry, documented_error
+from reseller_sandbox.web.fields import load
+from reseller_sandbox.web.headers import HEADERS
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
-from reseller_sandbox.web.reading import load, note_ignored, require_consistent
+from reseller_sandbox.web.reading import note_ignored, require_consistent
 from reseller_sandbox.worlds import Engine, World
 
 
@@ -39,17 +35,18 @@ class V3(Interface):
     """The v3 interface over the worlds of one server."""
 
     name = "v3"
+    owner = "the contract's v3"
     common: tuple[Rule, ...] = errors.COMMON
-    error_shape = BODY_SHAPE
     wording = errors.WORDING
-    headers = tuple(name for name in HEADERS if name != REFUSAL)
+    headers: Mapping[str, str] = {
+        **HEADERS,
+        SIGNATURE: "In v3, the settings of the reading that the signature matches.",
+    }
     endpoints = endpoints_of(balance, availability, domains, locks, glue, transfers, authcodes, contacts)
-    rules: Mapping[str, Rule] = errors.named(endpoints)
-    known_errors = frozenset(rules)
 
-    def __init__(self, worlds: Engine, signatures: Signatures) -> None:
-        super().__init__(worlds)
-        self._signatures = signatures
+    def __init__(self, worlds: Engine, settings: Settings) -> None:
+        super().__init__(worlds, settings)
+        self._signatures = Signatures(settings.header_prefix, settings.public_urls)
 
     def authenticate(self, request: RequestContext) -> None:
         """Determine the account that signed the request (see ``Signatures``)."""
@@ -80,27 +77,11 @@ class V3(Interface):
             )
         return request.object
 
-    def refuse(self, request: RequestContext, refused: Refused) -> Answer:
+    def error(self, request: RequestContext, refused: Refused) -> Answer:
         """Return ``error`` and ``message``, with the status that the assumptions choose."""
-        self.require_declared(request, refused)
-        return self._error(request, refused)
-
-    def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
-        """Return the answer of ``refuse``, even for an error that the operation lacks."""
-        refused = Refused(self.rules.get(error, refusals.INTERNAL_ERROR), **facts)
-        refused.in_wording(self.wording)
-        return self._error(request, refused)
-
-    def _error(self, request: RequestContext, refused: Refused) -> Answer:
+        answer = super().error(request, refused)
         always_200 = self.assumed(request).v3_http_status == "always_200"
-        status = 200 if always_200 else status_of(refused.rule)
-        return Answer(status, body_of(refused), error=refused.rule.code)
-
-    @classmethod
-    def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
-        """Return the rules of an operation and of its authentication, by code."""
-        rules = (*cls.common, *endpoint.refuses)
-        return {rule.code: (rule,) for rule in rules if rule not in TRANSPORT}
+        return replace(answer, status=200) if always_200 else answer
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
         """Return the headers of the two elements, with descriptions and an example."""

@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.web.interfaces import SignedRequest, UnsignedRequest
 
 
 def sign(secret: str, text: bytes) -> bytes:
@@ -14,16 +15,16 @@ def sign(secret: str, text: bytes) -> bytes:
     return hmac.digest(secret.encode(), text, "sha256").hex().encode()
 
 
-def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: bytes) -> dict[str, str]:
-    """Return the headers that sign a request with ``body`` to ``endpoint``."""
-    signature = sign(secret, key.encode() + endpoint.encode() + body).decode()
-    return {f"{prefix}APIKEY": key, f"{prefix}SIGNATURE": signature}
-
-
-def signed_url(assumed: Assumptions, base: str, target: str) -> str:
-    """Return the signed part of the URL of a request to ``target`` at ``base``."""
-    parts = {"path": target, "path_no_query": target.partition("?")[0]}
-    return parts.get(assumed.signature_endpoint, base + target)
+def sign_request(request: UnsignedRequest) -> SignedRequest:
+    """Return the headers that sign a request as its assumptions require, and the signed string."""
+    account, assumed, target = request.account, request.assumed, request.target
+    urls = {"path": target, "path_no_query": target.partition("?")[0]}
+    url = urls.get(assumed.signature_endpoint, request.base + target)
+    empty = b"{}" if assumed.signature_payload == "empty_object" else b""
+    signature = sign(account.secret, account.key.encode() + url.encode() + (request.body or empty)).decode()
+    names = (f"{request.header_prefix}{name}" for name in ("APIKEY", "SIGNATURE"))
+    signed = (account.key, url, (request.body or empty).decode("utf-8", "replace"))
+    return SignedRequest(dict(zip(names, (account.key, signature), strict=True)), signed)
 
 
 class Reading(NamedTuple):

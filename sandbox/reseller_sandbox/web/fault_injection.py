@@ -150,7 +150,7 @@ def _replacement(instead: Instead, request: RequestContext, world: World) -> tup
     if isinstance(instead, NamedError):
         facts = {**_facts(request, world, instead.error), **instead.facts}
         answer = interface.inject(request, instead.error, facts)
-        outcome = instead.error if instead.error in interface.known_errors else INTERNAL_ERROR.code
+        outcome = instead.error if instead.error in interface.known_errors() else INTERNAL_ERROR.code
         return outcome, replace(answer, status=instead.status or answer.status)
     body, content_type = instead.body, instead.content_type
     if isinstance(body, str) or body is None:

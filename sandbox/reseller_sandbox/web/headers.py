@@ -12,18 +12,14 @@ REQUEST = "X-Sandbox-Request"
 ASSUMPTIONS = "X-Sandbox-Assumptions"
 IGNORED = "X-Sandbox-Ignored"
 FAULT = "X-Sandbox-Fault"
-SIGNATURE = "X-Sandbox-Signature"
-REFUSAL = "X-Sandbox-Refusal"
 
-#: The description of each header. A header without a value is omitted.
+#: The description of each header. A header without a value is omitted. Interfaces can add others.
 HEADERS: Mapping[str, str] = {
     WORLD: "Name of the world that answered.",
     REQUEST: "Id of the request in the journal of its world.",
     ASSUMPTIONS: "Assumptions that the answer depends on, with their values.",
     IGNORED: "Keys of the body or the query without effect. The nearest known key follows an unknown key.",
     FAULT: "Faults that were applied to the request.",
-    SIGNATURE: "In v3, the settings of the reading that the signature matches.",
-    REFUSAL: "In v2.0, the rule of the refusal, and its sentence.",
 }
 
 #: The maximum length of a header value, and characters that it cannot contain.

@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from decimal import Decimal
+from functools import cache, cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from marshmallow import Schema, fields
 from msgspec import Struct
 
-from reseller_sandbox.refusals import Refused, Rule, Wording
+from reseller_sandbox.refusals import (
+    BODY_TOO_LARGE,
+    INTERNAL_ERROR,
+    INVALID_HOST,
+    PLAIN,
+    UNKNOWN_WORLD,
+    Refused,
+    Rule,
+    Wording,
+)
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.errors import ANY_OPERATION, ErrorEntry
+from reseller_sandbox.web.errors import (
+    ANY_OPERATION,
+    ANYWHERE,
+    BODY_SHAPE,
+    TRANSPORT,
+    ErrorEntry,
+    body_of,
+    documented_error,
+    status_of,
+)
+from reseller_sandbox.web.fields import load
+from reseller_sandbox.web.headers import HEADERS
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Engine, Outcome, World
-
-if TYPE_CHECKING:
-    from marshmallow import Schema
 
 _CONTROL = re.compile(r"(/_worlds/[^/]*)?/_sandbox(/|$)")
 
@@ -148,47 +170,68 @@ class Answer(Struct, frozen=True, dict=True):
         return self.body if isinstance(self.body, bytes) else write(self.body)
 
 
+#: The account of requests without credentials.
+ANONYMOUS = Account(
+    client_id=0,
+    name="",
+    key="",
+    secret="",
+    token="",
+    currency="",
+    opening=Decimal(0),
+    balance=Decimal(0),
+    reseller=False,
+    contact="",
+    nameservers=(),
+)
+
+
 class Interface:
     """A family of endpoints with common authentication, parsing and error format.
 
-    ``name`` is the first part of the ids of its ``endpoints``. ``journalled`` is whether its requests
-    are numbered and recorded in the journal of their world. ``common`` are the rules by which any of
-    its endpoints may refuse. ``known_errors`` are the names of the errors that faults may inject.
-    ``error_shape`` is the JSON Schema of its refusals. ``placeholders`` documents placeholders that
-    many of its paths have. ``headers`` are the names in ``web.headers.HEADERS`` that its answers may have.
+    ``name`` is the first part of the ids of its ``endpoints``. ``owner`` is the subject of messages about an
+    unknown path. ``journalled`` is whether its requests are numbered and recorded in the journal of their
+    world. ``common`` are the rules by which any of its endpoints may refuse, in the order of the checks.
+    ``error_shape`` is the JSON Schema of its refusals. ``placeholders`` documents placeholders that many of
+    its paths have. ``headers`` describes the additional headers of its answers.
     """
 
     name: str
+    owner: str
     endpoints: tuple[Endpoint, ...]
     journalled: ClassVar[bool] = True
-    common: tuple[Rule, ...]
-    known_errors: frozenset[str] = frozenset()
-    wording: Wording
+    common: tuple[Rule, ...] = (INVALID_HOST, BODY_TOO_LARGE, UNKNOWN_WORLD)
+    wording: Wording = PLAIN
     content_type = "application/json"
-    error_shape: Mapping[str, object]
+    error_shape: Mapping[str, object] = BODY_SHAPE
     placeholders: ClassVar[Schema | None] = None
-    headers: tuple[str, ...]
+    headers: Mapping[str, str] = HEADERS
 
-    def __init__(self, worlds: Engine) -> None:
+    def __init__(self, worlds: Engine, settings: Settings) -> None:
         self.worlds = worlds
+        self.settings = settings
 
     def authenticate(self, request: RequestContext) -> None:
-        """Determine world and sender of a request, or raise one of ``common``."""
-        raise NotImplementedError
+        """Determine world and sender of a request, or raise one of ``common``.
 
-    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
+        By default, requests need no credentials, and go to the world of their path or the default world.
+        """
+
+    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:  # noqa: ARG002
         """Return the arguments of the operation, read by the endpoint's schemas."""
-        raise NotImplementedError
+        query = dict(request.query)
+        values = load(endpoint.query, query) if endpoint.query is not None else {}
+        values |= load(endpoint.body, request.object) if endpoint.body is not None else {}
+        return values | request.path_arguments
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
         """Run the operation on a draft of ``world``, which may be a past state."""
         sender, ignored = request.sender, list[str]()
-        assert sender is not None
         if not endpoint.reads:
             world.require_present()
 
         def work(draft: Draft) -> Any:
-            account = draft.state.accounts[sender.client_id]
+            account = ANONYMOUS if sender is None else draft.state.accounts[sender.client_id]
             return endpoint.handle(Call(draft, account, request.arguments, ignored))
 
         settled = world is request.world  # the request's own world is settled when the request begins
@@ -201,9 +244,14 @@ class Interface:
         """Return the answer to an operation: its result through the endpoint's schema."""
         return Answer(endpoint.status, endpoint.answer.dump(result))
 
+    def error(self, request: RequestContext, refused: Refused) -> Answer:  # noqa: ARG002
+        """Return the answer for a refusal: by default ``error``, the code, and ``message``, the sentence."""
+        return Answer(status_of(refused.rule), body_of(refused), error=refused.rule.code)
+
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:
         """Return the answer to a request that was refused."""
-        raise NotImplementedError
+        self.require_declared(request, refused)
+        return self.error(request, refused)
 
     def inject(self, request: RequestContext, error: str, facts: Mapping[str, object]) -> Answer:
         """Return the answer to a request that a fault fails with ``error``.
@@ -211,7 +259,9 @@ class Interface:
         Missing facts are left open in the message. An error that is not one of ``known_errors`` becomes
         an internal error.
         """
-        raise NotImplementedError
+        refused = Refused(self.rules().get(error, INTERNAL_ERROR), **facts)
+        refused.in_wording(self.wording)
+        return self.error(request, refused)
 
     def assumed(self, request: RequestContext) -> Assumptions:
         """Return the assumptions of the request's world, or of the default world if none is known."""
@@ -224,29 +274,71 @@ class Interface:
             return
         raise AssertionError(f"{endpoint.id} does not declare {refused.rule.code}")
 
+    def unmatched(self, request: RequestContext, world: World) -> str:  # noqa: ARG002
+        """Return why no operation matches the path, or an empty string to suggest operations."""
+        return ""
+
+    @classmethod
+    @cache
+    def rules(cls) -> Mapping[str, Rule]:
+        """Return every rule that its operations can raise, by code."""
+        declared = (rule for endpoint in cls.endpoints for rule in endpoint.refuses)
+        return {rule.code: rule for rule in (*ANYWHERE, *ANY_OPERATION, *cls.common, *declared)}
+
+    @classmethod
+    def known_errors(cls) -> frozenset[str]:
+        """Return the names of the errors that faults may inject."""
+        return frozenset(cls.rules())
+
     @classmethod
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
         """Return the documented errors of an operation, each with its rules."""
-        raise NotImplementedError
+        rules = (*cls.common, *endpoint.refuses)
+        return {rule.code: (rule,) for rule in rules if rule not in TRANSPORT}
+
+    @classmethod
+    def contract(cls) -> Iterator[ApiOperation]:
+        """Yield the operations with their documentation, in the order of their declaration."""
+        for endpoint in cls.endpoints:
+            status = getattr(endpoint.answer, "fields", {}).get("status")
+            yield ApiOperation(
+                id=endpoint.id,
+                method=endpoint.method,
+                path=min(endpoint.paths, key=lambda path: path.count("{")),
+                refuses=endpoint.refuses,
+                errors=cls.documented(endpoint),
+                wording=cls.wording,
+                shows_status=endpoint.reads and status is not None and not isinstance(status, fields.Boolean),
+                package=cls.package(),
+            )
+
+    @classmethod
+    def package(cls) -> str:
+        """Return the name of the package that has the files of the interface."""
+        return sys.modules[cls.__module__].__package__ or ""
 
     def content_types(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
         """Return the content types that bodies may have."""
         return ("application/json",)
 
-    def security(self, assumed: Assumptions) -> Mapping[str, str]:
+    def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
         """Return the headers that together authenticate a request, with descriptions."""
-        raise NotImplementedError
+        return {}
 
-    def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:
+    def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002
         """Return the errors that the documents of ``endpoint`` show for ``rule``."""
-        raise NotImplementedError
+        return [documented_error(rule, self.wording)]
 
 
 class Mount:
-    """An interface at the paths that begin with ``pattern``. It is loaded when it is first used."""
+    """An interface at the paths that ``pattern`` matches, loaded when it is first used.
 
-    def __init__(self, pattern: str, load: Callable[[], Interface]) -> None:
+    ``address`` is the common beginning of these paths, as people write it.
+    """
+
+    def __init__(self, pattern: str, address: str, load: Callable[[], Interface]) -> None:
         self.owns = re.compile(pattern).match
+        self.address = address
         self._load = load
 
     @cached_property

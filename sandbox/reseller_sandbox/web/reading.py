@@ -13,19 +13,18 @@ from functools import cache
 from itertools import chain, islice
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields
+from marshmallow import Schema, fields
 from msgspec import Struct
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
 from reseller_sandbox.values import names
-from reseller_sandbox.values.text_checks import close, complaint, cut
+from reseller_sandbox.values.text_checks import close, cut
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
-from reseller_sandbox.web.fields import Integer, Price, Shape, problems, wire_fields
+from reseller_sandbox.web.fields import Integer, Price, Shape, wire_fields
 from reseller_sandbox.web.headers import IGNORED, header_value
 from reseller_sandbox.web.interface import Endpoint
 from reseller_sandbox.worlds import World
 
-_LONGEST_PROBLEMS = 2000
 _LONGEST_VALUE = 80
 
 #: The only placeholder that carries no argument.
@@ -43,18 +42,6 @@ _HOST_KEYS = ("hostname", "host_name")
 #: The maximum number of keys in a message, and the maximum length of each.
 _MOST = 10
 _LONGEST_KEY = 60
-
-
-def load(schema: Schema, values: Any) -> dict[str, Any]:
-    """Return ``values`` read by ``schema``.
-
-    Raise ``invalid_parameter`` with all problems.
-    """
-    try:
-        return dict(schema.load(values))
-    except ValidationError as error:
-        sentence = complaint([f"{path} {problem}" for path, problem in problems(error.messages, values)])
-        raise Refused(INVALID_PARAMETER, problems=sentence[:_LONGEST_PROBLEMS]) from None
 
 
 class KnownKeys(Struct, frozen=True):

@@ -16,18 +16,13 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from reseller_sandbox.refusals import MALFORMED_BODY, METHOD_NOT_ALLOWED, UNKNOWN_PATH, Refused
 from reseller_sandbox.values.text_checks import cut
-from reseller_sandbox.web.application import VERSION, Application
+from reseller_sandbox.web.application import Application
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.interface import Endpoint, Mount
 from reseller_sandbox.worlds import World
 
 _SHOWN = 200
 _MOST_WORDS = 3
-
-_VERSION_PATH = re.compile(f"/{VERSION}(/|$)")
-
-#: The contract's names of interfaces, if they differ from ours.
-_CONTRACT_NAMES = {"v2": "v2.0"}
 
 #: The maximum number of suggestions, and the minimum similarity.
 _MOST = 3
@@ -80,20 +75,20 @@ class Unmatched:
 
     def _nearest(self, request: RequestContext, world: World) -> str:
         """Return the suggested operations, or the words that the interface does not know."""
-        name = next((mount.interface.name for mount in self._mounts if mount.owns(request.path)), "")
-        if name == "v2" and not _VERSION_PATH.match(request.path):
-            return f"the version must be {' or '.join(request.assumed_in(world).versions)}"
-        rows, path = self._rows[name], request.path
+        interface = next((mount.interface for mount in self._mounts if mount.owns(request.path)), None)
+        if interface is not None and (reason := interface.unmatched(request, world)):
+            return reason
+        rows, path = self._rows[interface.name if interface is not None else ""], request.path
         nearest = rows.nearest(request.method, path)
         if nearest:
             return f"the nearest {'is' if len(nearest) == 1 else 'are'} {', '.join(nearest)}"
+        if interface is None:
+            *first, last = (mount.address for mount in self._mounts)
+            return f"paths begin with {', '.join(first)} or {last}"
         unknown = rows.unknown(path)
-        if name:
-            owner = name if name == "control" else f"the contract's {_CONTRACT_NAMES.get(name, name)}"
-            return f"{owner} has " + (
-                f"no operations on {' '.join(unknown[:_MOST_WORDS])}" if unknown else "nothing like it"
-            )
-        return "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"
+        return f"{interface.owner} has " + (
+            f"no operations on {' '.join(unknown[:_MOST_WORDS])}" if unknown else "nothing like it"
+        )
 
 
 def _methods_of(path: str, error: MethodNotAllowed) -> list[str]:

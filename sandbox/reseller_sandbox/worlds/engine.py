@@ -167,7 +167,7 @@ def rejection_in(world: World, credential: str, there: World | None) -> Stranger
     return None
 
 
-_CALLED: Mapping[str, str] = {"key": "v3 API key", "token": "v2.0 token", "secret": "v3 secret"}
+_CALLED: Mapping[str, str] = {"key": "API key", "token": "token", "secret": "secret"}
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -313,11 +313,11 @@ class Engine:
         return Refused(UNKNOWN_WORLD, world=name[:80], elsewhere=elsewhere and f": {elsewhere}")
 
     def by_key(self, key: str) -> tuple[World, Account] | None:
-        """Return the account with this v3 API key, and its world."""
+        """Return the account with this API key, and its world."""
         return self._account(key, "key")
 
     def by_token(self, token: str) -> tuple[World, Account] | None:
-        """Return the account with this v2.0 token, and its world."""
+        """Return the account with this token, and its world."""
         return self._account(token, "token")
 
     def _account(self, credential: str, kind: str) -> tuple[World, Account] | None:

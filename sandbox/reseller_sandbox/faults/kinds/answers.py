@@ -111,7 +111,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = "injected"
     synonyms: ClassVar[tuple[str, ...]] = ("fail", "failure", "exception", "status", "refuse")
 
-    error: Annotated[str | None, free_text("the name of a rule, or a message as v2.0 documents it")] = None
+    error: Annotated[str | None, free_text("the name of a rule, or a documented message")] = None
     facts: Annotated[dict[str, Any] | None, FACTS] = None
     status: Annotated[int | None, whole(200, 599)] = None
     body: Annotated[Any, ANYTHING] = None

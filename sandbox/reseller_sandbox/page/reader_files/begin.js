@@ -1,12 +1,17 @@
 // Shows an OpenAPI document in Swagger UI, or a message if Swagger UI is not installed.
 
-const chosen = new URLSearchParams(location.search).get("document") ?? "v3";
+const links = [...document.querySelectorAll("nav a")].filter((link) => documentOf(link.href));
+const chosen = documentOf(location.href) ?? documentOf(links[0].href);
 const address = new URL(`openapi/${encodeURIComponent(chosen)}.json`, location.href).href;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 
-for (const link of document.querySelectorAll("nav a")) {
-  if (new URL(link.href).searchParams.get("document") === chosen) link.setAttribute("aria-current", "page");
+function documentOf(address) {
+  return new URL(address).searchParams.get("document");
+}
+
+for (const link of links) {
+  if (documentOf(link.href) === chosen) link.setAttribute("aria-current", "page");
 }
 dark.addEventListener("change", follow);
 follow();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -70,18 +70,25 @@ def _section(heading: str, entries: Iterable[str]) -> Iterator[str]:
 
 
 def _determining_requests() -> dict[str, dict[str, str]]:
-    """Return the request that would determine each assumption, by heading."""
-    operations = {each.id: f"{each.method} {each.path}" for each in contract()}
-    file = files("reseller_sandbox.tools.calibrate").joinpath("requests.yaml")
-    sections = yaml.safe_load(file.read_text("utf-8"))
+    """Return the request that would determine each assumption, by heading.
 
-    def in_words(requests: Mapping[str, str]) -> dict[str, str]:
+    The requests are in the ``calibrate.yaml`` of each interface.
+    """
+    operations = {each.id: f"{each.method} {each.path}" for each in contract()}
+    packages = dict.fromkeys(each.package for each in contract())
+    hints = [
+        file.read_text("utf-8") for name in packages if (file := files(name) / "calibrate.yaml").is_file()
+    ]
+    sections = [yaml.safe_load(text) for text in hints]
+
+    def in_words(section: str) -> dict[str, str]:
+        requests = {name: request for hint in sections for name, request in hint.get(section, {}).items()}
         words = {name: request.partition(" ") for name, request in requests.items()}
         return {name: f"{operations[operation]}, {how}" for name, (operation, _, how) in words.items()}
 
     return {
-        _ALONE: in_words(sections["alone"]),
-        _WITH_FIXTURE: in_words(sections["with_fixture"]),
+        _ALONE: in_words("alone"),
+        _WITH_FIXTURE: in_words("with_fixture"),
         "not determinable from answers": dict.fromkeys(UNSEEN, _SIGNED),
     }
 

@@ -24,7 +24,6 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.errors import ANY_OPERATION, ErrorEntry
 from reseller_sandbox.web.fields import Digits, Shape, wire_fields
-from reseller_sandbox.web.headers import HEADERS
 from reseller_sandbox.web.interface import Endpoint, Interface
 from reseller_sandbox.web.openapi.glossary import Examples, Glossary
 from reseller_sandbox.web.openapi.schemas import Converter, name_of, request_schemas, resource, resources
@@ -51,8 +50,8 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
     for name, description in security.items():
         scheme = {"type": "apiKey", "in": "header", "name": name, "description": description}
         spec.components.security_scheme(name, scheme)
-    for name in interface.headers:
-        spec.components.header(name, {"description": HEADERS[name], "schema": {"type": "string"}})
+    for name, description in interface.headers.items():
+        spec.components.header(name, {"description": description, "schema": {"type": "string"}})
     converter: Any = plugin.converter
     converter.assume(assumed, request_schemas(interface.endpoints))
     operations = Operations(interface, assumed, spec, converter)

@@ -12,14 +12,15 @@ from typing import Any
 
 import yaml
 
+from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.interface import Interface
 
 
 def beside(interface: type[Interface], name: str) -> str:
     """Return the text of a file in an interface's package, or an empty string."""
-    package = interface.__module__.rpartition(".")[0]
-    file = files(package) / name
-    return file.read_text("utf-8") if file.is_file() else ""
+    package = interface.package()
+    file = files(package) / name if package else None
+    return file.read_text("utf-8") if file is not None and file.is_file() else ""
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ class Glossary:
     @classmethod
     def of(cls, interface: type[Interface]) -> Glossary:
         """Return the glossary of an interface."""
-        values = yaml.safe_load(beside(interface, "glossary.yaml"))
-        return cls(**{"links": {}, **values})
+        values = yaml.safe_load(beside(interface, "glossary.yaml")) or {}
+        defaults = {"title": interface.name, "version": "1.0", "about": docstring(interface)}
+        return cls(**{**defaults, "terms": {}, "links": {}, **values})
 
     def put_into(self, document: dict[str, Any]) -> None:
         """Describe the properties and parameters of a document, and link its operations."""

@@ -8,6 +8,9 @@ export const root = new URL("../../", here);
 /** The declaration of every operation by its id: its call, and its parameters with their shapes. */
 export let operations = {};
 
+/** The declarations of the interfaces: name, label, address, credentials and example paths. */
+export let interfaces = [];
+
 const load = (file) => fetch(new URL(file, here)).then((answer) => answer.json());
 
 let change = "";
@@ -22,7 +25,7 @@ export class Refusal extends Error {
 
 /** Load the operations and the header for changes. Throw a Refusal if a token is required. */
 export async function begin() {
-  [operations, { change }] = await Promise.all([load("operations.json"), sent("GET", "_sandbox/session")]);
+  [operations, interfaces, { change }] = await Promise.all([load("operations.json"), load("interfaces.json"), sent("GET", "_sandbox/session")]);
 }
 
 /** Send the control token. The browser keeps a cookie for it. */
@@ -67,7 +70,7 @@ export async function ask(operation, args, where) {
 /** Return the response of a path of the server, in the world of an address. */
 export const look = (path, where) => sent("GET", prefix(where) + path);
 
-/** Let the server sign a request to one of the two interfaces. */
+/** Let the server sign a request of an interface. */
 export const signed = (unsigned, where) => sent("POST", `${prefix(where)}_sandbox/signature`, unsigned, { "X-Sandbox-Change": change });
 
 async function sent(method, path, body, headers = {}) {

@@ -21,7 +21,7 @@ customElements.define("page-copies", Copies);
 async function lines({ method, target, body, account, where }) {
   const text = body === null || body === "" ? "" : typeof body === "string" ? body : JSON.stringify(body);
   const { headers } = account
-    ? await signed({ account, interface: /^(\/_worlds\/[^/]+)?\/v3\//.test(target) ? "v3" : "v2", target, body: text }, where) : { headers: {} };
+    ? await signed({ account, target, body: text }, where) : { headers: {} };
   if (text) headers["Content-Type"] = "application/json";
   const url = new URL(target, root).href;
   const python = (client, content) =>

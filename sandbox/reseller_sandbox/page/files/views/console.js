@@ -1,7 +1,7 @@
-// The console: any operation of both interfaces, filled in, signed and sent. The response is beside the request.
+// The console: any operation of any interface, filled in, signed and sent. The response is beside the request.
 
 import { beside, change } from "../parts/address.js";
-import { prefix, root, signed } from "../parts/api.js";
+import { interfaces, prefix, root, signed } from "../parts/api.js";
 import { h, render } from "../parts/dom.js";
 import { fields, values } from "../parts/form.js";
 import { operationsOf } from "../parts/reference.js";
@@ -14,7 +14,7 @@ export default class extends View {
 
   async show(address, isCurrent) {
     if (this.world !== address.world) {
-      this.known = Promise.all(["v3", "v2"].map((name) => operationsOf(name, address))).then((both) => both.flat());
+      this.known = Promise.all(interfaces.map(({ name }) => operationsOf(name, address))).then((all) => all.flat());
       this.known.catch(() => (this.world = null)); // the next address loads it again
       this.world = address.world;
     }
@@ -83,7 +83,7 @@ export default class extends View {
     const { world } = this.address;
     try {
       const target = root.pathname + prefix({ world }) + filled(operation, args);
-      const { headers, signed: string } = await signed({ account, interface: operation.interfaceName, target, body }, { world });
+      const { headers, signed: string } = await signed({ account, target, body }, { world });
       const sent = { ...headers, ...(body ? { "Content-Type": "application/json" } : {}) };
       const asked = fetch(new URL(target, root), { method: operation.method, headers: sent, body: body || undefined, credentials: "omit" });
       render(shown, request(operation.method, target, sent, body), string.length > 0 && stringShown(string), h("p.quiet", "Waiting for the response …"));

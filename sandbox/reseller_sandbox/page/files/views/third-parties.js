@@ -1,7 +1,7 @@
 // Third parties: actions of strangers, other registrars, registries and the service's staff, now or scheduled.
 
 import { action } from "../parts/action.js";
-import { operations } from "../parts/api.js";
+import { interfaces, operations } from "../parts/api.js";
 import { beside, change, read, write } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { View } from "../parts/view.js";
@@ -67,7 +67,7 @@ const time = (address) => h("span.line",
       .map(([value, label]) => h("option", { value, selected: value === (address.when ?? "") }, label))),
   address.when === "at" && h("input", { key: "at", "aria-label": "Instant, or duration", placeholder: "P3D or 2026-02-01T00:00:00Z", value: address.on ?? "",
     onchange: ({ target }) => change({ on: target.value.trim() }) }),
-  address.when === "after" && h("input", { key: "after", "aria-label": "Operation of the request", placeholder: "v3.checkAvailability", value: address.after ?? "",
+  address.when === "after" && h("input", { key: "after", "aria-label": "Operation of the request", placeholder: interfaces[0].example?.operation ?? "", value: address.after ?? "",
     onchange: ({ target }) => change({ after: target.value.trim() }) }));
 
 const holder = (record, where) => [h("a", { href: beside(where, "names", record.name) }, record.name), ` is ${record.stage}, held by ${record.account}.`];
