@@ -108,7 +108,8 @@ def test_the_terminal_and_the_page_show_the_coverage(in_process: tuple[Path, str
     lines = said.splitlines()
     begin = next(at for at, line in enumerate(lines) if "reseller sandbox: coverage of the contract" in line)
     assert lines[begin + 1].split()[:4] == ["operations", "1", "of", "54"]
-    assert lines[begin + 8].startswith("all ")
+    assert [line.split()[0] for line in lines[begin + 8 : begin + 11]] == ["used", "used-errors", "all"]
+    assert lines[begin + 8].split()[1:4] == ["2", "of", "16"], "two operations, each at some stages"
     assert any(line.startswith("missing: ") for line in lines)
     assert f"html written to {folder / 'pages' / 'look.html'}" in lines
     assert f"json written to {folder / 'covered.json'}" in lines
@@ -130,13 +131,18 @@ def test_too_little_coverage_and_unwritable_files_fail_the_run(
     in_process: tuple[Path, str], printed: Printed, tmp_path: Path
 ) -> None:
     assert "FAIL" not in in_process[1], "the minimum there is reached"
-    least = ("--reseller-sandbox-cover-min", "all=90,operations=3", "--reseller-sandbox-cover-of", "v2.*")
+    least = (
+        "--reseller-sandbox-cover-min",
+        "all=90,used=1,used-errors=99",
+        "--reseller-sandbox-cover-of",
+        "v2.*",
+    )
     said = printed(
         SUITE, "-k", "test_info", *least, f"--reseller-sandbox-coverage=json:{tmp_path}/nowhere/covered.json"
     )
     assert "1 passed" in said
-    assert "% of the contract is covered; --reseller-sandbox-cover-min asks for 90 %" in said
+    assert "% is covered; --reseller-sandbox-cover-min asks for all=90 %" in said
     unwritten = tmp_path / "nowhere" / "covered.json"
     assert f"FAIL json cannot be written to {unwritten}: No such file or directory" in said
-    assert said.count("FAIL") == 2
+    assert said.count("FAIL") == 3
     assert said.endswith("status 1")

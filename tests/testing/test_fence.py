@@ -110,7 +110,8 @@ def test_a_fence_holds_for_a_whole_run(printed: Printed, subtests: pytest.Subtes
         "urllib.request tried to reach other.example.test:80, which --reseller-sandbox-fence forbids" in shown
     )
     assert "2 failed, 1 passed" in printed(SUITE, "-o", "reseller_sandbox_fence=localhost")
+    with subtests.test("the option does not take the path after it"):
+        assert "2 failed, 1 passed" in printed(SUITE, "--reseller-sandbox-fence", "test_suite.py")
     with subtests.test("a path is not a host"):
-        shown = printed(SUITE, "--reseller-sandbox-fence", "tests/test_suite.py")
+        shown = printed(SUITE, "--reseller-sandbox-fence=tests/test_suite.py")
         assert "must be hosts such as db.example.test, not 'tests/test_suite.py'" in shown
-        assert "before a path write --reseller-sandbox-fence=localhost" in shown

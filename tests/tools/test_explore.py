@@ -6,13 +6,16 @@ import json
 import random
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox, replay
+from reseller_sandbox.tools.explore import explore  # noqa: TID251  users import it
 from tests.clients import person
 from tests.thorough import tries
 from tests.tools import workers
@@ -166,6 +169,144 @@ def test_workers_with_the_same_credential_differ_by_their_connections() -> None:
     assert len(outcome["requests"]) == 4
     assert {name for _, name in requests} == {workers.NAME, workers.OTHER}
     assert len(requests) == 2, "each worker asks for one name alone"
+
+
+def at_once(job: Callable[[Any], object], *arguments: Any) -> None:
+    """Do a job for each argument in a thread; raise an error if one fails."""
+    failures: list[Exception] = []
+
+    def run(argument: Any) -> None:
+        try:
+            job(argument)
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=run, args=(argument,)) for argument in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def buy_and_renew(sandbox: Sandbox, shared: str) -> None:
+    """Two workers check, register and renew five names each; the name ``shared`` is the fourth of both."""
+
+    def job(worker: str) -> None:
+        headers = {"X-Sandbox-Actor": worker}
+        for number in range(5):
+            name = shared if shared and number == 3 else f"{worker}-{number}.com"
+            check = {"domainNames": [name]}
+            [seen] = workers.call(sandbox, "POST", f"{D}/checkAvailability", check, **headers)["results"]
+            if seen["status"] == "available":
+                order = {"domain": {"domainName": name}, "years": 1}
+                workers.call(sandbox, "POST", f"{D}/createDomain", order, **headers)
+            else:
+                workers.call(sandbox, "POST", f"{D}/renewDomain/{name}", **headers)
+
+    at_once(job, "a", "b")
+
+
+def renew_own_names(sandbox: Sandbox) -> None:
+    """Three workers renew their own names twice."""
+
+    def job(name: str) -> None:
+        for _ in range(2):
+            workers.call(sandbox, "POST", f"{D}/renewDomain/{name}", **{"X-Sandbox-Actor": name})
+
+    at_once(job, workers.NAME, workers.OTHER, "locked-example.net")
+
+
+def spend(sandbox: Sandbox) -> None:
+    """Two workers spend a balance that is enough for one of them."""
+    sandbox.simulate.adjust_balance("main", to="20.00")
+    at_once(
+        lambda name: workers.call(sandbox, "POST", f"{D}/renewDomain/{name}"), workers.NAME, workers.OTHER
+    )
+
+
+def look(sandbox: Sandbox) -> None:
+    """Two workers look at a domain and change it again and again, in very many orders."""
+
+    def job(host: str) -> None:
+        for _ in range(6):
+            workers.domain(sandbox)
+            body = {"nameservers": ["ns1.example.net", host]}
+            workers.call(sandbox, "POST", f"{D}/setNameservers/{workers.NAME}", body)
+
+    at_once(job, *workers.HOSTS)
+
+
+def test_few_schedules_are_enough_for_many_requests() -> None:
+    with Sandbox() as sandbox:
+        found = explore(renew_own_names, sandbox, actors=3)
+        assert (len(found.schedules), found.untried, found.findings) == (1, 0, [])
+        found = explore(partial(buy_and_renew, shared=""), sandbox)
+        assert (len(found.schedules), found.untried, found.findings) == (1, 0, [])
+        found = explore(partial(buy_and_renew, shared="shared.com"), sandbox)
+        assert len(found.schedules) < 20
+        assert {finding.kind for finding in found.findings} == {"failed"}
+        found = explore(spend, sandbox)
+        assert len(found.schedules) == 2, "payments do not commute if the balance is short"
+        found = explore(look, sandbox, max_runs=8, jobs=2)
+        assert found.untried > 1000
+        assert f"about {found.untried} schedules not tried" in "\n".join(found.lines())
+
+
+def test_the_parts_of_an_exploration_are_merged_to_the_whole() -> None:
+    files = []
+    for part in ("1/2", "2/2"):
+        tested = ("pytest", "-k", "renew_when_due and not lock", "test_workers.py")
+        done = command("explore", "--quiet", "0.1", "--json", "--part", part, "--", *tested)
+        files.append(Path(f"part-{part[0]}.json"))
+        files[-1].write_text(done.stdout)
+    merged = printed("explore", "--json", "--merge", *files)
+    [report] = merged["explorations"]
+    assert len({tuple(outcome["changes"]) for outcome in report["outcomes"]}) == 2
+    [finding] = merged["findings"]
+    assert finding["words"] == ["the renewal of active-example.com was paid 2 times: 12.99 + 12.99"]
+    refused(["explore", "--merge", "nowhere.json"], "nowhere.json is not a report of explore --json")
+    refused(["explore", "--part", "3/2", "--", "true"], "a part must be a word such as 1/2")
+
+
+#: Two workers that do their jobs under a lock, each with time limits for the lock and for its requests.
+IMPATIENT = """
+import os, sys, threading
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+parts, lock, failures = urlsplit(os.environ["RESELLER_SANDBOX_URL"]), threading.Lock(), []
+headers = {"X-Auth-Token": os.environ["RESELLER_SANDBOX_TOKEN"]}
+
+def look(worker):
+    if not lock.acquire(timeout=4):
+        failures.append(worker)
+        return
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=4)
+    try:
+        for _ in range(2):
+            connection.request("GET", f"{parts.path}/V2.0/domain/active-example.com", headers=headers)
+            connection.getresponse().read()
+    except OSError as failure:
+        failures.append(failure)
+    lock.release()
+
+threads = [threading.Thread(target=look, args=(worker,)) for worker in "ab"]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+sys.exit(bool(failures))
+"""
+
+
+def test_holding_a_request_too_long_is_no_finding() -> None:
+    """With ``--quiet 5``, the first request is held longer than the lock and its client wait."""
+    done = command("explore", "--quiet", "5", "--", sys.executable, "-c", IMPATIENT)
+    assert done.exit_code == 0, done.output
+    assert "a hold made the program fail, so no request was held for more than" in done.output
+    assert "nothing was explored: all requests came from one worker" in done.output
 
 
 def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:

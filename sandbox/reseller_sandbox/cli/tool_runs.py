@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any, NoReturn
 
@@ -24,7 +26,7 @@ from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.cli_options import MODE, variable
 from reseller_sandbox.tools.environment_setup import Ground, ground_at, own_ground
 from reseller_sandbox.tools.explore import Explorer, ScheduleNotReached, tests_explored
-from reseller_sandbox.tools.explore.report import ExplorationReport
+from reseller_sandbox.tools.explore.report import ExplorationReport, merged
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import ASKED_NOTHING, BadProgram, CommandProgram, Tell
 from reseller_sandbox.tools.sweep import AskedNothing, SweepWanted, sweep_program, tests_swept
@@ -52,6 +54,10 @@ def sweep(
             reports, tests = [report], report.tests
         except AskedNothing as problem:
             no_requests, tests = problem, problem.ended.tests
+        except BadProgram as problem:  # one red test is no reason not to sweep the others
+            if not problem.ended.tests:
+                raise
+            tests = problem.ended.tests
         if tests:
             reports += tests_swept(program, sweep_options, invariants, tell)
         if no_requests is not None and not reports:
@@ -69,6 +75,20 @@ def explore(asked: Mapping[str, Any], as_json: bool, invariants: tuple[str, ...]
     _report(reports, as_json, "explorations")
 
 
+def merge_explorations(files: Sequence[str], as_json: bool) -> None:
+    """Report the parts of an exploration, which are JSON reports in ``files``, as a whole."""
+    by_test: dict[str, list[ExplorationReport]] = {}
+    for file in files:
+        try:
+            data = json.loads(Path(file).read_text("utf-8"))
+            for part in data.get("explorations", [data]):
+                report = ExplorationReport.from_json(part)
+                by_test.setdefault(report.test, []).append(report)
+        except (OSError, ValueError, AttributeError) as problem:
+            give_up(f"{file} is not a report of explore --json: {problem}")
+    _report([merged(reports) for reports in by_test.values()], as_json, "explorations")
+
+
 def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:
     """Return the report on the program, and its tests that have their own worlds.
 
@@ -81,11 +101,13 @@ def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], 
             return [], problem.ended.tests
         raise
     tests = [test for schedule in exploration.schedules for test in schedule.ended.tests]
-    if exploration.never_passes and not explorer.schedule:
-        return [ExplorationReport.of(exploration, problem="the program fails in every schedule")], ()
+    if exploration.never_passes and not explorer.schedule and not (tests and not exploration.actors):
+        return [
+            ExplorationReport(data=exploration.to_json(), problem="the program fails in every schedule")
+        ], ()
     if not exploration.actors and not tests:
         raise BadSetting(ASKED_NOTHING)
-    return [ExplorationReport.of(exploration)] if exploration.actors else [], tests
+    return [ExplorationReport(data=exploration.to_json())] if exploration.actors else [], tests
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from reseller_sandbox.cli.base import JSON
 from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.settings import Settings
+from reseller_sandbox.tools.cli_options import part_of
 from reseller_sandbox.tools.defaults import ACCOUNT, ACTORS, MAX_RUNS, QUIET, SLOW, TIMEOUT
 from reseller_sandbox.values.parameters import declared
 
@@ -50,6 +51,30 @@ _RECORDINGS = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     default="recordings",
     help="Folder for the recordings of runs with a finding.",
+)
+
+
+def _part(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]:
+    try:
+        return part_of(value)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from None
+
+
+_JOBS = click.option("--jobs", type=_NUMBER, default=1, help="Number of parallel runs.")
+
+_PART = click.option(
+    "--part",
+    callback=_part,
+    default="1/1",
+    metavar="N/PARTS",
+    help="Part of the runs to make, such as 1/2, to share them among machines.",
+)
+
+_MERGE = click.option(
+    "--merge",
+    is_flag=True,
+    help="Merge the JSON reports of all parts. Name the files in place of the program.",
 )
 
 
@@ -106,7 +131,8 @@ def _in_one(value: Any) -> str:
     metavar="SECONDS",
     help="Delay of a slow response: a little more than your program's timeout.",
 )
-@click.option("--jobs", type=_NUMBER, default=1, help="Number of parallel runs.")
+@_JOBS
+@_PART
 @click.option("--stop-at-first", is_flag=True, help="Stop after the first run that is silently wrong.")
 @_RECORDINGS
 @_INVARIANTS
@@ -147,13 +173,17 @@ def sweep(**words: Any) -> None:
     metavar="ACTORS",
     help="Run only this schedule, from a report.",
 )
+@_JOBS
+@_PART
+@_MERGE
 @_RECORDINGS
-def explore(**words: Any) -> None:
+def explore(merge: bool, **words: Any) -> None:
     """Run a program with several workers in every relevant order of their requests.
 
     Concurrent requests are held and released one at a time, in a different order in each run. Equivalent
-    orders are skipped: two requests can change places if neither writes data that the other reads. Each run
-    has its own world with a frozen clock.
+    orders are skipped: two requests can change places if neither writes data that the other reads. If there
+    are more orders than runs, random ones come first, then those with few changes of workers. Each run has
+    its own world with a frozen clock.
 
     A worker is identified by the header X-Sandbox-Actor, otherwise by its account, otherwise by its
     connection. An order is a finding if the program fails, if an invariant of sweep does not hold, or if the
@@ -165,4 +195,7 @@ def explore(**words: Any) -> None:
 
     if words["asked"]["url"] is not None:
         raise click.UsageError("--url cannot be used with explore: only its own server can hold requests")
-    tool_runs.explore(**words)
+    if merge:
+        tool_runs.merge_explorations(words["asked"]["words"], words["as_json"])
+    else:
+        tool_runs.explore(**words)

@@ -11,7 +11,7 @@ from reseller_sandbox.control.local_transport import LocalTransport, local_trans
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, record_of
 from reseller_sandbox.coverage import figures, gaps, marks
-from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
+from reseller_sandbox.coverage.figures import AreaCovered, Figure, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
 from reseller_sandbox.coverage.items import items as items_there
@@ -136,13 +136,15 @@ class Advice(Resource):
 class CoverageSummary(Result, frozen=True, kw_only=True):
     """How much of the contract has been exercised, in total and by area.
 
-    ``counts`` describes how items are counted.
+    ``figures`` are the coverage of the operations that you use, of their documented errors, and of the whole
+    contract, which the first fields repeat. ``counts`` describes how items are counted.
     """
 
     percentage: float
     covered: int
     total: int
     counts: str
+    figures: tuple[Figure, ...]
     areas: tuple[AreaCovered, ...]
 
 
@@ -181,6 +183,7 @@ class Coverage(Resource):
             covered=count,
             total=len(items),
             counts=COUNTS,
+            figures=tuple(figures.figures(items)),
             areas=tuple(figures.areas(items)),
         )
 

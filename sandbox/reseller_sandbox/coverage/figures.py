@@ -1,4 +1,4 @@
-"""The coverage figures of each area and of each item."""
+"""The coverage figures: three in total, one of each area, and the counts of each item."""
 
 from __future__ import annotations
 
@@ -26,6 +26,28 @@ class AreaCovered(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """Return the figures in one line."""
         return f"{self.area}: {self.covered} of {self.total}, {self.percentage:g} %"
+
+
+class Figure(Struct, frozen=True, kw_only=True):
+    """One of the three figures of a report, called ``name``. ``about`` says which items it counts."""
+
+    name: str
+    covered: int
+    total: int
+    percentage: float
+    about: str
+
+    def __str__(self) -> str:
+        """Return the figure in one line."""
+        return f"{self.about}: {self.covered} of {self.total}, {self.percentage:g} %"
+
+
+#: The figures, the default of a minimum first, each with the items that it counts.
+FIGURES: Mapping[str, str] = {
+    "used": "operations that you use, and the stages of names for them",
+    "used-errors": "documented errors of the operations that you use",
+    "all": "the whole contract",
+}
 
 
 class ItemCovered(Struct, frozen=True, kw_only=True):
@@ -90,6 +112,27 @@ def areas(items: Sequence[ItemCovered]) -> list[AreaCovered]:
         )
         for area, covered in flags.items()
         if covered
+    ]
+
+
+def figures(items: Sequence[ItemCovered]) -> list[Figure]:
+    """Return the three figures. An operation is used if a request has called it."""
+    used = {item.operation for item in items if item.area == "operations" and item.times}
+    of_used = [item for item in items if item.operation in used]
+    counted = {
+        "used": [item for item in of_used if item.area != "errors"],
+        "used-errors": [item for item in of_used if item.area == "errors"],
+        "all": items,
+    }
+    return [
+        Figure(
+            name=name,
+            covered=(covered := sum(item.covered for item in counted[name])),
+            total=len(counted[name]),
+            percentage=percentage(covered, len(counted[name]) or 1),
+            about=about,
+        )
+        for name, about in FIGURES.items()
     ]
 
 

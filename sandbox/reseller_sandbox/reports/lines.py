@@ -19,10 +19,11 @@ def lines(report: Report) -> Iterator[str]:
 
     For an error, the recipe injects it by a fault, after a line on how the error occurs without the fault.
     """
-    of = f" of {report.operation}" if report.operation is not None else ""
     for area in report.areas:
         yield _figures(area.area, area.covered, area.total, area.percentage)
-    yield _figures(f"all{of}", report.covered, len(report.items), report.percentage)
+    for figure in report.figures:
+        of = f" of {report.operation}" if report.operation is not None and figure.name == "all" else ""
+        yield _figures(f"{figure.name}{of}", figure.covered, figure.total, figure.percentage)
     if report.missing:
         yield ""
         yield f"missing: {len(report.missing)}. The most important:"

@@ -15,7 +15,7 @@ from msgspec import to_builtins
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.contract import matching_items
 from reseller_sandbox.coverage import figures, gaps
-from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
+from reseller_sandbox.coverage.figures import AreaCovered, Figure, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import COUNTS
 from reseller_sandbox.coverage.marks import Key, Mark
@@ -49,6 +49,11 @@ class Report:
         return figures.areas(self.items)
 
     @cached_property
+    def figures(self) -> list[Figure]:
+        """The coverage of the used operations, of their errors, and of the whole contract."""
+        return figures.figures(self.items)
+
+    @cached_property
     def missing(self) -> list[Gap]:
         """The gaps, the most important first."""
         return gaps.missing(self.items, contract())
@@ -73,6 +78,7 @@ class Report:
             "covered": self.covered,
             "total": len(self.items),
             "counts": COUNTS,
+            "figures": to_builtins(self.figures),
             "areas": to_builtins(self.areas),
             "items": to_builtins(self.items),
             "missing": to_builtins(self.missing),

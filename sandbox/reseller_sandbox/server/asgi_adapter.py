@@ -21,6 +21,7 @@ from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
+    ENV_LEFT,
     ENV_SAID,
     ENV_SERVED,
     ENV_STREAM,
@@ -352,6 +353,8 @@ class Bridge:
                 await until(again)
             environ.clear()
             environ.update(original, **{ENV_AGAIN: again})
+            if again.when is not None and not wire.unread and await wire.client_leaves(within=0):
+                environ[ENV_LEFT] = True
             environ["wsgi.input"].seek(0)
             if again.aside:
                 async with self._held(wire):

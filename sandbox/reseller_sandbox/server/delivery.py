@@ -26,6 +26,8 @@ ENV_HOSTS = "sandbox.hosts"
 ENV_DELIVERY = "sandbox.delivery"
 #: Set by the application: an ``Again``, if the server must call it again.
 ENV_AGAIN = "sandbox.again"
+#: Set by the server: the client left while the application waited to be called again.
+ENV_LEFT = "sandbox.left"
 #: Set by the application: a ``Stream``, which follows the head of the response.
 ENV_STREAM = "sandbox.stream"
 #: Set by the application: the description of the request for the log (``LogWords``).

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.contract import matching_items
+from reseller_sandbox.coverage.figures import FIGURES
 from reseller_sandbox.coverage.items import AREAS
 from reseller_sandbox.coverage.marks import Key, Mark, Marks, total
 from reseller_sandbox.refusals import Refused
@@ -23,14 +24,13 @@ from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report
 from reseller_sandbox.testing.run import Watched
-from reseller_sandbox.tools.cli_options import COVERAGE, before_a_path
 from reseller_sandbox.values.text_checks import nearest
 
 #: The forms of a report, each with its default file.
 FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller-sandbox-coverage.json"}
 
-#: The name of the minimum percentage of all areas together.
-_ALL = "all"
+#: The figure that a minimum without a name is about: the operations that the tests use.
+_USED = next(iter(FIGURES))
 
 #: The key of a worker's output under which it sends its coverage.
 _OUTPUT = "reseller_sandbox_coverage"
@@ -62,7 +62,7 @@ def _forms(option: str) -> Iterator[tuple[str, str]]:
         if name not in FORMS or (file and not FORMS[name]):
             raise pytest.UsageError(
                 f"--reseller-sandbox-coverage must be html, json or term, the first two also with a file "
-                f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS) or before_a_path(COVERAGE)}"
+                f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS)}"
             )
         yield name, file
 
@@ -74,12 +74,13 @@ def _minimum(option: str) -> Iterator[tuple[str, float]]:
             percent = float(number)
         except ValueError:
             percent = -1.0
-        if not 0 <= percent <= 100 or area not in ((*AREAS, _ALL) if mark else ("",)):
+        if not 0 <= percent <= 100 or area not in ((*AREAS, *FIGURES) if mark else ("",)):
             raise pytest.UsageError(
-                "--reseller-sandbox-cover-min must be a percentage from 0 to 100, or percentages of areas "
-                f"({', '.join(AREAS)}) as in operations=90,errors=40, not {word[:80]!r}{nearest(area, AREAS)}"
+                "--reseller-sandbox-cover-min must be a percentage from 0 to 100, or percentages by name "
+                f"({', '.join((*FIGURES, *AREAS))}) as in used=90,errors=40, not {word[:80]!r}"
+                f"{nearest(area, (*FIGURES, *AREAS))}"
             )
-        yield area or _ALL, percent
+        yield area or _USED, percent
 
 
 class Collector:
@@ -153,13 +154,14 @@ class Collector:
                 self._written.append(f"{form} written to {file}")
 
     def _too_little(self, report: Report) -> Iterator[str]:
-        percentages = {_ALL: report.percentage, **{area.area: area.percentage for area in report.areas}}
-        for area, minimum in self._options.minimum.items():
-            if percentages[area] < minimum:
-                about = "" if area == _ALL else f"{area}: "
+        about = {figure.name: figure.about for figure in report.figures}
+        percentages = {each.name: each.percentage for each in report.figures}
+        percentages |= {area.area: area.percentage for area in report.areas}
+        for name, minimum in self._options.minimum.items():
+            if percentages[name] < minimum:
                 yield (
-                    f"{about}{percentages[area]:g} % of the contract is covered; "
-                    f"--reseller-sandbox-cover-min asks for {minimum:g} %"
+                    f"{about.get(name, name)}: {percentages[name]:g} % is covered; "
+                    f"--reseller-sandbox-cover-min asks for {name}={minimum:g} %"
                 )
 
 

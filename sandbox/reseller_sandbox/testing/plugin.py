@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -29,9 +30,9 @@ from reseller_sandbox.tools.cli_options import (
     RECORDINGS,
     STRICT,
     SWEEP,
-    before_a_path,
     flag,
     variable,
+    with_defaults,
 )
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, say_to_tool
 
@@ -49,6 +50,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, (about, more) in OPTIONS.items():
         group.addoption(flag(name), dest=name, default=None, help=about, **more)
         parser.addini(name, f"{about}; the same as {flag(name)}", default="")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> None:
+    """Give options without a value their default, so that none takes the path after it."""
+    args[:] = with_defaults(args)
+    early_config.known_args_namespace = parser.parse_known_args(args, copy(early_config.option))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -171,10 +181,7 @@ def _allowed(hosts: str, mode: str) -> list[str]:
     allowed = [host.strip() for host in hosts.split(",")]
     for host in allowed:
         if not re.fullmatch(r"[\w.:-]+", host):
-            hint = before_a_path(FENCE)
-            raise pytest.UsageError(
-                f"{flag(FENCE)} must be hosts such as db.example.test, not {host!r}{hint}"
-            )
+            raise pytest.UsageError(f"{flag(FENCE)} must be hosts such as db.example.test, not {host!r}")
     return [*allowed, urlsplit(mode).hostname or "localhost"]
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,14 +20,14 @@ from reseller_sandbox.tools.cli_options import (
     EXPLORE_SCHEDULE,
     FIXTURE,
     INVARIANT,
+    PART,
     SWEEP,
     SWEEP_ONLY,
-    SWEEP_PART,
     SWEEP_SLOW,
     SWEEP_STOP,
     above_0,
-    before_a_path,
     flag,
+    part_of,
 )
 from reseller_sandbox.tools.defaults import QUIET_HERE, is_heard, say_to_tool
 from reseller_sandbox.tools.environment_setup import Ground
@@ -83,6 +82,16 @@ def _again(item: pytest.Item) -> list[pytest.TestReport]:
     return runtestprotocol(item, log=False, nextitem=shared)
 
 
+def _fail(reports: Sequence[pytest.TestReport], words: str) -> None:
+    """Turn the passed call of a test into a failure with ``words``.
+
+    If a tool runs this process, the tool reports the findings instead.
+    """
+    for report in reports:
+        if report.when == "call" and words and not is_heard():
+            report.outcome, report.longrepr = "failed", words
+
+
 def _program(
     item: pytest.Item, run: Sandboxes, fails: Callable[[pytest.TestReport], bool]
 ) -> Callable[[Sandbox], Ended]:
@@ -107,10 +116,11 @@ def parse_exploration(texts: Mapping[str, str]) -> dict[str, Any]:
     }
     try:
         invariants = named(texts[INVARIANT].split(","))
+        part = part_of(texts[PART]) if texts[PART] else (1, 1)
         limits = {name: above_0(texts, *option) for name, option in numbers.items() if texts[option[0]]}
     except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
-    return {"schedule": texts[EXPLORE_SCHEDULE], "invariants": invariants, **limits}
+    return {"schedule": texts[EXPLORE_SCHEDULE], "invariants": invariants, "part": part, **limits}
 
 
 class ExploringTests(Reruns):
@@ -131,9 +141,7 @@ class ExploringTests(Reruns):
         run = item.config.stash.get(self._run, None)
         if run is not None and all(report.passed for report in reports):
             words = self._findings(item, run, item.get_closest_marker(EXPLORE))
-            for report in reports:
-                if words and report.when == "call" and not is_heard():
-                    report.outcome, report.longrepr = "failed", words
+            _fail(reports, words)
         return reports
 
     def _findings(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark | None) -> str:
@@ -156,13 +164,12 @@ class ExploringTests(Reruns):
                 ).explore(tell)
         except (TypeError, ValueError) as problem:
             how = f"@pytest.mark.{EXPLORE}" if mark is not None else flag(EXPLORE)
-            failure = ExplorationReport(
-                test=item.nodeid, text=[f"not explored: {problem}"], problem=str(problem)
-            )
+            failure = ExplorationReport(test=item.nodeid, problem=str(problem))
             say_to_tool(explored=to_builtins(failure))
             return f"{how}: {problem}"
         if exploration.actors:
-            say_to_tool(explored=to_builtins(ExplorationReport.of(exploration, test=item.nodeid)))
+            report = ExplorationReport(test=item.nodeid, data=exploration.to_json())
+            say_to_tool(explored=to_builtins(report))
         return "\n".join(exploration.lines()) if exploration.findings else ""
 
 
@@ -175,8 +182,8 @@ def parse_sweep(texts: Mapping[str, str]) -> SweepWanted:
         options["invariants"] = named(texts[INVARIANT].split(","))
         if texts[SWEEP_SLOW]:
             options["slow"] = above_0(texts, SWEEP_SLOW, float, "a number of seconds")
-        if texts[SWEEP_PART]:
-            options["part"] = _part(texts[SWEEP_PART])
+        if texts[PART]:
+            options["part"] = part_of(texts[PART])
     except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
     try:
@@ -190,15 +197,7 @@ def parse_sweep(texts: Mapping[str, str]) -> SweepWanted:
         )
     except BadSetting as problem:
         more = f"{ASSUMPTIONS}, {EXTERNAL_CHANGES}"
-        raise pytest.UsageError(f"{flag(SWEEP)}: {problem}, {more}, all{before_a_path(SWEEP)}") from None
-
-
-def _part(word: str) -> tuple[int, int]:
-    if match := re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", word):
-        number, of = int(match[1]), int(match[2])
-        if number <= of:
-            return number, of
-    raise BadSetting(f"{flag(SWEEP_PART)} must be a part such as 1/2; it is {word[:80]!r}")
+        raise pytest.UsageError(f"{flag(SWEEP)}: {problem}, {more}, all") from None
 
 
 class SweepingTests(Reruns):
@@ -221,6 +220,7 @@ class SweepingTests(Reruns):
             self._over = self._options.stop_at_first and bool(swept.wrong)
             say_to_tool(swept=to_builtins(swept))
             reports[-1].user_properties.append((_PROPERTY, json.encode(swept).decode()))
+            _fail(reports, "\n".join(swept.lines()) if swept.wrong else "")
         return reports
 
     def _sweep(self, item: pytest.Item) -> SweepReport | None:
@@ -245,13 +245,6 @@ class SweepingTests(Reruns):
         """Collect the sweep in a test's report, from this process or from a worker."""
         encoded = [value for name, value in report.user_properties if name == _PROPERTY]
         self._swept += (json.decode(str(value), type=SweepReport) for value in encoded)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
-        """Fail the run if a test passed although its program was silently wrong."""
-        if any(swept.wrong for swept in self._swept) and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        yield
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table of each swept test."""

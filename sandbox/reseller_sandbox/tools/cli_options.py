@@ -5,12 +5,15 @@ This module imports little, because pytest reads it for every test run, and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET_HERE, SLOW
 
 Number = TypeVar("Number", int, float)
+
+#: The most parts that share the runs of a sweep or an exploration.
+MOST_PARTS = 9999
 
 #: The fixture of the tests that can be swept and explored.
 FIXTURE = "reseller_sandbox"
@@ -25,7 +28,7 @@ COVER_OF = "reseller_sandbox_cover_of"
 SWEEP = "reseller_sandbox_sweep"
 SWEEP_ONLY = "reseller_sandbox_sweep_only"
 SWEEP_SLOW = "reseller_sandbox_sweep_slow"
-SWEEP_PART = "reseller_sandbox_sweep_part"
+PART = "reseller_sandbox_part"
 SWEEP_STOP = "reseller_sandbox_sweep_stop_at_first"
 EXPLORE = "reseller_sandbox_explore"
 EXPLORE_RUNS = "reseller_sandbox_explore_max_runs"
@@ -61,8 +64,8 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "FORM", "nargs": "?", "const": "term", "action": "append"},
     ),
     COVER_MIN: (
-        "minimum coverage of the contract in percent, in total or by area as in operations=90,errors=40; "
-        "the run fails below it",
+        "minimum coverage in percent of the operations that the tests use, or of others by name as in "
+        "used=90,used-errors=40,all=10,stages=5; the run fails below it",
         {"metavar": "PERCENT"},
     ),
     COVER_OF: ("pattern of the operations in the coverage report, such as v3.*", {"metavar": "PATTERN"}),
@@ -77,8 +80,8 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         f"delay of a slow response in a sweep, in seconds (default: {SLOW:g})",
         {"metavar": "SECONDS"},
     ),
-    SWEEP_PART: (
-        "part of the runs of a sweep to make, such as 1/2, to share them among processes",
+    PART: (
+        "part of the runs of a sweep or an exploration to make, such as 1/2, to share them among processes",
         {"metavar": "PART"},
     ),
     SWEEP_STOP: ("stop after the first run that is silently wrong", {"action": "store_true"}),
@@ -117,9 +120,23 @@ def variables(said: Mapping[str, object]) -> dict[str, str]:
     return {variable(name): str(value) for name, value in said.items() if value not in (None, "", False)}
 
 
-def before_a_path(name: str) -> str:
-    """Return the hint to write an option with its default value before a path."""
-    return f"; before a path write {flag(name)}={OPTIONS[name][1]['const']}"
+def part_of(word: str) -> tuple[int, int]:
+    """Return the part that a word such as ``1/2`` names. Raise ValueError for another word."""
+    number, mark, parts = word.partition("/")
+    if mark and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts) <= MOST_PARTS:
+        return int(number), int(parts)
+    raise ValueError(f"a part must be a word such as 1/2, not {word[:80]!r}")
+
+
+def with_defaults(words: Sequence[str]) -> list[str]:
+    """Return command line words with the default of each option that has no value after ``=``.
+
+    Otherwise such an option would take a path after it as its value.
+    """
+    bare = {
+        flag(name): f"{flag(name)}={more['const']}" for name, (_, more) in OPTIONS.items() if "const" in more
+    }
+    return [bare.get(word, word) for word in words]
 
 
 def above_0(
@@ -135,5 +152,4 @@ def above_0(
         number = kind("0")
     if 0 < number < float("inf"):
         return number
-    path = before_a_path(name) if "const" in OPTIONS[name][1] else ""
-    raise ValueError(f"{flag(name)} must be {what} above 0; it is {said[name][:80]!r}{path}")
+    raise ValueError(f"{flag(name)} must be {what} above 0; it is {said[name][:80]!r}")

@@ -11,16 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, permutations
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
 from reseller_sandbox.tools.environment_setup import Ground
-from reseller_sandbox.tools.explore.read_write_set import Footprint
 from reseller_sandbox.tools.explore.report import (
     Exploration,
     ExplorationReport,
@@ -28,14 +27,15 @@ from reseller_sandbox.tools.explore.report import (
     LetThrough,
     ScheduleFinding,
     findings_in,
+    merged,
 )
 from reseller_sandbox.tools.explore.schedules import (
-    RequestKey,
+    Plan,
     ScheduledTurn,
     Schedules,
+    equivalence_class,
+    in_turns,
     is_serializable,
-    preferred,
-    turned_after,
 )
 from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
@@ -45,12 +45,19 @@ from reseller_sandbox.values.clock import stopwatch
 
 __all__ = ["Exploration", "explore"]
 
-#: Factors on the patience: to wait for an actor that an earlier run or a schedule expects, and to wait for
-#: more workers while fewer than ``actors`` have appeared.
+#: Factors on ``quiet``: to wait for an actor that an earlier run or a schedule expects, and to wait for more
+#: workers while fewer than ``actors`` have appeared.
 _KNOWN, _STRANGE = 10, 4
 
-#: Factor on the longest time that the program has taken for a request, as the limit for the next one.
+#: Factor on the longest time that the program has taken to start or to send a request, as the limit for the
+#: next time.
 _SLOWER = 1.5
+
+#: A client or a lock that gives up does so after more than so many seconds.
+_HARMLESS = 0.2
+
+#: The most runs of a schedule, each with shorter holds, that find out whether holding causes its failure.
+_SHORTER = 6
 
 #: Poll interval in seconds.
 _GLANCE = 0.005
@@ -58,42 +65,8 @@ _GLANCE = 0.005
 #: The most orders of whole workers that are run for comparison if not every order is tried.
 _TURNS = 6
 
-
-class FixedSchedule(Struct):
-    """A fixed order: first of requests by ``schedule``, then of workers by ``turns``.
-
-    ``missed`` is the first scheduled actor that had no request waiting, empty if there is none.
-    """
-
-    schedule: Sequence[str] = ()
-    turns: Sequence[str] = ()
-    steps: list[ScheduledTurn] = field(default_factory=list)
-    missed: str = ""
-    expected: None = None
-    _waiting: frozenset[str] = frozenset()
-
-    @property
-    def next_up(self) -> str | None:
-        """Return the next actor of the schedule, None after its end."""
-        return self.schedule[len(self.steps)] if len(self.steps) < len(self.schedule) else None
-
-    def choose(self, waiting: Mapping[str, str]) -> str:
-        """Return the actor whose request goes next."""
-        self._waiting = frozenset(waiting)
-        if self.next_up is not None:
-            if self.next_up in waiting:
-                return self.next_up
-            self.missed = self.missed or self.next_up
-        first = [actor for actor in self.turns if actor in waiting]
-        return first[0] if first else preferred(waiting, self.steps[-1].actor if self.steps else None)
-
-    def did(self, actor: str, _: RequestKey, footprint: Footprint) -> None:
-        """Record that the request of ``actor`` was carried out."""
-        self.steps.append(turned_after(self.steps, actor, self._waiting, footprint))
-
-
-#: Chooses the order in which requests are let through.
-_Chooser: TypeAlias = Schedules | FixedSchedule
+#: The share of the runs that are random if there are more schedules than runs.
+_RANDOM = 4
 
 
 class ScheduleNotReached(BadProgram):
@@ -101,26 +74,40 @@ class ScheduleNotReached(BadProgram):
 
 
 class _Made(NamedTuple):
-    """A run and its result."""
+    """A run and its result.
+
+    ``longest`` are the seconds for which it held a request at most. ``is_abandoned`` is whether a client left
+    meanwhile.
+    """
 
     schedule: ExploredSchedule
     steps: Sequence[ScheduledTurn]
     outcome: Outcome
     recording: str
+    longest: float
+    is_abandoned: bool
 
 
-def _judged(made: Sequence[_Made]) -> list[ExploredSchedule]:
-    """Return the runs with the findings that need all runs.
+def _judged(runs: Sequence[_Made]) -> list[ExploredSchedule]:
+    """Return one run of each outcome and class of equivalent runs, with the findings that need all runs.
 
     The baseline outcome is that of the first run that passed and in which the workers took turns.
     """
-    schedules = [replace(run.schedule, is_serial=is_serializable(run.steps)) for run in made]
-    pairs = list(zip(made, schedules, strict=True))
+    distinct = {
+        (
+            equivalence_class(run.steps),
+            run.schedule.ended.status,
+            frozenset(run.schedule.changes.items()),
+        ): run
+        for run in reversed(runs)
+    }
+    pairs = [(run, replace(run.schedule, is_serial=is_serializable(run.steps))) for run in distinct.values()]
+    pairs.reverse()
     baseline = next(
         (run.outcome for run, schedule in pairs if schedule.is_serial and schedule.ended.passed), None
     )
     if baseline is None:
-        return schedules
+        return [schedule for _, schedule in pairs]
     expected = Expected(same=False)
     return [
         replace(schedule, violations=(*schedule.violations, *broken(run.outcome, baseline, expected)))
@@ -131,9 +118,10 @@ def _judged(made: Sequence[_Made]) -> list[ExploredSchedule]:
 class Explorer(Struct, kw_only=True):
     """Runs a ``program`` with ``actors`` concurrent workers, in one order a run.
 
-    The worlds are forks in ``ground``. It makes at most ``max_runs`` runs, or tries only ``schedule``. All
-    workers count as waiting when no request arrives for ``quiet`` seconds, or longer if the program is slow.
-    ``folder`` gets a recording for each finding.
+    The worlds are forks in ``ground``. It makes at most ``max_runs`` runs, ``jobs`` at once, or tries only
+    ``schedule``. With ``part``, it tries a part of the schedules, such as 1 of 2. All workers count as
+    waiting when no request arrives for ``quiet`` seconds, or longer if the program is slow. ``folder`` gets a
+    recording for each finding.
     """
 
     ground: Ground
@@ -142,9 +130,14 @@ class Explorer(Struct, kw_only=True):
     max_runs: int = MAX_RUNS
     schedule: str = ""
     quiet: float = QUIET
+    jobs: int = 1
+    part: tuple[int, int] = (1, 1)
     invariants: Sequence[OwnInvariant] = ()
     folder: Path | None = None
-    _longest: float = 0.0
+    _slowest_start: float = 0.0
+    _slowest_request: float = 0.0
+    _limit: float = float("inf")
+    _tolerated: float = _HARMLESS
 
     def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
         """Try ``schedule`` alone, or every order that could matter.
@@ -152,23 +145,48 @@ class Explorer(Struct, kw_only=True):
         ``tell`` gets the schedule of each run. Raise ``ScheduleNotReached`` if the program does not reach
         ``schedule``.
         """
+        schedules = Schedules(self.part)
         if self.schedule:
-            return self._run_schedule()
-        schedules, made = Schedules(), list[_Made]()
-        more = schedules.begin()
-        for _ in range(self.max_runs):
-            if not more:
-                break
-            run = self.run(schedules)
-            tell(run.schedule.text, None)
-            if schedules.end():
-                made.append(run)
-            more = schedules.begin()
-        untried = max(schedules.untried, 1) if more else 0
-        if untried:
-            made += self._in_turns(made)
-        judged = _judged(made)
-        return Exploration(judged, self._recorded(findings_in(judged)), untried, schedules.unmatched)
+            return self._run_schedule(schedules)
+        runs: list[_Made] = []
+        made = sampled = 0
+        with ThreadPoolExecutor(self.jobs) as pool:
+            while made < self.max_runs:
+                count = min(self.jobs, self.max_runs - made)
+                plans = schedules.search(count)
+                if plans and sampled < self.max_runs // _RANDOM and self._are_too_many(schedules, made):
+                    plans = [schedules.sample(sampled + number) for number in range(count)]
+                    sampled += count
+                if not plans:
+                    break
+                made += len(plans)
+                for plan, run in pool.map(self._fair_run, plans):
+                    tell(run.schedule.text if run is not None else "", None)
+                    if schedules.learn(plan, is_final=run is None) and run is not None:
+                        runs.append(run._replace(steps=plan.steps))
+        untried = 0
+        is_complete = not schedules.search()
+        if not is_complete or self.part[1] > 1:
+            runs += self._in_turns(schedules, runs)
+        if not is_complete:
+            untried = max(1, (schedules.estimate() or 0) - len(_judged(runs)))
+        judged = _judged(runs)
+        return Exploration(
+            judged,
+            self._recorded(findings_in(judged)),
+            untried=untried,
+            is_counted=schedules.estimate() is not None,
+            unmatched=schedules.unmatched,
+            held_too_long=schedules.held_too_long,
+            patience=self._limit if self._limit < float("inf") else None,
+            overlapped=any(len(step.waiting) > 1 for run in runs for step in run.steps),
+            longest=max((run.longest for run in runs), default=0.0),
+        )
+
+    def _are_too_many(self, schedules: Schedules, made: int) -> bool:
+        """Whether there are more schedules than runs, so that random ones find a race sooner."""
+        estimate = schedules.estimate()
+        return made > 0 and (estimate is None or estimate > self.max_runs)
 
     def _recorded(self, findings: Sequence[ScheduleFinding]) -> list[ScheduleFinding]:
         """Return the findings with their recordings.
@@ -177,110 +195,146 @@ class Explorer(Struct, kw_only=True):
         """
         if self.folder is None:
             return list(findings)
+        part = f"part-{self.part[0]}-" if self.part[1] > 1 else ""
         return [
             replace(
                 finding,
-                recording=self.run(
-                    FixedSchedule(finding.schedule.text.split()), f"explore-{number}"
-                ).recording,
+                recording=self.run(Plan(finding.schedule.text.split()), f"explore-{part}{number}").recording,
             )
             for number, finding in enumerate(findings, 1)
         ]
 
-    def _run_schedule(self) -> Exploration:
-        chooser = FixedSchedule(self.schedule.split())
-        made = self.run(chooser)
-        missed = chooser.missed or chooser.next_up
+    def _run_schedule(self, schedules: Schedules) -> Exploration:
+        plan = Plan(self.schedule.split())
+        run = self.run(plan)
+        missed = plan.missed or plan.next_up
         if missed:
             words = f"{missed} has no waiting request at its turn in {self.schedule!r}"
-            raise ScheduleNotReached(words, made.schedule.ended)
-        schedule, *others = _judged([made, *self._in_turns([made])])
+            raise ScheduleNotReached(words, run.schedule.ended)
+        schedules.learn(plan)
+        runs = [run._replace(steps=plan.steps)]
+        schedule, *others = _judged([*runs, *self._in_turns(schedules, runs)])
         findings = [finding for finding in findings_in([schedule, *others]) if finding.schedule is schedule]
         return Exploration([schedule], self._recorded(findings))
 
-    def _in_turns(self, made: Sequence[_Made]) -> Iterator[_Made]:
+    def _in_turns(self, schedules: Schedules, runs: Sequence[_Made]) -> Iterator[_Made]:
         """Yield runs in which whole workers take turns, for comparison with the others."""
-        seen = sorted({request.actor for run in made for request in run.schedule.requests})
+        seen = sorted({request.actor for run in runs for request in run.schedule.requests})
         for turns in islice(permutations(seen), _TURNS):
-            yield self.run(FixedSchedule(turns=turns))
+            plan, run = self._fair_run(Plan(pick=in_turns(turns)))
+            if run is not None and schedules.learn(plan):
+                yield run._replace(steps=plan.steps)
 
-    def run(self, chooser: _Chooser, name: str = "") -> _Made:
+    def _fair_run(self, plan: Plan) -> tuple[Plan, _Made | None]:
+        """Return a run that does not fail because a request was held too long.
+
+        If a run fails after a long hold, try again with shorter ones. Return None if the plan cannot be
+        reached in this way.
+        """
+        for _ in range(_SHORTER):
+            run = self.run(plan)
+            is_patient = run.longest <= self._tolerated
+            if not run.is_abandoned and (run.schedule.ended.passed or is_patient):
+                if run.schedule.ended.passed:
+                    self._tolerated = max(self._tolerated, run.longest)
+                return plan, run
+            self._limit = min(self._limit, max(run.longest / 2, _HARMLESS / 2))
+            plan = plan.again()
+        return plan, None
+
+    def run(self, plan: Plan, name: str = "") -> _Made:
         """Run the program with one schedule.
 
         With a ``name``, write the recording of the world at the end of the run.
         """
         with self.ground.world(frozen=True) as sandbox:
             with turned(sandbox.app, sandbox.world) as turnstile:
-                ended, requests = self._both(sandbox, turnstile, chooser)
+                ended, requests = self._both(sandbox, turnstile, plan)
             words = own_broken(self.invariants, sandbox)
             recording = (
                 write_recording(sandbox, self.folder, name) if name and self.folder is not None else ""
             )
             outcome = outcome_of(sandbox, ended)
             schedule = ExploredSchedule(
-                requests, ended, outcome.lines(), tuple(words), advice=tuple(map(in_a_line, outcome.of_money))
+                tuple(
+                    LetThrough(step.actor, request.asked, request.status, request.refused)
+                    for step, request in zip(plan.steps, requests, strict=True)
+                ),
+                ended,
+                outcome.lines(),
+                tuple(words),
+                advice=tuple(map(in_a_line, outcome.of_money)),
             )
-            return _Made(schedule, tuple(chooser.steps), outcome, recording)
+            held = (*requests, *turnstile.dropped)
+            longest = max((request.held_for for request in held), default=0.0)
+            is_abandoned = any(request.is_abandoned for request in requests)
+            return _Made(schedule, plan.steps, outcome, recording, longest, is_abandoned)
 
     def _both(
-        self, sandbox: Sandbox, turnstile: Turnstile, chooser: _Chooser
-    ) -> tuple[Ended, tuple[LetThrough, ...]]:
+        self, sandbox: Sandbox, turnstile: Turnstile, plan: Plan
+    ) -> tuple[Ended, Sequence[HeldRequest]]:
         """Run the program, and let its requests through on another thread."""
         threads = Threads(threading.enumerate())
         with ThreadPoolExecutor(1) as beside:
-            driving = beside.submit(self._let_through, chooser, turnstile, threads)
+            driving = beside.submit(self._let_through, plan, turnstile, threads)
             try:
                 ended = self.program(sandbox)
             finally:
                 turnstile.end()
             return ended, driving.result()
 
-    def _let_through(
-        self, chooser: _Chooser, turnstile: Turnstile, threads: Threads
-    ) -> tuple[LetThrough, ...]:
+    def _let_through(self, plan: Plan, turnstile: Turnstile, threads: Threads) -> Sequence[HeldRequest]:
         actors = Actors()
-        done: list[LetThrough] = []
+        done: list[HeldRequest] = []
         try:
-            while waiting := self._settled(chooser, turnstile, actors, threads):
-                actor = chooser.choose({actor: request.text for actor, request in waiting.items()})
+            while waiting := self._settled(plan, turnstile, actors, threads):
+                texts = {actor: request.text for actor, request in waiting.items()}
+                oldest = min(waiting, key=lambda actor: waiting[actor].came)
+                is_overdue = stopwatch() - waiting[oldest].came > self._limit
+                actor = plan.choose(texts, oldest if is_overdue else "")
                 request = waiting[actor]
                 actors.settle(waiting, actor)
                 turnstile.carry_out(request)
-                number = sum(earlier.actor == actor for earlier in done)
-                chooser.did(actor, (actor, number, request.text), request.footprint)
-                done.append(LetThrough(actor, request.asked, request.status, request.refused))
+                number = plan.path.count(actor)
+                plan.did(actor, (actor, number, request.text), request.footprint)
+                done.append(request)
         except BaseException:
             turnstile.open()  # because the program would wait indefinitely
             raise
-        return tuple(done)
+        return done
 
     def _settled(
-        self, chooser: _Chooser, turnstile: Turnstile, actors: Actors, threads: Threads
+        self, plan: Plan, turnstile: Turnstile, actors: Actors, threads: Threads
     ) -> dict[str, HeldRequest]:
-        """Return the waiting requests by actor once all workers wait.
+        """Return the waiting requests by actor once all workers wait, or one waits too long.
 
         The result is empty when the program has ended.
         """
         since = stopwatch()
-        expected = chooser.expected
+        expected = plan.expected
         while not turnstile.over:
             held = turnstile.waiting
             waiting = actors.name(held)
             enough = len(waiting) >= self.actors
             enough |= threads.all_wait(threading.enumerate(), held, self.actors)
             there = waiting.keys() >= expected if expected else enough
-            there &= chooser.next_up is None or chooser.next_up in waiting
-            known = expected is not None or chooser.next_up is not None
+            there &= plan.next_up is None or plan.next_up in waiting
+            known = expected is not None or plan.next_up is not None
             times = _KNOWN if known and not there else 1 if len(actors) >= self.actors else _STRANGE
-            if waiting and (there or stopwatch() - max(since, turnstile.moved) > self._patience() * times):
-                self._longest = max(self._longest, *(request.came - since for request in held))
+            is_starting = len(actors) < self.actors
+            slowest = self._slowest_start if is_starting else self._slowest_request
+            patience = max(self.quiet * times, slowest * _SLOWER)
+            quiet = stopwatch() - max(since, turnstile.moved)
+            oldest = stopwatch() - min((request.came for request in held), default=stopwatch())
+            if waiting and (there or quiet > patience or oldest > self._limit):
+                took = max(request.came - since for request in held)
+                if is_starting:
+                    self._slowest_start = max(self._slowest_start, took)
+                else:
+                    self._slowest_request = max(self._slowest_request, took)
                 return waiting
             turnstile.wait(_GLANCE)
         return {}
-
-    def _patience(self) -> float:
-        """Return the seconds without a new request after which the waiting ones are all."""
-        return max(self.quiet, self._longest * _SLOWER)
 
 
 def explore(
@@ -291,6 +345,8 @@ def explore(
     max_runs: int = MAX_RUNS,
     quiet: float = QUIET_HERE,
     schedule: str = "",
+    jobs: int = 1,
+    part: tuple[int, int] = (1, 1),
     invariants: Sequence[OwnInvariant] = (),
     folder: Path | None = None,
 ) -> Exploration:
@@ -305,6 +361,8 @@ def explore(
         max_runs: The largest number of runs.
         quiet: Seconds without a new request after which the waiting requests count as all.
         schedule: The only schedule to try, as an earlier exploration reported it.
+        jobs: The number of concurrent runs.
+        part: The part of the schedules to try, such as 1 of 2, if several machines share them.
         invariants: Functions that check the world after a run. They return a description of the violation, if
             any.
         folder: Gets a recording for each finding.
@@ -316,6 +374,8 @@ def explore(
         max_runs=max_runs,
         schedule=schedule,
         quiet=quiet,
+        jobs=jobs,
+        part=part,
         invariants=invariants,
         folder=folder,
     ).explore()
@@ -326,18 +386,28 @@ def tests_explored(
 ) -> list[ExplorationReport]:
     """Have pytest explore its own tests, each in its process. Return their reports.
 
-    Raise ``BadProgram``.
+    ``explorer.jobs`` processes share the schedules of a test. Raise ``BadProgram``.
     """
-    said = {
+    options = {
         cli_options.EXPLORE: explorer.actors,
         cli_options.EXPLORE_RUNS: explorer.max_runs,
         cli_options.EXPLORE_QUIET: explorer.quiet,
         cli_options.EXPLORE_SCHEDULE: explorer.schedule,
         cli_options.INVARIANT: ",".join(invariants),
     }
+    number, parts = explorer.part
+    jobs = 1 if explorer.schedule else explorer.jobs
 
     def step(news: Mapping[str, Any]) -> None:
         tell(news["ran"], None)
 
-    reports = program.tests("explored", said, folder, step)
-    return list({report["test"]: ExplorationReport(**report) for report in reports}.values())
+    def explored(job: int) -> list[Any]:
+        part = f"{(number - 1) * jobs + job}/{parts * jobs}"
+        return program.tests("explored", {**options, cli_options.PART: part}, folder, step)
+
+    by_test: dict[str, list[ExplorationReport]] = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        for reports in pool.map(explored, range(1, jobs + 1)):
+            for report in convert(reports, list[ExplorationReport]):
+                by_test.setdefault(report.test, []).append(report)
+    return [merged(each) for each in by_test.values()]

@@ -1,7 +1,8 @@
 """The read-write set of a request: the parts of the registry it reads and writes.
 
-Two requests commute if neither of them writes a place that the other reads or writes. Only a ``WatchedDraft``
-records a set. A normal ``Draft`` records none, so normal requests pay no cost.
+Two requests commute if neither of them writes a place that the other reads or writes. Payments from one
+balance commute, too, unless little of the balance is left. Generated numbers and codes are no places, because
+reports ignore them. Only a ``WatchedDraft`` records a set, so normal requests pay no cost.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from msgspec.structs import asdict, replace
 from rpds import HashTrieMap
 
 from reseller_sandbox.registry.indexes import TABLES
-from reseller_sandbox.registry.model import Account, Record
+from reseller_sandbox.registry.model import Account, LedgerEntry, Order, Record
 from reseller_sandbox.registry.ordered import Ordered
 from reseller_sandbox.registry.state import Change, Draft, State
 
@@ -27,11 +28,15 @@ Place = tuple[str, Any]
 #: The balance of an account is a separate place, because every request reads the rest of its account.
 BALANCE = "balance"
 
+#: A payment commutes with others if the balance that it leaves is at least so many times its amount.
+_PLENTY = 20
+
 
 class Footprint(Struct):
     """The places that a request ``reads`` and ``writes``.
 
-    ``ranges`` are key prefixes: the request reads every key of that table or index with the prefix.
+    ``ranges`` are key prefixes: the request reads every key of that table or index with the prefix. ``adds``
+    are places that it changes without regard to their value, so that two such changes commute.
     ``everything`` means that the places are unknown, so the request conflicts with every other. ``state`` is
     the latest registry state of which the changes are known.
     """
@@ -40,6 +45,7 @@ class Footprint(Struct):
     reads: set[Place] = field(default_factory=set)
     ranges: set[tuple[str, tuple[Any, ...]]] = field(default_factory=set)
     writes: set[Place] = field(default_factory=set)
+    adds: set[Place] = field(default_factory=set)
     everything: bool = False
 
     def conflicts(self, other: Footprint) -> bool:
@@ -52,22 +58,23 @@ class Footprint(Struct):
         self.reads |= other.reads
         self.ranges |= other.ranges
         self.writes |= other.writes
+        self.adds |= other.adds
         self.everything |= other.everything
         return self._size() > before
 
     def _size(self) -> int:
-        return len(self.reads) + len(self.ranges) + len(self.writes) + self.everything
+        return len(self.reads) + len(self.ranges) + len(self.writes) + len(self.adds) + self.everything
 
     def _disturbs(self, other: Footprint) -> bool:
-        mine = self.writes
-        if not mine:
-            return False
-        if not mine.isdisjoint(other.writes) or not mine.isdisjoint(other.reads):
+        changed = self.writes | self.adds
+        if not changed.isdisjoint(other.writes) or not changed.isdisjoint(other.reads):
+            return True
+        if not self.writes.isdisjoint(other.adds):
             return True
         return any(
             part == table and (not begin or key[: len(begin)] == begin)
             for table, begin in other.ranges
-            for part, key in mine
+            for part, key in changed
         )
 
     def drafts(self, base: State, *given: Any) -> Draft:
@@ -102,40 +109,56 @@ class WatchedDraft(Draft):
         """Write ``record``, new or in place of its earlier version, and return it."""
         return super().put(_plain(record))
 
-    def next(self, counter: str) -> int:
-        """Return the next number of ``counter``: 1, 2, 3, …"""
-        self._footprint.reads.add(("counters", counter))
-        return super().next(counter)
-
     def changes(self) -> list[Change]:
         """Return the changes of the draft, and record all its writes before the commit."""
-        made, writes = self.made(), self._footprint.writes
+        made, footprint = self.made(), self._footprint
         for change in self._changes.values():
-            writes.update(_written(change))
-        counters = self.base.counters
-        writes.update(
-            ("counters", counter)
-            for counter, number in made.counters.items()
-            if counters.get(counter) != number
-        )
-        self._footprint.state = made
+            before, after = change.before, change.after
+            if isinstance(before, Account) and isinstance(after, Account):
+                if before.balance != after.balance:
+                    self._paid(before, after)
+                if replace(before, balance=after.balance) == after:
+                    continue
+            if isinstance(after, LedgerEntry):
+                footprint.adds.add(("ledger_of_account", (after.account, "new")))
+            else:
+                footprint.writes.update(_written(change))
+        footprint.state = made
         return super().changes()
+
+    def _paid(self, before: Account, after: Account) -> None:
+        """Record a change of a balance, as a plain addition if no refusal is near."""
+        footprint, place = self._footprint, (BALANCE, after.client_id)
+        if after.balance >= _PLENTY * (before.balance - after.balance):
+            footprint.adds.add(place)
+            footprint.reads.discard(place)  # only the check of the funds has read it
+        else:
+            footprint.writes.add(place)
 
 
 def _written(change: Change) -> Iterator[Place]:
     """Yield the places that a change writes: the record, and its index entries."""
     before, after = change.before, change.after
-    if isinstance(before, Account) and isinstance(after, Account):
-        yield BALANCE, change.key
-        if replace(before, balance=after.balance) == after:
-            return
-    yield change.table, change.key
-    if before is None and after is None:  # created and deleted in the same draft
+    record = before if after is None else after
+    if record is None:  # created and deleted in the same draft
         return
-    table = TABLES[type(before if after is None else after)]
+    yield change.table, _place_of(record, change.key)
+    table = TABLES[type(record)]
     for entries in (table.entries, table.values):
         old, new = set(entries(before)), set(entries(after))
-        yield from ((entry[0], entry[1]) for entry in old ^ new)
+        yield from ((entry[0], _place_of(record, entry[1])) for entry in old ^ new)
+
+
+def _place_of(record: Any, key: Any) -> Any:
+    """Return a key with the domain of an order in place of its number.
+
+    The number depends on the order of requests.
+    """
+    if not isinstance(record, Order):
+        return key
+    if isinstance(key, tuple) and key[-1] == record.id:
+        return *key[:-1], record.name
+    return record.name if key == record.id else key
 
 
 class _WatchedState:
@@ -170,8 +193,10 @@ class _WatchedPart(Mapping[Any, Any]):
         return self._part
 
     def __getitem__(self, key: Any) -> Any:
-        self._footprint.reads.add((self._name, key))
-        value = self._part[key]
+        value = self._part.get(key)
+        self._footprint.reads.add((self._name, _place_of(value, key)))
+        if value is None:
+            raise KeyError(key)
         return _watched(value, self._footprint) if isinstance(value, Account) else value
 
     def __contains__(self, key: object) -> bool:

@@ -78,31 +78,26 @@ class ScheduleFinding(Struct, frozen=True):
     words: tuple[str, ...]
     recording: str = ""
 
-    def lines(self) -> Iterator[str]:
-        """Yield the finding as text."""
-        yield f"{self.kind}: {_ABOUT[self.kind]} ({plural(self.count, 'schedule')})"
-        yield f'  --schedule "{self.schedule.text}"'
-        requests = self.schedule.requests
-        width = max((len(request.actor) for request in requests), default=0)
-        yield from (
-            f"    {request.actor:<{width}}  {request.asked} → {request.status}" for request in requests
-        )
-        yield from (f"  {line}" for line in self.words)
-        if self.recording:
-            yield f"  reseller-sandbox recording open {self.recording}"
-
 
 class Exploration(Struct, frozen=True):
     """The schedules that were tried, and the findings.
 
-    ``untried`` is the least number of schedules left. ``unmatched`` is the number of schedules given up
-    because the program sent other requests in each try.
+    ``untried`` is the estimated number of schedules left, a lower bound unless ``is_counted``. ``unmatched``
+    is the number of schedules given up because the program sent other requests in each try.
+    ``held_too_long`` is the number given up because holding a request made the program fail, and ``patience``
+    the seconds for which a request is held at most since. ``overlapped`` is whether two workers waited at the
+    same time, and ``longest`` the longest hold in seconds.
     """
 
     schedules: Sequence[ExploredSchedule]
     findings: Sequence[ScheduleFinding]
     untried: int = 0
+    is_counted: bool = True
     unmatched: int = 0
+    held_too_long: int = 0
+    patience: float | None = None
+    overlapped: bool = True
+    longest: float = 0.0
 
     @property
     def actors(self) -> list[str]:
@@ -113,15 +108,6 @@ class Exploration(Struct, frozen=True):
     def never_passes(self) -> bool:
         """Whether the program fails in every schedule, so that the schedule is not the cause."""
         return not any(schedule.ended.passed for schedule in self.schedules)
-
-    def outcomes(self) -> list[tuple[int, ExploredSchedule]]:
-        """Return each distinct outcome: the number of schedules, and the easiest of them."""
-        return [
-            (len(group), group[0])
-            for group in _groups(
-                self.schedules, lambda run: (run.ended.status, frozenset(run.changes.items()))
-            )
-        ]
 
     @property
     def always(self) -> list[str]:
@@ -135,7 +121,7 @@ class Exploration(Struct, frozen=True):
     @property
     def refused(self) -> list[str]:
         """The requests that are refused in every schedule, as lines of the report."""
-        asked = [
+        statuses = [
             {
                 (request.actor, request.asked): request.status
                 for request in schedule.requests
@@ -144,10 +130,26 @@ class Exploration(Struct, frozen=True):
             for schedule in self.schedules
         ]
         return [
-            f"{actor} {what} → {status}"
-            for (actor, what), status in (asked[0].items() if asked else ())
-            if all((actor, what) in statuses for statuses in asked)
+            f"{actor} {request} → {status}"
+            for (actor, request), status in (statuses[0].items() if statuses else ())
+            if all((actor, request) in each for each in statuses)
         ]
+
+    @property
+    def unexplored(self) -> str:
+        """The reason why there is only one order of requests, empty if there are several."""
+        if self.overlapped:
+            return ""
+        if len(self.actors) < 2:
+            return (
+                f"all requests came from one worker, {', '.join(self.actors)}; name each worker in the "
+                "header X-Sandbox-Actor, or let each open its own connection"
+            )
+        return (
+            f"no two workers waited at the same time, although a request was held for {self.longest:.1f} s; "
+            "the program sends the requests one after the other, for example under a lock, or its workers "
+            "start further apart (raise --quiet)"
+        )
 
     def check(self) -> Exploration:
         """Return this exploration. Raise AssertionError if it has findings."""
@@ -157,41 +159,20 @@ class Exploration(Struct, frozen=True):
 
     def lines(self) -> Iterator[str]:
         """Yield the report as text."""
-        tried = plural(len(self.schedules), "schedule")
-        yield f"{tried} tried, with requests by {', '.join(self.actors) or 'no worker'}"
-        if self.untried:
-            yield f"at least {plural(self.untried, 'schedule')} not tried (--max-runs)"
-        if self.unmatched:
-            unmatched = plural(self.unmatched, "schedule")
-            yield f"{unmatched} given up: the program sent other requests in each try"
-        for finding in self.findings:
-            yield ""
-            yield from finding.lines()
-        yield from self._outcomes()
-        if not self.findings:
-            yield "nothing found"
-        yield from (f"advice in every schedule tried: {line}" for line in self.always)
-        if self.refused:
-            yield f"refused in every schedule tried: {', '.join(self.refused)}"
-
-    def _outcomes(self) -> Iterator[str]:
-        outcomes = self.outcomes()
-        if len(outcomes) < 2:
-            return
-        common = reduce(and_, (schedule.changes for _, schedule in outcomes))
-        yield ""
-        yield "There is more than one outcome. Only these changes differ:"
-        for count, schedule in outcomes:
-            yield f'  {plural(count, "schedule")}, such as "{schedule.text}": {schedule.ended}'
-            yield from (f"    {line}" for line in sorted((schedule.changes - common).elements()))
+        return lines(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
+        outcomes = _groups(self.schedules, lambda run: (run.ended.status, frozenset(run.changes.items())))
         return {
             "actors": self.actors,
             "schedules": len(self.schedules),
             "untried": self.untried,
+            "counted": self.is_counted,
             "unmatched": self.unmatched,
+            "held_too_long": self.held_too_long,
+            "patience": self.patience,
+            "unexplored": self.unexplored,
             "always": self.always,
             "refused": self.refused,
             "findings": [
@@ -206,11 +187,11 @@ class Exploration(Struct, frozen=True):
             ],
             "outcomes": [
                 {
-                    "schedules": count,
-                    **_schedule_json(schedule),
-                    "changes": sorted(schedule.changes.elements()),
+                    "schedules": len(group),
+                    **_schedule_json(group[0]),
+                    "changes": sorted(group[0].changes.elements()),
                 }
-                for count, schedule in self.outcomes()
+                for group in outcomes
             ],
         }
 
@@ -221,6 +202,55 @@ def _schedule_json(schedule: ExploredSchedule) -> dict[str, Any]:
         for request in schedule.requests
     ]
     return {"schedule": schedule.text, "ended": str(schedule.ended), "requests": requests}
+
+
+def lines(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a report in JSON as text."""
+    tried = plural(data["schedules"], "schedule")
+    yield f"{tried} tried, with requests by {', '.join(data['actors']) or 'no worker'}"
+    if data["untried"]:
+        about = "about" if data["counted"] else "at least"
+        yield f"{about} {plural(data['untried'], 'schedule')} not tried (--max-runs)"
+    if data["unmatched"]:
+        unmatched = plural(data["unmatched"], "schedule")
+        yield f"{unmatched} given up: the program sent other requests in each try"
+    if data["patience"] is not None:
+        seconds = f"{data['patience']:.1f} s"
+        yield f"a hold made the program fail, so no request was held for more than {seconds} after that"
+    if data["held_too_long"]:
+        held = plural(data["held_too_long"], "schedule")
+        yield f"{held} given up, because it would hold a request longer than the program waits"
+    for finding in data["findings"]:
+        yield ""
+        yield f"{finding['kind']}: {_ABOUT[finding['kind']]} ({plural(finding['schedules'], 'schedule')})"
+        yield f'  --schedule "{finding["schedule"]}"'
+        width = max((len(request["actor"]) for request in finding["requests"]), default=0)
+        for request in finding["requests"]:
+            yield f"    {request['actor']:<{width}}  {request['request']} → {request['status']}"
+        yield from (f"  {line}" for line in finding["words"])
+        if finding["recording"]:
+            yield f"  reseller-sandbox recording open {finding['recording']}"
+    yield from _outcomes(data["outcomes"])
+    if data["unexplored"]:
+        yield f"nothing was explored: {data['unexplored']}"
+    elif not data["findings"]:
+        yield "nothing found"
+    yield from (f"advice in every schedule tried: {line}" for line in data["always"])
+    if data["refused"]:
+        yield f"refused in every schedule tried: {', '.join(data['refused'])}"
+
+
+def _outcomes(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if len(outcomes) < 2:
+        return
+    changes = [Counter(outcome["changes"]) for outcome in outcomes]
+    common = reduce(and_, changes)
+    yield ""
+    yield "There is more than one outcome. Only these changes differ:"
+    for outcome, own in zip(outcomes, changes, strict=True):
+        schedules = plural(outcome["schedules"], "schedule")
+        yield f'  {schedules}, such as "{outcome["schedule"]}": {outcome["ended"]}'
+        yield from (f"    {line}" for line in sorted((own - common).elements()))
 
 
 def findings_in(schedules: Sequence[ExploredSchedule]) -> list[ScheduleFinding]:
@@ -275,19 +305,12 @@ def _groups(
 class ExplorationReport(Struct, kw_only=True, frozen=True):
     """The report of an exploration of a program, or of one ``test`` of a program.
 
-    ``data`` is the report for programs, ``text`` the report for people. ``problem`` is the reason why nothing
-    was explored.
+    ``data`` is the report for programs. ``problem`` is the reason why nothing was explored.
     """
 
     test: str = ""
     data: Mapping[str, Any] = {}
-    text: Sequence[str] = ()
     problem: str = ""
-
-    @classmethod
-    def of(cls, exploration: Exploration, *, test: str = "", problem: str = "") -> ExplorationReport:
-        """Return the report of an exploration."""
-        return cls(test=test, data=exploration.to_json(), text=list(exploration.lines()), problem=problem)
 
     @property
     def findings(self) -> Sequence[Mapping[str, Any]]:
@@ -300,10 +323,59 @@ class ExplorationReport(Struct, kw_only=True, frozen=True):
 
     def lines(self) -> Sequence[str]:
         """Return the report as text."""
-        return self.text
+        return list(lines(self.data)) if self.data else [f"not explored: {self.problem}"]
 
     def json(self) -> dict[str, Any]:
         """Return the whole report for programs."""
         test = {"test": self.test} if self.test else {}
         problem = {"problem": self.problem} if self.problem and self.test else {}
         return {**test, **self.data, **problem}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> ExplorationReport:
+        """Return the report that ``json`` wrote."""
+        rest = {key: value for key, value in data.items() if key not in ("test", "problem")}
+        return cls(test=data.get("test", ""), data=rest, problem=data.get("problem", ""))
+
+
+#: The numbers that the parts of an exploration add up.
+_SUMS = ("schedules", "unmatched", "held_too_long")
+
+
+def merged(reports: Sequence[ExplorationReport]) -> ExplorationReport:
+    """Return the reports on the parts of one exploration as one report."""
+    parts = [report.data for report in reports if report.data]
+    if len(parts) < 2:
+        return next((report for report in reports if report.data), reports[0])
+    sums = {key: sum(part[key] for part in parts) for key in _SUMS}
+    totals = [part["schedules"] + part["untried"] for part in parts if part["untried"]]
+    patience = [part["patience"] for part in parts if part["patience"] is not None]
+    data = {
+        **parts[0],
+        **sums,
+        "actors": sorted({actor for part in parts for actor in part["actors"]}),
+        "untried": max(1, max(totals) - sums["schedules"]) if totals else 0,
+        "counted": all(part["counted"] for part in parts),
+        "patience": min(patience, default=None),
+        "unexplored": "" if any(not part["unexplored"] for part in parts) else parts[0]["unexplored"],
+        **{
+            key: [line for line in parts[0][key] if all(line in part[key] for part in parts)]
+            for key in ("always", "refused")
+        },
+        "findings": _added_up([finding for part in parts for finding in part["findings"]], "kind", "words"),
+        "outcomes": _added_up(
+            [outcome for part in parts for outcome in part["outcomes"]], "ended", "changes"
+        ),
+    }
+    problem = next((report.problem for report in reports if report.problem), "")
+    return ExplorationReport(test=reports[0].test, data=data, problem=problem)
+
+
+def _added_up(entries: Sequence[Mapping[str, Any]], *keys: str) -> list[dict[str, Any]]:
+    """Return one entry for those that agree in ``keys``, with the sum of their schedules."""
+    alike: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        key = repr([entry[name] for name in keys])
+        first = alike.setdefault(key, {**entry, "schedules": 0})
+        first["schedules"] += entry["schedules"]
+    return list(alike.values())

@@ -1,298 +1,440 @@
-"""Schedules: every request order that could matter, and no two equivalent ones.
+"""Schedules: the orders of requests to try.
 
-This is dynamic partial-order reduction (Flanagan and Godefroid 2005) with source sets (Abdulla and others
-2014) and sleep sets. A run is the sequence of the actors whose requests were let through. Two requests *race*
-if they conflict and no step between them makes the later one wait for the earlier one. For each race, another
-run tries the later request first, at the point of the earlier one. Requests that do not conflict commute.
-Runs that differ only in the order of such requests are equivalent, so one of them is enough.
+A *schedule* is the sequence of the actors whose requests are let through. Two requests that do not conflict
+commute, and schedules that differ only in the order of such requests are equivalent. One of them is enough.
+
+``Schedules.search`` is dynamic partial-order reduction (Flanagan and Godefroid 2005) with source sets
+(Abdulla and others 2014) and sleep sets. Two requests *race* if they conflict and no step between them makes
+the later one wait for the earlier one. For each race, another run tries the later request first. Runs with
+few preemptions come first (Musuvathi and Qadeer 2007). ``Schedules.sample`` is for programs with too many
+schedules: random walks, and random priorities that change a few times (PCT, Burckhardt and others 2010).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from hashlib import sha256
+from math import prod
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reseller_sandbox.tools.explore.read_write_set import Footprint
 
 #: The number of tries for a schedule that the program does not reach.
 _TRIES = 5
 
+#: The most states that are counted for an estimate.
+_MOST_COUNTED = 20_000
+
 #: A request of a program: its actor, its number among the requests of that actor, and its text.
 RequestKey = tuple[str, int, str]
+
+#: The beginning of a schedule.
+Path = tuple[str, ...]
 
 
 class ScheduledTurn(Struct, frozen=True):
     """A request that was let through, with its actor and its read-write set.
 
-    ``waiting`` are the actors that waited then, ``came`` those that did not wait one step earlier.
+    ``waiting`` maps each actor that waited then to the text of its request. ``came`` are the actors that did
+    not wait one step earlier.
     """
 
     actor: str
-    waiting: frozenset[str]
-    came: frozenset[str]
+    request: RequestKey
+    waiting: Mapping[str, str]
+    came: AbstractSet[str]
     footprint: Footprint
 
 
-def turned_after(
-    steps: Sequence[ScheduledTurn], actor: str, waiting: Collection[str], footprint: Footprint
-) -> ScheduledTurn:
-    """Return the next step of a run, in which ``actor`` goes first of all ``waiting``."""
-    still = steps[-1].waiting - {steps[-1].actor} if steps else frozenset()
-    return ScheduledTurn(actor, frozenset(waiting), frozenset(waiting) - still, footprint)
+#: Chooses the next of the waiting actors, after the steps so far.
+Pick = Callable[[AbstractSet[str], Sequence[ScheduledTurn]], str]
 
 
-class _Point(Struct):
-    """A point in the tree of runs, with the actors tried there.
+def follow(waiting: AbstractSet[str], steps: Sequence[ScheduledTurn]) -> str:
+    """Return the actor of the last step if it waits, otherwise the smallest name."""
+    return steps[-1].actor if steps and steps[-1].actor in waiting else min(waiting)
 
-    ``wanted`` are the actors to try at this point, ``done`` the tried ones with their read-write sets. The
-    actors in ``asleep`` lead to no new state if they go first.
+
+def in_turns(turns: Sequence[str]) -> Pick:
+    """Return a choice of whole workers, in the order of ``turns``."""
+    return lambda waiting, steps: next((actor for actor in turns if actor in waiting), follow(waiting, steps))
+
+
+def _chance(*seed: object) -> int:
+    """Return a number that looks random and depends only on ``seed``."""
+    return int.from_bytes(sha256(repr(seed).encode()).digest()[:8])
+
+
+def random_walk(seed: int) -> Pick:
+    """Return a choice in which each waiting actor is equally likely."""
+    return lambda waiting, steps: sorted(waiting)[_chance(seed, len(steps)) % len(waiting)]
+
+
+def random_priorities(seed: int, length: int, changes: int) -> Pick:
+    """Return a choice by random priorities, which fall at ``changes`` of ``length`` steps."""
+    falls = {_chance(seed, "fall", number) % max(length, 1) for number in range(changes)}
+
+    def pick(waiting: AbstractSet[str], steps: Sequence[ScheduledTurn]) -> str:
+        fallen = {steps[at].actor for at in falls if at < len(steps)}
+        return min(waiting, key=lambda actor: (actor in fallen, _chance(seed, actor)))
+
+    return pick
+
+
+class Plan(Struct):
+    """The plan of one run: the actors of ``prefix`` go first, then those that ``pick`` chooses.
+
+    After the prefix, the actors in ``asleep`` lead to no new state. ``known`` is the behaviour in earlier
+    runs. ``missed`` is the first actor of the prefix that had no request waiting. ``is_overdue`` is whether
+    that happened because another request had waited too long.
     """
 
-    waiting: frozenset[str]
-    asleep: dict[str, Footprint]
-    wanted: set[str] = field(default_factory=set)
-    done: dict[str, Footprint] = field(default_factory=dict)
+    prefix: Sequence[str] = ()
+    pick: Pick = follow
+    known: Schedules | None = None
+    asleep: Mapping[str, Footprint] = {}
+    steps: list[ScheduledTurn] = field(default_factory=list)
+    missed: str = ""
+    is_overdue: bool = False
+    _waiting: Mapping[str, str] = {}
 
     @property
-    def left(self) -> set[str]:
-        """The wanted actors that were not tried yet."""
-        return self.wanted - self.done.keys() - self.asleep.keys()
-
-
-class _Known(Struct):
-    """The known behaviour of the program at one point of the tree.
-
-    ``waiting`` maps each waiting actor to its request, ``leads`` to the next point. ``ends`` is whether the
-    program ends at this point.
-    """
-
-    waiting: Mapping[str, str] = field(default_factory=dict)
-    ends: bool = False
-    leads: dict[str, tuple[RequestKey, _Known]] = field(default_factory=dict)
-
-
-class Schedules:
-    """The tree of runs.
-
-    Each run calls ``begin``, then ``choose`` and ``did`` in turn, then ``end``.
-
-    The read-write set of a request can depend on the requests before it: a refused request writes nothing. So
-    the set of a request is the union over all runs, and a conflict does not depend on the run. If a set
-    grows, the tree is searched again. Runs that were already made are not repeated in that search.
-    """
-
-    def __init__(self) -> None:
-        self._root = _Known()
-        self._known = self._root
-        self._footprints: dict[RequestKey, Footprint] = {}
-        self._grown = False
-        self._points: list[_Point] = []
-        self._prefix: list[str] = []
-        #: The run so far.
-        self.steps: list[ScheduledTurn] = []
-        self._asks: Mapping[str, str] = {}
-        #: Actors by the number and the text of a request that they sent in any run.
-        self._senders: dict[tuple[int, str], set[str]] = {}
-        self._repeats_from: int | None = None
-        self._over = False
-        self._tries = 0
-        #: Whether the program took another way in this run than before in the same order.
-        self.is_unmatched = False
-        #: The number of orders that were given up because the program does not reach them.
-        self.unmatched = 0
-
-    @property
-    def schedule(self) -> tuple[str, ...]:
-        """The actors in the order of the run so far."""
+    def path(self) -> Path:
+        """The actors of the steps so far."""
         return tuple(step.actor for step in self.steps)
+
+    @property
+    def next_up(self) -> str | None:
+        """The next actor of the prefix, None after its end."""
+        at = len(self.steps)
+        return self.prefix[at] if at < len(self.prefix) and not self.missed else None
 
     @property
     def expected(self) -> AbstractSet[str] | None:
         """The actors that earlier runs saw waiting at this point, None if unknown."""
-        return None if self.is_unmatched else self._known.waiting.keys() or None
+        if self.known is None or self.missed:
+            return None
+        return self.known.waiting_at(self.path) or None
 
-    @property
-    def next_up(self) -> str | None:
-        """The next actor on the way to the new point of the tree, None after that."""
-        at = len(self.steps)
-        return self._prefix[at] if at < len(self._prefix) and not self.is_unmatched else None
+    def again(self) -> Plan:
+        """Return the same plan for another run."""
+        return replace(self, steps=[], missed="", is_overdue=False)
 
-    @property
-    def untried(self) -> int:
-        """The number of untried choices, a lower bound for the remaining runs."""
-        return sum(len(point.left) for point in self._points)
-
-    @property
-    def is_new(self) -> bool:
-        """Whether this run has reached a state that no earlier run reached."""
-        return self._repeats_from is None
-
-    def begin(self) -> bool:
-        """Prepare the next run. Return whether there is one."""
-        while not self._over or self._grown:
-            if self._over:
-                self._points, self._prefix = [], []
-                self._over = self._grown = False
-            if not self._is_known():
-                self._prefix = [*self.schedule, *self._prefix[len(self.steps) :]]
-                self._rewind()
-                return True
-            self._learn()
-        return False
-
-    def _is_known(self) -> bool:
-        """Whether the next run was made already or reaches nothing new.
-
-        Take the known steps of the run on the way.
-        """
-        self._rewind()
-        while not self._known.ends:
-            if not self._known.waiting:
-                return False
-            actor = self.choose(self._known.waiting)
-            if not self.is_new:
-                return True
-            if actor not in self._known.leads:
-                self._prefix = [*self.schedule, actor]
-                return False
-            request = self._known.leads[actor][0]
-            self.did(actor, request, self._footprints[request])
-        return True
-
-    def _rewind(self) -> None:
-        self.steps, self._repeats_from, self._known = [], None, self._root
-        self.is_unmatched = False
-
-    def choose(self, waiting: Mapping[str, str]) -> str:
+    def choose(self, waiting: Mapping[str, str], overdue: str = "") -> str:
         """Return the actor whose request goes next.
 
-        ``waiting`` maps each waiting actor to its request.
+        ``waiting`` maps each waiting actor to its request. If the request of an actor is ``overdue``, that
+        actor goes first.
         """
-        at = len(self.steps)
-        last = self.steps[-1].actor if self.steps else None
-        wanted, known = self.next_up, self._known.waiting
-        self._asks = waiting
-        if wanted is not None and (known.keys() - waiting.keys() or self._are_swapped(known, waiting)):
-            self.is_unmatched = True
-        if self.is_unmatched:
-            return preferred(waiting, last)
-        for actor, asks in waiting.items():
-            self._senders.setdefault((self._count(actor), asks), set()).add(actor)
-        if wanted is not None and wanted in waiting:
-            return wanted
-        self._points.append(point := _Point(frozenset(waiting), self._asleep()))
-        awake = set(waiting) - point.asleep.keys()
-        if not awake and self._repeats_from is None:
-            self._repeats_from = at
-        chosen = preferred(awake or waiting, last)
-        point.wanted.add(chosen)
-        return chosen
+        self._waiting = waiting
+        chosen = self._choice(waiting)
+        if not overdue or overdue == chosen:
+            return chosen
+        if len(self.steps) < len(self.prefix):
+            self.missed, self.is_overdue = self.missed or chosen, True
+        return overdue
 
-    def _are_swapped(self, known: Mapping[str, str], waiting: Mapping[str, str]) -> bool:
-        """Whether an actor asks for a request that only another actor has asked for.
+    def _choice(self, waiting: Mapping[str, str]) -> str:
+        wanted = self.next_up
+        if wanted is not None:
+            are_swapped = self.known is not None and self.known.are_swapped(self.path, waiting)
+            if wanted in waiting and not are_swapped:
+                return wanted
+            self.missed = wanted
+        awake = waiting.keys() - self.asleep.keys() if len(self.steps) >= len(self.prefix) else set()
+        return self.pick(awake or waiting.keys(), self.steps)
+
+    def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
+        """Record that a request of ``actor`` was carried out, with its read-write set."""
+        still = self.steps[-1].waiting.keys() - {self.steps[-1].actor} if self.steps else frozenset()
+        came = self._waiting.keys() - still
+        self.steps.append(ScheduledTurn(actor, request, self._waiting, came, footprint))
+        if len(self.steps) >= len(self.prefix):
+            self.asleep = _still_asleep(self.asleep, actor, footprint)
+
+
+def _still_asleep(asleep: Mapping[str, Footprint], actor: str, footprint: Footprint) -> dict[str, Footprint]:
+    return {
+        other: touched
+        for other, touched in asleep.items()
+        if other != actor and not touched.conflicts(footprint)
+    }
+
+
+class _Point(Struct):
+    """A point in the tree of schedules, with the actors that go first there.
+
+    ``wanted`` are the actors to try at this point, ``done`` the tried ones with their read-write sets. The
+    actors in ``asleep`` lead to no new state if they go first. ``preemptions`` is the number of workers that
+    had to wait on the way although their last request was answered.
+    """
+
+    waiting: AbstractSet[str]
+    asleep: dict[str, Footprint]
+    preemptions: int
+    wanted: set[str] = field(default_factory=set)
+    done: dict[str, Footprint] = field(default_factory=dict)
+
+
+class Schedules:
+    """The known behaviour of a program, and the search for schedules that reach a new state.
+
+    The read-write set of a request can depend on the requests before it: a refused request writes nothing. So
+    the set of a request is the union over all runs, and a conflict does not depend on the run. If a set
+    grows, the search begins again. It does not repeat runs that were already made.
+
+    ``part`` is the part of the schedules to search, such as 1 of 2.
+    """
+
+    def __init__(self, part: tuple[int, int] = (1, 1)) -> None:
+        self._part = part
+        self._waiting: dict[Path, Mapping[str, str]] = {}
+        self._requests: dict[Path, RequestKey] = {}
+        self._ends: set[Path] = set()
+        self._footprints: dict[RequestKey, Footprint] = {}
+        #: Actors by the number and the text of a request that they sent in any run.
+        self._senders: dict[tuple[int, str], set[str]] = {}
+        self._points: dict[Path, _Point] = {}
+        self._tries = Counter[Path]()
+        #: Branches that are not searched: given up, or in another part.
+        self._closed: set[Path] = set()
+        self._longest: Sequence[ScheduledTurn] = ()
+        #: The number of schedules that were given up because the program does not reach them.
+        self.unmatched = 0
+        #: The number of schedules that were given up because they would hold a request too long.
+        self.held_too_long = 0
+
+    def waiting_at(self, path: Path) -> AbstractSet[str]:
+        """Return the actors that an earlier run saw waiting after ``path``."""
+        return self._waiting.get(path, {}).keys()
+
+    def are_swapped(self, path: Path, waiting: Mapping[str, str]) -> bool:
+        """Whether an actor sends a request that only another actor has sent.
 
         Two actors with equal first requests can get each other's names. Then this run is not the expected
         one.
         """
+        known = self._waiting.get(path, {})
         return any(
-            asks != known[actor] and actor not in self._senders.get((self._count(actor), asks), {actor})
-            for actor, asks in waiting.items()
+            text != known[actor] and actor not in self._senders.get((path.count(actor), text), {actor})
+            for actor, text in waiting.items()
             if actor in known
         )
 
-    def _count(self, actor: str) -> int:
-        return sum(step.actor == actor for step in self.steps)
+    def sample(self, number: int) -> Plan:
+        """Return random plan ``number``: a random walk, or random priorities with 1 or 2 changes."""
+        seed, changes = number * self._part[1] + self._part[0], number % 3
+        length = len(self._longest)
+        pick = random_walk(seed) if not changes else random_priorities(seed, length, changes)
+        return Plan(pick=pick, known=self)
 
-    def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
-        """Record that a request of ``actor`` was carried out, with its read-write set."""
-        if self.is_unmatched:
-            self.steps.append(turned_after(self.steps, actor, self._asks, footprint))
-            return
-        known = self._footprints.setdefault(request, footprint)
-        self._grown |= known.take(footprint)
-        point = self._points[len(self.steps)]
-        self.steps.append(turned_after(self.steps, actor, point.waiting, known))
-        point.done[actor] = known
-        self._known.waiting = self._asks
-        _, self._known = self._known.leads.setdefault(actor, (request, _Known()))
+    def search(self, most: int = 1) -> list[Plan]:
+        """Return up to ``most`` plans that can reach a new state, none if every state is known."""
+        plans: dict[Path, Plan] = {}
+        while len(plans) < most and (prefix := self._next_prefix(plans.keys())) is not None:
+            unknown = self._walk(prefix)
+            if unknown in plans:
+                break
+            if unknown is not None:
+                parent = self._points[unknown[:-1]] if unknown else None
+                asleep = {**parent.asleep, **parent.done} if parent is not None else {}
+                plans[unknown] = Plan(unknown, known=self, asleep=asleep)
+        return list(plans.values())
 
-    def _asleep(self) -> dict[str, Footprint]:
-        """Return the sleep set of the next point.
+    def learn(self, plan: Plan, *, is_final: bool = False) -> bool:
+        """Learn from a run. Return whether the run followed its plan.
 
-        These are the actors asleep or done at this point that do not conflict with the last step.
+        A plan that is not reached is given up after ``_TRIES`` runs, or after this one if ``is_final``.
         """
-        if not self.steps:
-            return {}
-        point, last = self._points[len(self.steps) - 1], self.steps[-1]
-        known = {**point.asleep, **point.done}
-        return {
-            actor: touched
-            for actor, touched in known.items()
-            if actor != last.actor and not touched.conflicts(last.footprint)
-        }
-
-    def end(self) -> bool:
-        """Learn from a run that has ended. Return whether the run reached its schedule."""
-        if self.is_unmatched or self.next_up is not None:
-            self._come_again()
+        if is_final or plan.missed or plan.next_up is not None:
+            path = tuple(plan.prefix)
+            self._tries[path] += 1
+            if is_final or plan.is_overdue:
+                self._closed.add(path)
+                self.held_too_long += 1
+            elif self._tries[path] == _TRIES:
+                self._closed.add(path)
+                self.unmatched += 1
             return False
-        self._tries = 0
-        self._known.ends = True
-        self._learn()
+        has_grown, path = False, ()
+        are_known = not any(
+            self.are_swapped(plan.path[:at], step.waiting) for at, step in enumerate(plan.steps)
+        )
+        for at, step in enumerate(plan.steps):
+            footprint = self._footprints.setdefault(step.request, step.footprint)
+            has_grown |= footprint.take(step.footprint)
+            plan.steps[at] = replace(step, footprint=footprint)
+            if are_known:
+                for actor, text in step.waiting.items():
+                    self._senders.setdefault((path.count(actor), text), set()).add(actor)
+                self._waiting[path] = step.waiting
+                path = (*path, step.actor)
+                self._requests[path] = step.request
+        if are_known:
+            self._ends.add(path)
+        if has_grown:
+            self._points.clear()
+        self._longest = max(self._longest, plan.steps, key=len)
         return True
 
-    def _come_again(self) -> None:
-        """Try the same schedule again, because the program took another way.
+    def estimate(self) -> int | None:
+        """Return the number of schedules that are not equivalent, None if there are too many to count.
 
-        Give the schedule up after ``_TRIES`` tries.
+        The estimate is exact if each worker always sends the requests of the longest run, and waits for no
+        other worker.
         """
-        self._tries += 1
-        if self._tries < _TRIES:
-            return
-        self.unmatched += 1
-        self._tries = 0
-        del self._points[len(self._prefix) :]
-        self._points[-1].done[self._prefix[-1]] = Footprint(everything=True)
-        self._back()
+        requests: dict[str, list[Footprint]] = {}
+        for step in self._longest:
+            requests.setdefault(step.actor, []).append(step.footprint)
+        return _count(list(requests.values()))
 
-    def _learn(self) -> None:
-        self._want_reversed()
-        self._prefix = list(self.schedule)
-        self._back()
+    def _next_prefix(self, planned: Iterable[Path]) -> Path | None:
+        """Return the branch to try next: the one with the fewest preemptions."""
+        if not self._points:
+            is_over = () in planned or () in self._closed or () in self._ends
+            return None if is_over else ()
+        left = [
+            (point.preemptions + _is_preemption(path, actor, point.waiting), (*path, actor))
+            for path, point in self._points.items()
+            for actor in point.wanted - point.done.keys() - point.asleep.keys()
+            if (*path, actor) not in self._closed
+            and not any(other[: len(path) + 1] == (*path, actor) for other in planned)
+        ]
+        return min(left, key=lambda branch: (branch[0], -len(branch[1]), branch[1]))[1] if left else None
 
-    def _back(self) -> None:
-        """Go back to the last point with untried choices."""
-        while self._points and not self._points[-1].left:
-            self._points.pop()
-        self._over = not self._points
-        if self._points:
-            self._prefix = [*self._prefix[: len(self._points) - 1], min(self._points[-1].left)]
+    def _walk(self, prefix: Path) -> Path | None:
+        """Follow a branch through known runs, and want the reversal of each race on the way.
 
-    def _want_reversed(self) -> None:
-        """Schedule the reversal of each race of the run."""
-        steps = self.steps[: self._repeats_from]
+        Return the beginning of the schedule that leads to unknown states, None if there is none.
+        """
+        path: Path = ()
+        steps: list[ScheduledTurn] = []
+        asleep: dict[str, Footprint] = {}
+        preemptions = 0
+        is_first = not self._points
+        while path not in self._ends:
+            waiting = self._waiting.get(path)
+            if waiting is None:
+                return path
+            point = self._points.setdefault(path, _Point(waiting.keys(), asleep, preemptions))
+            open_ = {actor for actor in waiting if (*path, actor) not in self._closed}
+            awake = open_ - point.asleep.keys()
+            if len(path) < len(prefix):
+                actor = prefix[len(path)]
+            elif awake:
+                actor = follow(awake, steps)
+            else:
+                break
+            point.wanted.add(actor)
+            preemptions = point.preemptions + _is_preemption(path, actor, point.waiting)
+            request = self._requests.get((*path, actor))
+            if request is None:
+                return (*path, actor)
+            footprint = self._footprints[request]
+            came = waiting.keys() - (steps[-1].waiting.keys() - {steps[-1].actor} if steps else frozenset())
+            steps.append(ScheduledTurn(actor, request, waiting, came, footprint))
+            asleep = _still_asleep({**point.asleep, **point.done}, actor, footprint)
+            point.done[actor] = footprint
+            path = (*path, actor)
+        if len(path) < len(prefix):  # because the program does not always send the same requests
+            self._closed.add(prefix)
+        if is_first and self._part[1] > 1:
+            self._share(path)
+        self._want_reversed(steps)
+        return None
+
+    def _share(self, first: Path) -> None:
+        """Want every branch off the first schedule, and close those of other parts.
+
+        Each schedule is in the part of the branch at which it leaves the first one. Every part knows all
+        these branches, because they do not depend on other runs.
+        """
+        number, parts = self._part
+        branches = [
+            (*first[:at], actor)
+            for at in range(len(first))
+            for actor in sorted(self._points[first[:at]].waiting - {first[at]})
+        ]
+        for at, branch in enumerate(branches):
+            self._points[branch[:-1]].wanted.add(branch[-1])
+            if at % parts != number - 1:
+                self._closed.add(branch)
+
+    def _want_reversed(self, steps: Sequence[ScheduledTurn]) -> None:
+        """Want the reversal of each race of a run."""
         before = happens_before(steps)
+        path = tuple(step.actor for step in steps)
         for late in range(len(steps)):
             for early in range(late):
-                if _race(steps, before, early, late):
-                    self._want(steps, before, early, late)
-
-    def _want(self, steps: Sequence[ScheduledTurn], before: Sequence[int], early: int, late: int) -> None:
-        point = self._points[early]
-        free = [at for at in range(early + 1, late) if not before[at] >> early & 1]
-        first = _initials(steps, before, [*free, late])
-        if first & (point.wanted | point.asleep.keys()):
-            return
-        there = first & point.waiting
-        point.wanted |= {min(there)} if there else point.waiting
+                if not _race(steps, before, early, late):
+                    continue
+                point = self._points[path[:early]]
+                free = [at for at in range(early + 1, late) if not before[at] >> early & 1]
+                first = _initials(steps, before, [*free, late])
+                if not first & (point.wanted | point.asleep.keys()):
+                    there = first & point.waiting
+                    point.wanted |= {min(there)} if there else point.waiting
 
 
-def preferred(actors: Collection[str], last: str | None) -> str:
-    """Return the default of ``actors``: the ``last`` one, or the smallest name."""
-    return last if last is not None and last in actors else min(actors)
+def _is_preemption(path: Path, actor: str, waiting: AbstractSet[str]) -> bool:
+    """Whether the worker of the last step waits while another one goes on."""
+    return bool(path) and path[-1] != actor and path[-1] in waiting
+
+
+def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
+    """Return the number of interleavings that are not equivalent, None if there are too many to count.
+
+    The sleep sets make sure that each class of equivalent interleavings is counted once.
+    """
+    if prod(len(requests) + 1 for requests in workers) << len(workers) > _MOST_COUNTED:
+        return None
+
+    @cache
+    def conflict(first: int, at: int, second: int, other: int) -> bool:
+        return workers[first][at].conflicts(workers[second][other])
+
+    counts: dict[tuple[tuple[int, ...], frozenset[int]], int] = {}
+
+    def successors(
+        places: tuple[int, ...], asleep: frozenset[int]
+    ) -> Iterator[tuple[tuple[int, ...], frozenset[int]]]:
+        done = set(asleep)
+        for worker, at in enumerate(places):
+            if at < len(workers[worker]) and worker not in asleep:
+                still = frozenset(other for other in done if not conflict(other, places[other], worker, at))
+                yield (*places[:worker], at + 1, *places[worker + 1 :]), still
+                done.add(worker)
+
+    begin = (0,) * len(workers), frozenset[int]()
+    stack = [begin]
+    while stack:
+        state = stack[-1]
+        following = list(successors(*state))
+        unknown = [each for each in following if each not in counts]
+        if unknown:
+            stack += unknown
+            continue
+        is_end = all(at == len(requests) for at, requests in zip(state[0], workers, strict=True))
+        counts[state] = int(is_end) + sum(counts[each] for each in following)
+        stack.pop()
+    return counts[begin]
+
+
+def equivalence_class(steps: Sequence[ScheduledTurn]) -> tuple[frozenset[object], frozenset[object]]:
+    """Return a value that is equal for equivalent runs: their requests, and the order of the conflicts."""
+    conflicts = (
+        (early.request, late.request)
+        for at, late in enumerate(steps)
+        for early in steps[:at]
+        if early.actor != late.actor and early.footprint.conflicts(late.footprint)
+    )
+    return frozenset(step.request for step in steps), frozenset(conflicts)
 
 
 def happens_before(steps: Sequence[ScheduledTurn]) -> list[int]:

@@ -14,17 +14,18 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
 from itertools import count
-from threading import Condition, Thread, current_thread
+from threading import Condition, Lock, Thread, current_thread
 from threading import enumerate as threads
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.control.resource import ROOT
 from reseller_sandbox.registry.state import Draft
-from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
+from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_LEFT, ENV_SERVED, Again
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.tools.explore.read_write_set import Footprint
 from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.web.headers import REQUEST, WORLD
 from reseller_sandbox.worlds import World
 
@@ -38,6 +39,9 @@ HEADER = "X-Sandbox-Actor"
 #: The actor of requests that carry neither a name nor a credential.
 NOBODY = "nobody"
 
+#: Guards the gates of applications, because several runs begin and end at once.
+_GATES = Lock()
+
 _ACTOR = environ_key(HEADER)
 _WORLD = re.compile(r"/_worlds/[^/?]+")
 
@@ -49,7 +53,8 @@ class HeldRequest:
     ``named`` is the actor from its header, ``account`` the owner of its credential. ``line`` is its
     connection or thread, and ``rank`` the place of that line among all. ``footprint`` is the read-write set
     after the request, ``status`` the status of its response. ``refused`` is whether the journal records a
-    refusal. ``came`` is the arrival time by the stopwatch.
+    refusal. ``came`` is the arrival time by the stopwatch, and ``held_for`` the seconds that it was held.
+    ``is_abandoned`` is whether its client left while it was held.
     """
 
     named: str
@@ -62,6 +67,8 @@ class HeldRequest:
     status: int = 0
     refused: bool = False
     came: float = field(default_factory=stopwatch)
+    held_for: float = 0.0
+    is_abandoned: bool = False
     passed: Future[None] = field(default_factory=Future)
     dropped: bool = False
 
@@ -98,6 +105,8 @@ class Turnstile:
         self._open = False
         #: Whether the program has ended.
         self.over = False
+        #: The requests that were still held at the end.
+        self.dropped: list[HeldRequest] = []
         #: The stopwatch time of the last arrival or end of a request.
         self.moved = stopwatch()
 
@@ -125,6 +134,7 @@ class Turnstile:
         """
         with self._news:
             self._waiting.remove(request)
+        request.held_for = stopwatch() - request.came
         request.passed.set_result(None)
         with self._news:
             self._news.wait_for(lambda: request.status or self.over)
@@ -137,7 +147,9 @@ class Turnstile:
         with self._news:
             self._open = True
             left, self._waiting = self._waiting, []
+        self.dropped += left
         for request in left:
+            request.held_for = stopwatch() - request.came
             request.dropped = True
             request.passed.set_result(None)
 
@@ -148,6 +160,7 @@ class Turnstile:
             assert again.request is not None
             if not again.inner:
                 del environ[ENV_AGAIN]
+                again.request.is_abandoned = ENV_LEFT in environ
             return self._pass(again.request, environ, start_response)
         request = self._arrived(environ)
         if request is None:
@@ -274,19 +287,41 @@ class Turnstile:
             footprint.ranges.add(("orders", ()))
 
 
+class _Gate:
+    """Passes each request to the turnstile of its world."""
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self.app = app
+        self.turnstiles: dict[str, Turnstile] = {}
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        turnstiles = self.turnstiles
+        path = _WORLD.match(environ["PATH_INFO"])
+        world = path[0].rpartition("/")[2] if path else environ.get(ENV_WORLD, "")
+        if world not in turnstiles and len(turnstiles) == 1:
+            [world] = turnstiles
+        return turnstiles.get(world, self.app)(environ, start_response)
+
+
 @contextmanager
 def turned(app: Flask, world: World) -> Iterator[Turnstile]:
-    """Provide a turnstile in front of ``app`` while the context lasts.
+    """Provide a turnstile for a ``world`` of ``app`` while the context lasts.
 
     At the end, the turnstile opens.
     """
-    whole = app.wsgi_app
-    turnstile = Turnstile(whole, world)
-    app.wsgi_app = turnstile  # type: ignore[method-assign]
+    with _GATES:
+        gate: Any = app.wsgi_app
+        if not isinstance(gate, _Gate):
+            gate = _Gate(app.wsgi_app)
+            app.wsgi_app = gate  # type: ignore[method-assign]
+        gate.turnstiles = {**gate.turnstiles, world.name: (turnstile := Turnstile(gate.app, world))}
     try:
         yield turnstile
     finally:
-        app.wsgi_app = whole  # type: ignore[method-assign]
+        with _GATES:
+            gate.turnstiles = {name: other for name, other in gate.turnstiles.items() if name != world.name}
+            if not gate.turnstiles:
+                app.wsgi_app = gate.app  # type: ignore[method-assign]
         turnstile.open()
 
 

@@ -274,7 +274,7 @@ def tests_swept(
         tell(news["ran"], sum(planned))
 
     def part(number: int) -> list[SweepReport]:
-        mine = {**options, cli_options.SWEEP_PART: f"{number}/{wanted.jobs}"}
+        mine = {**options, cli_options.PART: f"{number}/{wanted.jobs}"}
         return convert(
             program.tests("swept", mine, wanted.folder or Path("recordings"), step), list[SweepReport]
         )
