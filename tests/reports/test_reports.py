@@ -76,9 +76,12 @@ def test_the_lines_and_the_json_have_the_same_figures(
 ) -> None:
     """The report is of all worlds or of one, and of all operations or of some."""
     lines = printed("coverage", "--url", url).splitlines()
-    assert [line.split()[0] for line in lines[: len(AREAS) + 1]] == [*AREAS, "all"]
+    assert [line.split()[0] for line in lines[: len(AREAS) + 3]] == [
+        *AREAS,
+        *(figure["name"] for figure in report["figures"]),
+    ]
     covered, total, missing = report["covered"], report["total"], report["missing"]
-    assert lines[len(AREAS)].split()[1:4] == [str(covered), "of", str(total)]
+    assert lines[len(AREAS) + 2].split()[1:4] == [str(covered), "of", str(total)]
     assert f"missing: {total - covered}. The most important:" in lines
     assert (report["version"], len(report["items"]), len(missing)) == (1, total, total - covered)
     assert set(missing[0]) == {"area", "item", "operation", "how", "needs", "request", "inject"}
