@@ -73,6 +73,8 @@ CLOCK = (
     bad("clock.set", {"to": "2026-01-01"}, code="set_back"),
     bad("clock.set", {"to": "soon"}, {}, {"to": "2028-04-01", "limit": -1}),
     good("clock.advance", {"by": "P800D", "limit": 3}, {"by": "P3D"}, {"by": 3600}, {"by": 3600.0}),
+    good("clock.advance", {"days": 3}),
+    bad("clock.advance", {"days": 0}, {"days": 3, "by": "P3D"}),
     good("clock.advance", {"by": "P3D", "dry_run": True}, {"to": "2027-01-01T00:00:00Z"}, {"until": "next"}),
     good("clock.advance", {"until": OVERDUE}, {"until": {"event": "expiry"}}),
     bad("clock.advance", {"by": 1.5}, {"by": "a while"}, {"by": 3600, "limit": 1.5}, {"to": "tomorrow"}),

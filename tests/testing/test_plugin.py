@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -266,6 +267,36 @@ def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
     assert opened.names["mine.com"].account == "main"
     assert opened.faults["lost"].kind == "reset"
     assert replay(files[1]).sandbox.clock.now.day == 16
+
+
+def test_a_failed_test_has_a_page_that_is_attached_to_both_reports(tmp_path: Path) -> None:
+    folder = tmp_path / "failed"
+    said = run(
+        tmp_path,
+        FAILING,
+        *("--reseller-sandbox-report", str(folder), "--junitxml", "junit.xml", "--html", "all.html"),
+        *("-k", "fails or passes"),
+    )
+    (page,) = folder.glob("*.html")
+    assert str(page) in said
+    text = unescape(page.read_text("utf-8"))
+    for words in (
+        "test_suite.py::test_fails",
+        "assert other.clock.now == ",
+        "name_taken</code>: mine.com is already registered",
+        '"domainName": "mine.com"',
+        "faults</th><td>lost (reset for operation v3.renewDomain): matched 0, applied 0",
+        "-10.99</td><td>registration</td><td>mine.com</td><td>r1</td>",
+        '<th>main</th><th class="n">9989.01 USD</th>',
+        "request v3.createDomain",
+        "assumed</th><td>v3.ids = integer",
+    ):
+        assert words in text, f"{words}\n{text}"
+    recording, _ = re.findall("recording open (.+?)</pre>", text)
+    assert Path(recording).parent == folder
+    assert "mine.com" in replay(recording).sandbox.names
+    assert f'name="reseller_sandbox_report" value="{page}"' in (tmp_path / "junit.xml").read_text()
+    assert f"failed/{page.name}" in (tmp_path / "all.html").read_text()
 
 
 def test_left_over_faults_plans_and_advice_fail_a_strict_test(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Annotated, Any, Literal, Required, TypedDict, cast
 
@@ -69,6 +69,10 @@ Until = Annotated[
     Literal["next"] | UntilStage | UntilEvent,
     either(choice("next"), by_key("event", record(UntilEvent), record(UntilStage))),
 ]
+
+
+#: The largest number of days of one move.
+MOST_DAYS = 36_500
 
 
 class ClockState(Result, frozen=True, kw_only=True):
@@ -179,13 +183,14 @@ class Clock(Resource):
         INVALID_NAME,
         refusals.UNKNOWN_ACCOUNT,
         long=True,
-        one_of=("by", "to", "until"),
+        one_of=("by", "days", "to", "until"),
         synonyms=("forward", "move", "tick", "sleep", "skip"),
     )
     def advance(
         self,
         by: Length | None = None,
         *,
+        days: Annotated[int, whole(1, MOST_DAYS)] | None = None,
         to: Instant | None = None,
         until: Until | None = None,
         dry_run: Switch = False,
@@ -195,6 +200,7 @@ class Clock(Resource):
 
         Args:
             by: Distance: ``P30D``, ``90m``, or a number of seconds.
+            days: Distance in days.
             to: The instant to move to.
             until: ``next`` for the next due event, a domain and the stage that it is to reach (in a shell:
                 ``domain=shop.com,stage=overdue``), or the kind of an event, optionally about one domain or
@@ -202,7 +208,8 @@ class Clock(Resource):
             dry_run: Return the events that would happen, and change nothing.
         """
         world = local_transport(self).world
-        return _clock_move(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
+        distance = by if days is None else timedelta(days=days)
+        return _clock_move(world, _journey(world.state, distance, to, until), limit, dry_run=dry_run)
 
     @read(INVALID_NAME, long=True)
     def due(

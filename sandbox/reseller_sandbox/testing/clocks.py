@@ -33,10 +33,15 @@ class BothClocks:
         return self._clock.now
 
     def advance(
-        self, by: Length | None = None, *, to: datetime | str | None = None, until: Until | None = None
+        self,
+        by: Length | None = None,
+        *,
+        days: int | None = None,
+        to: datetime | str | None = None,
+        until: Until | None = None,
     ) -> ClockMove:
         """Advance both clocks and return the due events, as ``Clock.advance`` does."""
-        moved = self._clock.advance(by, to=to, until=until)
+        moved = self._clock.advance(by, days=days, to=to, until=until)
         self._frozen.move_to(self._clock.now)
         return moved
 

@@ -28,6 +28,7 @@ from reseller_sandbox.tools.cli_options import (
     MODE,
     OPTIONS,
     RECORDINGS,
+    REPORT,
     STRICT,
     SWEEP,
     flag,
@@ -147,11 +148,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the history of its worlds to the report of a failed test."""
+    """Add the history of its worlds to the report of a failed test, and write the page on the test."""
     report = yield
     run = item.config.stash.get(_RUN, None)
     if report.failed and run is not None and not run.is_lent:
         report.sections += run.sections(item)
+        if folder := _option(item.config, REPORT):
+            from reseller_sandbox.testing.failure_page import write_page
+
+            write_page(item, report, run, Path(folder).absolute())
     return report
 
 
@@ -162,7 +167,8 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
         from reseller_sandbox.settings import BadSetting
         from reseller_sandbox.testing.run import Sandboxes, mode_of, read_clock, read_strict
 
-    cache, folder = getattr(config, "cache", None), _option(config, RECORDINGS)
+    cache = getattr(config, "cache", None)
+    folder = _option(config, RECORDINGS) or _option(config, REPORT)
     kept = Path(folder).absolute() if folder else cache.mkdir("reseller-sandbox") if cache else None
     try:
         return Sandboxes(

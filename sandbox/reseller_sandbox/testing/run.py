@@ -361,18 +361,22 @@ class Sandboxes:
 
     def sections(self, node: pytest.Item) -> Iterator[tuple[str, str]]:
         """Yield a title and a text for each world of a failed test."""
-        for number, sandbox in enumerate(self.watcher.concerned):
-            name = _file_name(node) + (f"-{number + 1}" if number else "")
-            file = self._kept / f"{name}.recording" if self._kept is not None else None
+        for sandbox, file in self.failed(node):
             try:
                 text = failure_report(sandbox, sandbox.transport.name, file)
             except Unreachable as problem:
                 text = f"this world cannot be read: {problem}"
             yield f"reseller sandbox: world {sandbox.transport.name}", text
 
+    def failed(self, node: pytest.Item) -> Iterator[tuple[Watched, Path | None]]:
+        """Yield each world of a failed test, and the file for its recording if recordings are written."""
+        for number, sandbox in enumerate(self.watcher.concerned):
+            name = file_name(node) + (f"-{number + 1}" if number else "")
+            yield sandbox, self._kept / f"{name}.recording" if self._kept is not None else None
+
     def folder_for(self, node: pytest.Item) -> Path | None:
         """Return the folder for the recordings of a swept test, or None."""
-        return self._kept / _file_name(node) if self._kept is not None else None
+        return self._kept / file_name(node) if self._kept is not None else None
 
     def end(self) -> None:
         """Release every world and server of the run."""
@@ -390,7 +394,8 @@ class Sandboxes:
         return self._seeded[key]
 
 
-def _file_name(node: pytest.Item) -> str:
+def file_name(node: pytest.Item) -> str:
+    """Return the name of a test for files."""
     return re.sub(r"[^\w.-]+", "_", node.nodeid)[-100:]
 
 

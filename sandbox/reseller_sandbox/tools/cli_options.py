@@ -36,6 +36,7 @@ EXPLORE_QUIET = "reseller_sandbox_explore_quiet"
 EXPLORE_SCHEDULE = "reseller_sandbox_explore_schedule"
 INVARIANT = "reseller_sandbox_invariant"
 RECORDINGS = "reseller_sandbox_recordings"
+REPORT = "reseller_sandbox_report"
 
 #: By name: the help text of the option, and its arguments for pytest.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -102,6 +103,10 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "MODULE:FUNCTION", "action": "append"},
     ),
     RECORDINGS: ("folder for the recordings of findings (default: in pytest's cache)", {"metavar": "FOLDER"}),
+    REPORT: (
+        "folder for a page on each failed test (requests, refusals, money, timeline) and for its recordings",
+        {"metavar": "FOLDER"},
+    ),
 }
 
 

@@ -1,0 +1,72 @@
+"""The report of a failed test as one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from reseller_sandbox.control.failure_report import advice_lines, fault_line, scheduled_line
+from reseller_sandbox.control.journal import RequestRecord
+from reseller_sandbox.control.ledger import AccountBalance, Movement
+from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.values.clock import wire
+
+#: How many of the latest requests, movements of money and events of a world are listed.
+LATEST = 100
+
+
+@dataclass(frozen=True)
+class FailedWorld:
+    """A world of a failed test: its settings, requests, money and events, and its recording."""
+
+    name: str
+    settings: list[tuple[str, list[str]]]
+    requests: tuple[RequestRecord, ...]
+    earlier: int
+    movements: tuple[Movement, ...]
+    balances: tuple[AccountBalance, ...]
+    events: list[str]
+    recording: Path | None
+
+
+def read_world(sandbox: Sandbox, recording: Path | None) -> FailedWorld:
+    """Read a world for the report. Raise ``Refused`` and ``Unreachable``."""
+    world = sandbox.worlds.get(sandbox.transport.name)
+    journal, ledger = sandbox.journal.find(limit=LATEST), sandbox.ledger.find(limit=LATEST)
+    scheduled = [action for action in sandbox.scheduled.list().scheduled if action.applied is None]
+    settings = [
+        ("clock", [f"{wire(world.now)}, {'frozen' if world.frozen else 'running'}"]),
+        ("seed", [str(world.seed)]),
+        ("assumed", [f"{name} = {value}" for name, value in world.assumptions.items()]),
+        ("faults", [fault_line(fault) for fault in sandbox.faults.list().faults]),
+        ("scheduled", [scheduled_line(action) for action in scheduled]),
+        ("advice", advice_lines(sandbox)),
+    ]
+    return FailedWorld(
+        name=world.name,
+        settings=[(title, lines) for title, lines in settings if lines],
+        requests=journal.requests,
+        earlier=journal.matching - len(journal.requests),
+        movements=tuple(entry for entry in ledger.entries if entry.cause != "fixture"),
+        balances=ledger.balances,
+        events=[event.line for event in sandbox.events.find(limit=LATEST).events],
+        recording=recording,
+    )
+
+
+def page(test: str, failure: str, worlds: Iterable[FailedWorld]) -> str:
+    """Return the report of a test as HTML. ``failure`` is the text of its error."""
+    loader = PackageLoader("reseller_sandbox.reports", "")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters |= {"wire": wire, "body": _body}
+    return environment.get_template("failure.html").render(test=test, failure=failure, worlds=list(worlds))
+
+
+def _body(body: Any) -> str:
+    """Return the body of a request or a response for people."""
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, indent=2, default=str)
