@@ -223,14 +223,45 @@ def test_a_mistake_in_the_signature_is_explained_without_a_secret_or_the_right_s
     assert contents(sandbox) == before
 
 
+def text_of(parts: dict[str, str]) -> str:
+    return parts["key"] + parts["url"] + parts["body"]
+
+
+def test_the_journal_has_the_place_of_a_mistake_and_the_strings(sandbox: Sandbox) -> None:
+    for signed, place, text in [
+        (over(URL, BODY), "key", URL + BODY.decode()),
+        (over(KEY, LOCAL, CHECK, BODY), "url", KEY + LOCAL + CHECK + BODY.decode()),
+        (over(KEY, URL), "body", KEY + URL),
+        (over("POST", KEY, URL, BODY), "parts", "POST" + TEXT.decode()),
+        (over(TEXT, name="sha1"), "algorithm", TEXT.decode()),
+        (over(TEXT, secret="other-secret"), "secret", TEXT.decode()),
+        (RIGHT.upper(), "form", TEXT.decode()),
+        (over(TEXT, secret="wrong"), None, None),
+    ]:
+        send(sandbox, CHECK, headers(signed), BODY)
+        refusal = sandbox.journal.find(limit=1).requests[0].refusal
+        assert refusal is not None
+        shown = refusal.facts["diagnosis"]
+        assert (shown["place"], shown["signed"], text_of(shown["expected"])) == (place, text, TEXT.decode())
+        assert shown["expected"]["settings"] == "v3.signature.endpoint=url"
+    sandbox.assumptions.set({"v3.signature.endpoint": "path"})
+    send(sandbox, CHECK, headers(RIGHT), BODY)
+    refusal = sandbox.journal.find(limit=1).requests[0].refusal
+    assert refusal is not None
+    shown = refusal.facts["diagnosis"]
+    assert (shown["place"], shown["expected"]["settings"]) == ("assumption", "v3.signature.endpoint=url")
+    assert text_of(shown["accepted"][0]) == KEY + CHECK + BODY.decode()
+
+
 def test_the_journal_lists_every_accepted_string_of_a_wrong_signature(sandbox: Sandbox) -> None:
     answer = send(sandbox, CHECK, headers("0" * 64), BODY)
     assert answer.message.count(KEY) == 1
     why = sandbox.journal.why("r1")
     assert why is not None
-    accepted = why.facts["accepted"]
-    assert accepted[0] == TEXT.decode()
-    assert f"{KEY}{CHECK}{BODY.decode()}" in accepted
+    accepted = why.facts["diagnosis"]["accepted"]
+    assert accepted[0] == why.facts["diagnosis"]["expected"]
+    assert text_of(accepted[0]) == TEXT.decode()
+    assert f"{KEY}{CHECK}{BODY.decode()}" in list(map(text_of, accepted))
     assert f"lists {len(accepted) - 1} other strings that are accepted" in answer.message
 
 

@@ -145,7 +145,7 @@ Both elements can be in the query string instead of the headers, under the same 
         allowed = [reading for reading in readings if reading.allowed(assumed)]
         bases = list(dict.fromkeys(self._bases(request)))
         diagnosis = SignatureDiagnosis(world.state, account, sent, readings, allowed, request, bases)
-        raise Refused(SIGNATURE_MISMATCH, explanation=diagnosis.explained(), accepted=diagnosis.accepted)
+        raise Refused(SIGNATURE_MISMATCH, explanation=diagnosis.explained(), diagnosis=diagnosis.parts())
 
     def _readings(self, request: RequestContext, key: str) -> Iterator[Reading]:
         """Yield every string that the client may have signed, the likeliest first.

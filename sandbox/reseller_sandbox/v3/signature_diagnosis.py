@@ -11,10 +11,11 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, permutations
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from reseller_sandbox.registry.model import Account
@@ -32,55 +33,78 @@ _NEAR = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
 _PLACES = ("X-Forwarded-Server", "X-Original-Host", "X-Host", "Referer", "Origin")
 
 
-def wrong_hashes(reading: Reading, account: Account) -> Iterator[tuple[bytes, str]]:
+#: The place of a mistake: a part of the signed string, the order of its parts, the secret, the algorithm, the
+#: form of the signature, or an assumption of the world.
+Place = Literal["key", "url", "body", "parts", "secret", "algorithm", "form", "assumption"]
+
+
+class Guess(NamedTuple):
+    """A signature that a client makes by mistake.
+
+    ``reading`` is the right string, and ``text`` the string that the client signs. The sentence ``mistake``
+    says what is wrong.
+    """
+
+    signature: bytes
+    mistake: str
+    place: Place
+    reading: Reading
+    text: bytes
+
+
+#: A wrong string, with the sentence and the place of its mistake.
+Wrong = tuple[bytes, str, Place]
+
+
+def wrong_hashes(reading: Reading, account: Account) -> Iterator[Guess]:
     """Yield signatures of the right string with a wrong algorithm or key."""
     text, secret = reading.text, account.secret.encode()
+
+    def guess(signature: bytes, mistake: str, place: Place) -> Guess:
+        return Guess(signature, mistake, place, reading, text)
+
     for name, called in (("sha256", "SHA-256"), ("sha1", "SHA-1"), ("md5", "MD5"), ("sha512", "SHA-512")):
         if name != "sha256":
-            yield _hmac(secret, text, name), f"It is an HMAC with {called}: use SHA-256."
+            hashed = _hmac(secret, text, name)
+            yield guess(hashed, f"It is an HMAC with {called}: use SHA-256.", "algorithm")
         plain = f"It is a plain {called}: use HMAC with SHA-256, the secret being its key."
-        for hashed in (text, secret + text, text + secret):
-            yield hashlib.new(name, hashed, usedforsecurity=False).hexdigest().encode(), plain
+        for whole in (text, secret + text, text + secret):
+            hashed = hashlib.new(name, whole, usedforsecurity=False).hexdigest().encode()
+            yield guess(hashed, plain, "algorithm")
         swapped = "The secret and the string have changed places: the secret is the HMAC's key."
-        yield _hmac(text, secret, name), swapped
+        yield guess(_hmac(text, secret, name), swapped, "secret")
         for credential, kind in ((account.key, "API key"), (account.token, "v2.0 token")):
-            yield (
-                _hmac(credential.encode(), text, name),
-                f"It was made with the {kind} in place of the secret.",
-            )
+            hashed = _hmac(credential.encode(), text, name)
+            yield guess(hashed, f"It was made with the {kind} in place of the secret.", "secret")
 
 
-def wrong_strings(reading: Reading, method: bytes) -> Iterator[tuple[bytes, str]]:
+def wrong_strings(reading: Reading, method: bytes) -> Iterator[Wrong]:
     """Yield strings with extra, missing or reordered parts."""
     key, where, data = reading.key, reading.where, reading.data
-    yield where + data, "It leaves out the API key, with which the signed string begins."
+    yield where + data, "It leaves out the API key, with which the signed string begins.", "key"
     if data:
-        yield key + where, "It leaves out the body, with which the signed string ends."
+        yield key + where, "It leaves out the body, with which the signed string ends.", "body"
     with_method = f"It has the method {method.decode()} in the signed string, where it does not belong."
     for verb in (method, method.lower()):
-        yield key + verb + where + data, with_method
-        yield verb + key + where + data, with_method
-        yield key + where + verb + data, with_method
-        yield key + where + data + verb, with_method
+        yield key + verb + where + data, with_method, "parts"
+        yield verb + key + where + data, with_method, "parts"
+        yield key + where + verb + data, with_method, "parts"
+        yield key + where + data + verb, with_method, "parts"
     if b"/v3/" in where:
         short = where.replace(b"/v3/", b"/", 1)
-        yield key + short + data, "It leaves /v3 out of the path: sign the path as it is requested."
+        yield key + short + data, "It leaves /v3 out of the path: sign the path as it is requested.", "url"
     if b"?" in where:
         bare = where.partition(b"?")[0]
-        yield key + bare + data, "It leaves out the query string, which belongs to the URL."
+        yield key + bare + data, "It leaves out the query string, which belongs to the URL.", "url"
+    another = "It was made over another spelling of the path: sign the path as it is sent."
     for spelt in _spellings(where):
-        yield (
-            key + spelt + data,
-            "It was made over another spelling of the path: sign the path as it is sent.",
-        )
+        yield key + spelt + data, another, "url"
     joined = "Its parts have something between them: the key, the endpoint and the payload follow at once."
     for mark in (b"\n", b":", b"|", b" ", b"&"):
-        yield mark.join((key, where, data)), joined
+        yield mark.join((key, where, data)), joined, "parts"
+    mixed = "Its parts are in another order: the key comes first, then endpoint and payload."
     for parts in permutations((key, where, data)):
-        yield (
-            b"".join(parts),
-            "Its parts are in another order: the key comes first, then endpoint and payload.",
-        )
+        yield b"".join(parts), mixed, "parts"
 
 
 def _spellings(where: bytes) -> Iterator[bytes]:
@@ -102,7 +126,7 @@ def _to_ascii(part: str) -> str:
 
 def wrong_hosts(
     readings: Sequence[Reading], request: RequestContext, bases: Sequence[str]
-) -> Iterator[tuple[bytes, str]]:
+) -> Iterator[tuple[Reading, bytes, str]]:
     """Yield the strings that sign a request under another address of the service."""
     sent = bases[0]
     of_urls = (reading for reading in readings if reading.endpoint == "url")
@@ -116,7 +140,7 @@ def wrong_hosts(
         )
         for reading in urls:
             where = base.encode() + reading.where.removeprefix(sent.encode())
-            yield reading.key + where + reading.data, mistake
+            yield reading, reading.key + where + reading.data, mistake
 
 
 def _elsewhere(request: RequestContext) -> Iterator[str]:
@@ -135,7 +159,8 @@ def _hmac(key: bytes, text: bytes, name: str) -> bytes:
 
 
 _MOST_SHOWN = 16
-_LONGEST_SHOWN = 600
+#: The numbers of bytes shown: of a string, of a body, and of a longer body.
+_LONGEST_SHOWN, _LONGEST_BODY_SHOWN, _CUT_BODY_SHOWN = 600, 200, 120
 #: The size in bytes above which only a few readings are tried.
 _LONGEST_BODY = 4_000
 _FEW = 4
@@ -163,13 +188,33 @@ class SignatureDiagnosis:
 
     def explained(self) -> str:
         """Return the recognised mistake, or else the expected string, without secrets."""
-        signature = self.signature.lower()
-        for wrong, mistake in self._recognisable():
-            if hmac.compare_digest(wrong, signature):
-                return mistake
-        return self._expected()
+        return self.recognised.mistake if self.recognised is not None else self._expected()
 
-    def _recognisable(self) -> Iterator[tuple[bytes, str]]:
+    def parts(self) -> Mapping[str, Any]:
+        """Return the diagnosis as data, without secrets: the strings with their parts, and the mistake.
+
+        ``place`` is the place of the mistake, and ``signed`` the string that the client signed, both None
+        for a mistake that is not recognised. ``expected`` is the string to sign: its parts, and the
+        assumptions that accept it. ``accepted`` lists all strings that are accepted.
+        """
+        guess = self.recognised
+        expected = self.allowed[0] if guess is None else guess.reading
+        return {
+            "place": guess and guess.place,
+            "signed": guess and _text(guess.text),
+            "expected": _parts(expected),
+            "accepted": [_parts(reading) for reading in self._accepted],
+        }
+
+    @cached_property
+    def recognised(self) -> Guess | None:
+        """The likeliest mistake that makes the signature of the request."""
+        signature = self.signature.lower()
+        return next(
+            (guess for guess in self._recognisable() if hmac.compare_digest(guess.signature, signature)), None
+        )
+
+    def _recognisable(self) -> Iterator[Guess]:
         """Yield wrong signatures in lower case, each with its mistake, the likeliest first."""
         if len(self.request.body) > _LONGEST_BODY:
             for reading in self.allowed[:_FEW]:
@@ -181,8 +226,8 @@ class SignatureDiagnosis:
         for reading in likely:
             yield from self._other_secrets(reading)
             yield from wrong_hashes(reading, self.account)
-        for text, mistake in self._strings(likely):
-            yield sign(self.account.secret, text), mistake
+        for reading, text, mistake, place in self._strings(likely):
+            yield Guess(sign(self.account.secret, text), mistake, place, reading, text)
 
     def _likely(self) -> list[Reading]:
         """Return the readings to vary, one of each kind of endpoint first."""
@@ -191,31 +236,39 @@ class SignatureDiagnosis:
         by_kind = {reading.endpoint: reading for reading in reversed(plain)}
         return list(dict.fromkeys([*by_kind.values(), *plain]))[:_LIKELY]
 
-    def _strings(self, likely: Sequence[Reading]) -> Iterator[tuple[bytes, str]]:
+    def _strings(self, likely: Sequence[Reading]) -> Iterator[tuple[Reading, bytes, str, Place]]:
         """Yield variations of the ``likely`` readings."""
         method = self.request.method.encode()
         for reading in likely:
-            yield from wrong_strings(reading, method)
-        yield from wrong_hosts(likely, self.request, self.bases)
+            for text, mistake, place in wrong_strings(reading, method):
+                yield reading, text, mistake, place
+        for reading, text, mistake in wrong_hosts(likely, self.request, self.bases):
+            yield reading, text, mistake, "url"
         mistake = "It matches the body as another serialiser would write it: sign the bytes that are sent."
-        yield from ((text, mistake) for text in self._reserialised(likely))
+        for reading, text in self._reserialised(likely):
+            yield reading, text, mistake, "body"
 
-    def _wrong_form(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
-        right = sign(self.account.secret, reading.text)
+    def _wrong_form(self, reading: Reading) -> Iterator[Guess]:
+        text = reading.text
+        right = sign(self.account.secret, text)
         if self.signature == self.signature.lower():
-            yield right, f"It matches a reading that the settings exclude; set {reading.settings} to take it."
-        yield right, "It matches but for its letters: it must be in lower-case hexadecimal."
+            excluded = f"It matches a reading that the settings exclude; set {reading.settings} to take it."
+            yield Guess(right, excluded, "assumption", reading, text)
+        letters = "It matches but for its letters: it must be in lower-case hexadecimal."
+        yield Guess(right, letters, "form", reading, text)
         in_base64 = base64.b64encode(bytes.fromhex(right.decode())).lower()
-        yield in_base64, "It matches but for its form: it must be in hexadecimal, not in Base64."
+        in_hex = "It matches but for its form: it must be in hexadecimal, not in Base64."
+        yield Guess(in_base64, in_hex, "form", reading, text)
 
-    def _other_secrets(self, reading: Reading) -> Iterator[tuple[bytes, str]]:
+    def _other_secrets(self, reading: Reading) -> Iterator[Guess]:
         for number in islice(sorted(self.state.accounts), _MOST_ACCOUNTS):
             other = self.state.accounts[number]
             if other.secret and other != self.account:
                 accounts = f"the account {other.name}, not of {self.account.name}"
-                yield sign(other.secret, reading.text), f"It was made with the secret of {accounts}."
+                mistake = f"It was made with the secret of {accounts}."
+                yield Guess(sign(other.secret, reading.text), mistake, "secret", reading, reading.text)
 
-    def _reserialised(self, likely: Iterable[Reading]) -> Iterator[bytes]:
+    def _reserialised(self, likely: Iterable[Reading]) -> Iterator[tuple[Reading, bytes]]:
         try:
             value = json.loads(self.request.body) if self.request.body else None
         except (ValueError, RecursionError):
@@ -231,26 +284,41 @@ class SignatureDiagnosis:
         slashed = [spelling.replace("/", "\\/") for spelling in plain]  # as PHP writes slashes
         for spelling in dict.fromkeys(plain + slashed):
             for reading in likely:
-                yield reading.key + reading.where + spelling.encode("utf-8", "surrogatepass")
+                text = reading.key + reading.where + spelling.encode("utf-8", "surrogatepass")
+                yield reading, text
 
     @cached_property
-    def accepted(self) -> tuple[str, ...]:
-        """The strings whose signature is accepted, the likeliest first, without secrets."""
-        return tuple(dict.fromkeys(map(self._shown, self.allowed)))[:_MOST_SHOWN]
+    def _accepted(self) -> list[Reading]:
+        """The readings with different strings, the likeliest first."""
+        by_text: dict[tuple[str, ...], Reading] = {}
+        for reading in self.allowed:
+            by_text.setdefault(_shown(reading), reading)
+        return list(by_text.values())[:_MOST_SHOWN]
 
     def _expected(self) -> str:
-        others, size = len(self.accepted) - 1, len(self.signature)
+        others, size = len(self._accepted) - 1, len(self.signature)
         urls = any(reading.endpoint == "url" for reading in self.allowed)
         return (
             ("" if size == 64 else f"The signature has {size} characters instead of 64. ")
-            + f"The string to sign is {self.accepted[0]}, by HMAC-SHA256 in lower-case hexadecimal with the "
-            f"secret of {self.account.name}. The secret or the string differs."
+            + f"The string to sign is {''.join(_shown(self.allowed[0]))}, by HMAC-SHA256 in lower-case "
+            f"hexadecimal with the secret of {self.account.name}. The secret or the string differs."
             + (f" The journal lists {others} other strings that are accepted." if others else "")
             + (" If the client uses another address, set --public-url." if urls else "")
         )
 
-    def _shown(self, reading: Reading) -> str:
-        data = reading.data
-        if len(data) > 200:
-            data = data[:120] + f"…<{len(data)} bytes of body>".encode()
-        return (reading.key + reading.where + data)[:_LONGEST_SHOWN].decode("utf-8", "replace")
+
+def _shown(reading: Reading) -> tuple[str, str, str]:
+    """Return the parts of a string, long ones cut."""
+    data = reading.data
+    if len(data) > _LONGEST_BODY_SHOWN:
+        data = data[:_CUT_BODY_SHOWN] + f"…<{len(data)} bytes of body>".encode()
+    return _text(reading.key), _text(reading.where), _text(data)
+
+
+def _parts(reading: Reading) -> Mapping[str, str]:
+    key, url, body = _shown(reading)
+    return {"key": key, "url": url, "body": body, "settings": reading.settings}
+
+
+def _text(raw: bytes) -> str:
+    return raw[:_LONGEST_SHOWN].decode("utf-8", "replace")
