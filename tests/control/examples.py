@@ -151,6 +151,10 @@ LEDGER = (
     bad("ledger.find", {"account": "nobody"}, code="unknown_account"),
     each("ledger.find", {}, {"order": (1, 0), "domain": ("second.com", ""), "request": ("r1", "")}),
     each("ledger.find", {}, {"operation": ("v3.*", "*a" * 2000), "purpose": ("renewal", "fun")}),
+    good("ledger.statement", {}, {"month": "2026-03", "account": "main", "format": "csv"}, before=MUCH_LATER),
+    good("ledger.statement", {"format": "json"}, before=MUCH_LATER),
+    bad("ledger.statement", {"account": "nobody"}, code="unknown_account"),
+    bad("ledger.statement", {"month": "2026-13"}, {"format": "xml"}),
     each("ledger.find", {}, {"since": ("2026-03-01", "then"), "before": (3, 0), "limit": (0, -1)}),
 )
 

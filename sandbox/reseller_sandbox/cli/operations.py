@@ -172,6 +172,9 @@ def _print(answer: Any, as_json: bool) -> None:
     if as_json:
         say_json(answer)
     else:
+        if document := answer.get("document"):
+            say(document.removesuffix("\n"))
+            return
         from reseller_sandbox.reports.tables import show  # late, because only output for people needs rich
 
         show(answer)

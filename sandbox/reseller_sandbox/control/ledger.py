@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
+from io import StringIO
 from typing import Annotated, Any, Literal, TypedDict, Unpack
+
+import msgspec
 
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import registry_spelling
@@ -14,16 +18,20 @@ from reseller_sandbox.control.resource import Resource, read
 from reseller_sandbox.control.results import Number, Result, record_of
 from reseller_sandbox.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.registry.ledger import request_of
-from reseller_sandbox.registry.model import LedgerEntry, Purpose
+from reseller_sandbox.registry.model import Account, LedgerEntry, Purpose
 from reseller_sandbox.registry.state import State, own_accounts
 from reseller_sandbox.registry.stepwise import keys_in_order
 from reseller_sandbox.registry.third_parties import find_account
-from reseller_sandbox.values.kinds import TEXT, Instant, choice, whole
-from reseller_sandbox.values.money import NOTHING
+from reseller_sandbox.values.clock import wire
+from reseller_sandbox.values.kinds import TEXT, Instant, choice, matching, whole
+from reseller_sandbox.values.money import NOTHING, write
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.patterns import Glob
 
 #: The largest and the default ``limit``. Totals ignore it.
 MOST, LISTED = 10_000, 1000
+
+Month = Annotated[str, matching(r"\d{4}-(0[1-9]|1[0-2])", "a month such as 2026-05")]
 
 
 class Movement(Result, frozen=True, kw_only=True):
@@ -95,6 +103,45 @@ class MovementList(Result, frozen=True, kw_only=True):
     balances: tuple[AccountBalance, ...]
 
 
+class NameStatement(Result, frozen=True, kw_only=True):
+    """The movements of one name in a month. ``domain`` is empty for movements without a name.
+
+    ``balance`` is their effect on the balance.
+    """
+
+    domain: str
+    charged: Decimal
+    refunded: Decimal
+    balance: Decimal
+    movements: tuple[Movement, ...]
+
+
+class AccountStatement(Result, frozen=True, kw_only=True):
+    """The movements of an account in a month, by name.
+
+    ``opening`` and ``closing`` are the balances at the beginning and at the end of the month.
+    """
+
+    account: str
+    currency: str
+    month: str
+    opening: Decimal
+    charged: Decimal
+    refunded: Decimal
+    added: Decimal
+    closing: Decimal
+    names: tuple[NameStatement, ...]
+
+
+class Statement(Result, frozen=True, kw_only=True):
+    """The statements of accounts for a month, and the same as a document."""
+
+    hidden = ("document",)
+
+    accounts: tuple[AccountStatement, ...]
+    document: str
+
+
 class MovementFilter(TypedDict, total=False):
     """Which movements match."""
 
@@ -148,6 +195,121 @@ class Ledger(Resource):
                 record_of(AccountBalance, account, account=account.name) for account in own_accounts(state)
             ),
         )
+
+    @read(UNKNOWN_ACCOUNT, long=True, synonyms=("bill", "invoice", "report"))
+    def statement(
+        self,
+        *,
+        month: Month | None = None,
+        account: Annotated[str, TEXT] | None = None,
+        format: Annotated[str, choice("text", "csv", "json")] = "text",  # noqa: A002 - the word of users
+    ) -> Statement:
+        """Return the charges and refunds of a month by name, with opening and closing balance.
+
+        Use it to reconcile the account with a billing system. Months begin and end in UTC.
+
+        Args:
+            month: The month. Default: the month of the world's clock.
+            account: Name or client id of the account. Default: all accounts.
+            format: Format of ``document``.
+        """
+        world = local_transport(self).world
+        state = world.present().state
+        owners = own_accounts(state) if account is None else [find_account(state, account)]
+        month = month or f"{world.now():%Y-%m}"
+        accounts = tuple(_account_statement(state, owner, month) for owner in owners)
+        return Statement(accounts=accounts, document=_DOCUMENTS[format](accounts))
+
+
+def _account_statement(state: State, account: Account, month: str) -> AccountStatement:
+    opening, entries = account.opening, []
+    for _, number in state.ledger_of_account.beginning((account.client_id,)):
+        entry = state.ledger[number]
+        if f"{entry.at:%Y-%m}" < month:
+            opening += entry.amount
+        elif f"{entry.at:%Y-%m}" == month:
+            entries.append(entry)
+    total, records = _total(None, entries), {record.id: record for record in movements(entries, state)}
+    by_name: dict[str, list[LedgerEntry]] = {}
+    for entry in entries:
+        by_name.setdefault(to_unicode(entry.name), []).append(entry)
+    return AccountStatement(
+        account=account.name,
+        currency=account.currency,
+        month=month,
+        opening=opening,
+        charged=total.charged,
+        refunded=total.refunded,
+        added=total.added,
+        closing=opening + total.balance,
+        names=tuple(
+            record_of(
+                NameStatement,
+                _total(None, group),
+                domain=domain,
+                movements=tuple(records[entry.id] for entry in group),
+            )
+            for domain, group in sorted(by_name.items())
+        ),
+    )
+
+
+#: The columns of a statement in CSV.
+_COLUMNS = ("id", "at", "domain", "kind", "purpose", "years", "amount", "order", "operation", "cause")
+
+
+def _as_csv(accounts: Iterable[AccountStatement]) -> str:
+    """Return one row for each movement, between the opening and the closing balance."""
+    file = StringIO()
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(("account", "currency", "month", *_COLUMNS))
+    for account in accounts:
+        head = (account.account, account.currency, account.month)
+        listed = [movement for name in account.names for movement in name.movements]
+        for word, amount in (("opening", account.opening), ("closing", account.closing)):
+            balance = {"kind": word, "amount": write(amount)}
+            rows.writerow((*head, *(balance.get(column, "") for column in _COLUMNS)))
+            for entry in listed if word == "opening" else ():
+                shown = {column: getattr(entry, column) for column in _COLUMNS}
+                shown |= {"at": wire(entry.at), "amount": write(entry.amount)}
+                rows.writerow((*head, *("" if value is None else value for value in shown.values())))
+    return file.getvalue()
+
+
+def _as_text(accounts: Iterable[AccountStatement]) -> str:
+    """Return a block of lines for each account."""
+    lines: list[str] = []
+    for account in accounts:
+        lines += ["", f"{account.account}, {account.month}, {account.currency}"]
+        lines.append(_line("opening balance", account.opening))
+        for name in account.names:
+            lines.append(_line(name.domain or "without a name", name.balance, "  "))
+            lines += (
+                _line(f"{entry.at:%Y-%m-%d} {entry.kind}, {entry.purpose}", entry.amount, "    ")
+                for entry in name.movements
+            )
+        lines += [
+            _line("charges", -account.charged),
+            _line("refunds", account.refunded),
+            _line("credits", account.added),
+            _line("closing balance", account.closing),
+        ]
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _line(words: str, amount: Decimal, indent: str = "") -> str:
+    return f"{indent + words:<50} {write(amount):>14}"
+
+
+def _as_json(accounts: Iterable[AccountStatement]) -> str:
+    return msgspec.json.format(msgspec.json.encode(accounts), indent=2).decode() + "\n"
+
+
+_DOCUMENTS: Mapping[str, Callable[[Iterable[AccountStatement]], str]] = {
+    "text": _as_text,
+    "csv": _as_csv,
+    "json": _as_json,
+}
 
 
 def _matching_entries(state: State, filters: MovementFilter) -> list[LedgerEntry]:
