@@ -14,10 +14,14 @@ from reseller_sandbox import fixture as fixtures
 from reseller_sandbox.advice.words import plural
 from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, give_up, say_json
 from reseller_sandbox.cli.lazy_groups import Listing
+from reseller_sandbox.fixture.generate import SPREADS, generate
 from reseller_sandbox.fixture.schema import example, json_schema
 from reseller_sandbox.manual.diagram import mermaid
 from reseller_sandbox.registry.assumptions import catalogue, spelt
 from reseller_sandbox.settings import BadSetting, Settings, profile_of
+from reseller_sandbox.values.kinds import Zone, choice, listed
+from reseller_sandbox.values.parameters import Parameter, kind_of, read
+from reseller_sandbox.values.text_checks import complaint
 
 fixture = Listing("fixture", help="Write or validate a fixture, and show the format of fixtures.")
 
@@ -56,7 +60,11 @@ def fixture_validate(files: tuple[str, ...], as_json: bool) -> None:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def fixture_new(file: Path | None) -> None:
     """Write a small example fixture to the new file FILE, or print it."""
-    content = fixtures.find("example").read_text("utf-8")
+    _write(file, fixtures.find("example").read_text("utf-8"))
+
+
+def _write(file: Path | None, content: str) -> None:
+    """Write a fixture to a new file, or print it."""
     if file is None:
         click.echo(content, nl=False)
         return
@@ -66,6 +74,34 @@ def fixture_new(file: Path | None) -> None:
     except OSError as problem:
         give_up(f"{file}: {problem.strerror}")
     click.echo(f"Wrote {file}. Try: reseller-sandbox serve --watch --fixture {shlex.quote(str(file))}")
+
+
+@fixture.command("generate", cls=Command)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--names", default=1000, show_default=True, type=click.IntRange(1, 200_000), help="Number of names."
+)
+@click.option("--seed", default="sandbox", show_default=True, help="The same seed gives the same bytes.")
+@click.option("--zones", default="com,com.ua", show_default=True, help="Zones, separated by commas.")
+@click.option(
+    "--spread",
+    default=",".join(SPREADS),
+    show_default=True,
+    help="Properties in which the names differ, separated by commas.",
+)
+def fixture_generate(file: Path | None, names: int, seed: str, zones: str, spread: str) -> None:
+    """Write a large fixture to the new file FILE, or print it.
+
+    Its names are spread over all stages and ages. Some are premium, internationalised, or in a transfer.
+    """
+    known = [
+        Parameter("zones", listed(kind_of(Zone)), True),
+        Parameter("spread", listed(choice(*SPREADS)), True),
+    ]
+    values, wrong = read(known, {"zones": zones.split(","), "spread": spread.split(",")})
+    if wrong:
+        raise click.UsageError(complaint(wrong))
+    _write(file, generate(names, seed, list(dict.fromkeys(values["zones"])), values["spread"]))
 
 
 @fixture.command("schema", cls=Command)
