@@ -173,6 +173,7 @@ RULES: tuple[Parameters, ...] = (
     {"kind": "mutate", "path": "results[0].status", "value": 7},
     *({"kind": "mutate", "path": "id", "drop": True}, {"kind": "mutate", "path": "id", "type": "number"}),
     {"kind": "rate_limit", "limit": 3, "window": "60s", "time": "real", "per": "rule"},
+    {"kind": "time_passes", "by": "P1D"},
     {"kind": "reset", "name": "lost", "match": {"operation": "v3.*"}, "when": {"times": 2, "phase": "after"}},
     {"kind": "close", "paused": True},
     *({"preset": "outage"}, {"preset": "flaky", "name": "bad", "when": {"chance": 0.5}}),

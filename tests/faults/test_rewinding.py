@@ -16,6 +16,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "hang": {"seconds": 0.001},
     "mutate": {"path": "status", "value": "changed"},
     "rate_limit": {"limit": 1, "window": "1d"},
+    "time_passes": {"by": "P1D"},
 }
 
 DELAY = {"kind": "latency", "name": "delay", "seconds": 0.0001, "when": {"phase": "before", "every": 2}}

@@ -54,6 +54,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "rate_limit": [{"limit": 1}],
     "duplicate": [{"answer": "first"}, {"answer": "second"}],
     "stale": [{}],
+    "time_passes": [{"by": 1}],
 }
 
 #: Rules that strike together.

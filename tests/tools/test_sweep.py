@@ -64,6 +64,11 @@ def swept(*words: str, tests: str) -> dict[str, Any]:
     return {one["test"].partition("::test_")[2]: one for one in report["sweeps"]}
 
 
+def every(sweep: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the silently wrong runs: the first of each finding, and those with the same consequences."""
+    return [run for finding in sweep["findings"] for run in (finding, *finding["also"])]
+
+
 def trouble(run: dict[str, Any]) -> str:
     """Name what went wrong in a run."""
     return f"{run['kind']} {run['detail']}".strip()
@@ -79,11 +84,11 @@ def test_exactly_the_silently_wrong_runs_are_found(tests: str, subtests: pytest.
     assert found.keys() == fitting
     for name, sweep in found.items():
         with subtests.test(name):
-            wrong = {trouble(run): "\n".join(run["violations"]) for run in sweep["findings"]}
+            wrong = {trouble(run): "\n".join(run["violations"]) for run in every(sweep)}
             assert wrong.keys() == WRONG[name].keys()
             assert not {kind for kind, words in WRONG[name].items() if words not in wrong[kind]}, wrong
             assert sweep["runs"] == sweep["planned"]
-    files = [run["file"] for one in found.values() for run in one["findings"]]
+    files = [run["file"] for one in found.values() for run in every(one)]
     with subtests.test("each finding can be replayed"):
         assert len({*files}) == len(files) == len([*Path("recordings").rglob("*.recording")])
         assert all(replay(file).identical for file in files[::4])

@@ -31,7 +31,7 @@ from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import ASKED_NOTHING, BadProgram, CommandProgram, Tell
 from reseller_sandbox.tools.sweep import AskedNothing, SweepWanted, sweep_program, tests_swept
 from reseller_sandbox.tools.sweep.report import SweepReport, narrow
-from reseller_sandbox.tools.sweep.troubles import FAULTS
+from reseller_sandbox.tools.sweep.troubles import kinds_named
 from reseller_sandbox.values.text_checks import printable
 
 #: Characters shown of the output of a program that does not pass.
@@ -39,14 +39,19 @@ _SHOWN = 4000
 
 
 def sweep(
-    asked: Mapping[str, Any], as_json: bool, kinds: str | None, invariants: tuple[str, ...], **options: Any
+    asked: Mapping[str, Any],
+    as_json: bool,
+    kinds: str,
+    invariants: tuple[str, ...],
+    extra: Sequence[str],
+    **options: Any,
 ) -> None:
     """Sweep a program, and each of its tests that has its own worlds."""
     reports: list[SweepReport] = []
     no_requests: AskedNothing | None = None
     with _running("sweep", **asked) as (ground, program, tell):
-        chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
-        sweep_options = SweepWanted(kinds=chosen, invariants=named(invariants), **options)
+        chosen = dict.fromkeys([*kinds_named(kinds), *extra])
+        sweep_options = SweepWanted(kinds=tuple(chosen), invariants=named(invariants), **options)
         try:
             report = sweep_program(
                 program, ground, sweep_options, lambda report, words: tell(words, report.planned + 1)

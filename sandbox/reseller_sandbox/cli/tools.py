@@ -116,14 +116,26 @@ def _in_one(value: Any) -> str:
 
 
 @click.command(cls=RunningCommand)
-@click.option("--kinds", metavar="NAMES", help="Kinds of faults to try, separated by commas, by default all.")
+@click.option(
+    "--kinds",
+    default="all",
+    metavar="NAMES",
+    help="Kinds of faults to try, separated by commas, such as all,-twice to exclude a kind.",
+)
 @click.option("--only", default="*", metavar="OPERATION", help="Pattern of the operations to try.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 2),
+    default=1,
+    help="2: also try a second fault on each request that recovers from a first fault.",
+)
 @click.option("--assumptions", is_flag=True, help="Also try other values of the assumptions that were used.")
 @click.option(
     "--external-changes",
     is_flag=True,
     help="Also try actions of third parties right before each paid request.",
 )
+@click.option("--time", is_flag=True, help="Also try midnight and due events between every two requests.")
 @click.option(
     "--slow",
     type=_SECONDS,
@@ -152,7 +164,9 @@ def sweep(**words: Any) -> None:
     """
     from reseller_sandbox.cli import tool_runs  # loads Flask, which the help does not need
 
-    tool_runs.sweep(**words)
+    flags = {name: words.pop(name) for name in ("assumptions", "external_changes", "time")}
+    extra = [name.replace("_", "-") for name, is_set in flags.items() if is_set]
+    tool_runs.sweep(extra=extra, **words)
 
 
 @click.command(cls=RunningCommand)

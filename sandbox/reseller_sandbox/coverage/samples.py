@@ -61,6 +61,7 @@ FAULTS: Mapping[str, Mapping[str, Any]] = {
     "bandwidth": {"rate": 100000},
     "mutate": {"path": "status", "value": "mutated"},
     "rate_limit": {"limit": 0},
+    "time_passes": {"by": "P1D"},
 }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
+from dateutil.relativedelta import relativedelta
 from msgspec import Struct
 
 from reseller_sandbox.server.delivery import Cut, Delivery, Drops
@@ -42,8 +43,8 @@ class Effects(Struct, frozen=True, kw_only=True):
     Each rule adds to the effects of earlier rules. ``wait`` is the delay in seconds. In phase ``before``, the
     operation takes effect only after the delay. ``drip`` slows the response, ``cut`` ends it early, and
     ``instead`` replaces it. ``again`` says which response a duplicated request returns. ``commits`` is the
-    age of a stale response in commits. ``answer`` is the JSON of the operation's response so far, in phase
-    ``after``.
+    age of a stale response in commits. ``passes`` is how far the clock moves after the operation. ``answer``
+    is the JSON of the operation's response so far, in phase ``after``.
     """
 
     wait: float = 0.0
@@ -52,6 +53,7 @@ class Effects(Struct, frozen=True, kw_only=True):
     instead: Instead | None = None
     again: Literal["first", "second"] | None = None
     commits: int = 0
+    passes: relativedelta | None = None
     answer: Any = None
 
     @property

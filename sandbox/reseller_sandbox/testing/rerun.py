@@ -22,6 +22,7 @@ from reseller_sandbox.tools.cli_options import (
     INVARIANT,
     PART,
     SWEEP,
+    SWEEP_DEPTH,
     SWEEP_ONLY,
     SWEEP_SLOW,
     SWEEP_STOP,
@@ -36,7 +37,7 @@ from reseller_sandbox.tools.explore.report import ExplorationReport
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, BadProgram, Ended
 from reseller_sandbox.tools.sweep import AskedNothing, SweepReport, SweepWanted, sweep_program
-from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, EXTERNAL_CHANGES, FAULTS
+from reseller_sandbox.tools.sweep.troubles import kinds_named
 from reseller_sandbox.values.clock import stopwatch
 
 if TYPE_CHECKING:
@@ -175,8 +176,6 @@ class ExploringTests(Reruns):
 
 def parse_sweep(texts: Mapping[str, str]) -> SweepWanted:
     """Return the sweep that the options describe. Raise ``UsageError`` for an invalid option."""
-    words = texts[SWEEP].replace(",", " ").split()
-    kinds = tuple(word for word in words if word not in (ASSUMPTIONS, EXTERNAL_CHANGES, "all"))
     options: dict[str, Any] = {}
     try:
         options["invariants"] = named(texts[INVARIANT].split(","))
@@ -186,18 +185,18 @@ def parse_sweep(texts: Mapping[str, str]) -> SweepWanted:
             options["part"] = part_of(texts[PART])
     except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
+    if texts[SWEEP_DEPTH] not in ("", "1", "2"):
+        raise pytest.UsageError(f"{flag(SWEEP_DEPTH)} must be 1 or 2; it is {texts[SWEEP_DEPTH][:80]!r}")
     try:
         return SweepWanted(
-            kinds=tuple(FAULTS) if "all" in words else kinds,
+            kinds=kinds_named(texts[SWEEP]),
             only=texts[SWEEP_ONLY] or "*",
-            assumptions=ASSUMPTIONS in words,
-            external_changes=EXTERNAL_CHANGES in words,
+            depth=int(texts[SWEEP_DEPTH] or 1),
             stop_at_first=texts[SWEEP_STOP].lower() not in ("", "0", "false", "no", "off"),
             **options,
         )
     except BadSetting as problem:
-        more = f"{ASSUMPTIONS}, {EXTERNAL_CHANGES}"
-        raise pytest.UsageError(f"{flag(SWEEP)}: {problem}, {more}, all") from None
+        raise pytest.UsageError(f"{flag(SWEEP)}: {problem}") from None
 
 
 class SweepingTests(Reruns):

@@ -27,6 +27,7 @@ COVER_MIN = "reseller_sandbox_cover_min"
 COVER_OF = "reseller_sandbox_cover_of"
 SWEEP = "reseller_sandbox_sweep"
 SWEEP_ONLY = "reseller_sandbox_sweep_only"
+SWEEP_DEPTH = "reseller_sandbox_sweep_depth"
 SWEEP_SLOW = "reseller_sandbox_sweep_slow"
 PART = "reseller_sandbox_part"
 SWEEP_STOP = "reseller_sandbox_sweep_stop_at_first"
@@ -73,10 +74,16 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     SWEEP: (
         "run each passing test again with each kind of fault on each of its requests, and report the "
         "results: all (the default), or some of lost-request, lost-answer, slow-answer, twice, error, "
-        "garbage, rate-limited, assumptions, external-changes",
+        "server-error, server-error-after, outage, garbage, rate-limited, stale-read, assumptions, "
+        "external-changes, time; -twice excludes a kind",
         {"metavar": "KINDS", "nargs": "?", "const": "all"},
     ),
     SWEEP_ONLY: ("pattern of the operations to sweep, such as v3.renew*", {"metavar": "PATTERN"}),
+    SWEEP_DEPTH: (
+        "1 for one fault in each run (the default), 2 to try a second fault on requests that recover from a "
+        "first",
+        {"metavar": "DEPTH"},
+    ),
     SWEEP_SLOW: (
         f"delay of a slow response in a sweep, in seconds (default: {SLOW:g})",
         {"metavar": "SECONDS"},

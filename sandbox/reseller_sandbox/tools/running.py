@@ -64,7 +64,8 @@ class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if not self.name and self.invoiced is None and self.credited is None:
             raise ValueError("requires a name, or an amount that is invoiced or credited")
-        force_setattr(self, "name", normalise(self.name))
+        if self.name:
+            force_setattr(self, "name", normalise(self.name))
         force_setattr(self, "customer", str(self.customer))
         if self.expires is not None:
             force_setattr(self, "expires", self.expires[: len("2026-01-15")])

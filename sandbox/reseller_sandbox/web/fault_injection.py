@@ -12,12 +12,14 @@ from reseller_sandbox.refusals import INTERNAL_ERROR, PERIOD_TOO_LONG, PERIOD_TO
 from reseller_sandbox.registry.state import Change
 from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, TcpClose
 from reseller_sandbox.values import money
+from reseller_sandbox.values.clock import later
 from reseller_sandbox.values.matching import FAULT
 from reseller_sandbox.values.names import suffixes
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.interface import Answer
 from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.journal import Arrival
+from reseller_sandbox.worlds.snapshot import to
 
 #: The errors about a number of years, each with the zone's field for the limit.
 _LIMITS = {PERIOD_TOO_LONG.code: "max_years", PERIOD_TOO_SHORT.code: "min_years"}
@@ -64,6 +66,9 @@ def after(request: RequestContext, world: World, answer: Answer) -> Answer:
     request.status = answer.status
     apply = _applied("after", request, world, Effects(answer=answer.body))
     request.faults += apply.rules
+    passes = apply.effects.passes
+    if passes is not None:
+        world.travel(to(lambda now: later(now, passes)), cause=request.step)
     return deliver(apply.effects, answer, request, world)
 
 

@@ -6,7 +6,7 @@ from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds.answers import Error, Mutate, RateLimit
 from reseller_sandbox.faults.kinds.connection import Close, Garbage, Reset, Truncate
 from reseller_sandbox.faults.kinds.replays import Duplicate, Stale
-from reseller_sandbox.faults.kinds.timing import Bandwidth, Drip, Hang, Latency
+from reseller_sandbox.faults.kinds.timing import Bandwidth, Drip, Hang, Latency, TimePasses
 
 #: Every kind of fault, by name.
 KINDS: Mapping[str, type[FaultKind]] = {
@@ -25,6 +25,7 @@ KINDS: Mapping[str, type[FaultKind]] = {
         RateLimit,
         Duplicate,
         Stale,
+        TimePasses,
     )
 }
 

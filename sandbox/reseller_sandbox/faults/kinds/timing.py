@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
+from dateutil.relativedelta import relativedelta
 from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Effect, Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.server import delivery
-from reseller_sandbox.values.kinds import DAY, Mistake, number, span, whole
+from reseller_sandbox.values.kinds import DAY, DURATION, Mistake, number, span, whole
 from reseller_sandbox.values.parameters import Also
 
 
@@ -120,3 +121,20 @@ class Hang(FaultKind, frozen=True, kw_only=True):
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.Silence(self.seconds))
+
+
+class TimePasses(FaultKind, frozen=True, kw_only=True):
+    """Move the clock forward between the operation and its response.
+
+    Every event that comes due happens at its own time, such as an expiry between two requests.
+
+    Args:
+        by: How far the clock moves.
+    """
+
+    phases: ClassVar[tuple[Phase, ...]] = ("after",)
+
+    by: Annotated[relativedelta, DURATION]
+
+    def apply(self, so_far: Effects, context: FaultContext) -> Effects:  # noqa: ARG002
+        return replace(so_far, passes=(so_far.passes or relativedelta()) + self.by)

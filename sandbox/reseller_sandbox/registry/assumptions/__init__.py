@@ -128,6 +128,11 @@ def kinds() -> dict[str, Kind[Any]]:
     return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
 
 
+def telling_values() -> dict[str, tuple[object, ...]]:
+    """Return the values of each assumption that are worth a try with a client, by name."""
+    return {name: tuple(field.metadata["telling"]) for name, field in _FIELDS.items()}
+
+
 class _Watched:
     """Reads assumptions for one request and records the names of those read."""
 

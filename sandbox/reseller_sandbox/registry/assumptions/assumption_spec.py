@@ -5,6 +5,7 @@ Values appear in bodies, paths and headers, so no kind accepts a value that is i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
@@ -68,10 +69,12 @@ def switch(name: str, default: bool, *, observed: str = "") -> Any:
     return free(name, kind, spelt(default), observed=observed)
 
 
-def free(name: str, kind: Kind[Any], default: str, *, observed: str = "") -> Any:
+def free(name: str, kind: Kind[Any], default: str, *, observed: str = "", telling: Sequence[str] = ()) -> Any:
     """Declare a value of ``kind``.
 
-    ``observed`` is the value that clients rely on, if it differs from the default.
+    ``observed`` is the value that clients rely on, if it differs from the default. ``telling`` are values to
+    try with a client if the kind does not list its values.
     """
-    declared = {"name": name, "kind": kind, "observed": observed or default}
+    values = tuple(map(kind.read, telling)) or kind.shape.get("enum", ())
+    declared = {"name": name, "kind": kind, "observed": observed or default, "telling": values}
     return field(default=kind.read(default), metadata=declared)

@@ -54,9 +54,13 @@ class V2Assumptions:
         license: The body key for the licence number in a registration.
     """
 
-    versions: tuple[str, ...] = free("v2.versions", VERSIONS, "V2.0")
+    versions: tuple[str, ...] = free("v2.versions", VERSIONS, "V2.0", telling=("V2.1", "V2.0,V2.1"))
     token_headers: tuple[str, ...] = free(
-        "v2.token_headers", HEADERS, "X-Auth-Token", observed="X-Auth-Token,X-Token"
+        "v2.token_headers",
+        HEADERS,
+        "X-Auth-Token",
+        observed="X-Auth-Token,X-Token",
+        telling=("X-Token", "X-Auth-Token,X-Token"),
     )
     v2_http_status: str = one_of("v2.http_status", "mirror, always_200")
     customer_edit_by: str = one_of("v2.customer_edit.by", "mail, customer_id")
@@ -66,7 +70,7 @@ class V2Assumptions:
     customer_delete_refusal_status: bool = switch("v2.customer_delete.refusal_status", True, observed="false")
     transfer_status: str = one_of("v2.transfer_status", "epp, plain")
     request_format: str = one_of("v2.request_format", "json, json_or_form", observed="json_or_form")
-    order_processing: int = free("v2.order_processing", SECONDS, "instant")
+    order_processing: int = free("v2.order_processing", SECONDS, "instant", telling=("60", "86400"))
     extra_contact_params: str = one_of("v2.extra_contact_params", "fixture")
     contact_required: str = one_of("v2.contact.required", "postal, all")
     customer_required: str = one_of("v2.customer.required", "mail_and_name, postal, all")
@@ -79,4 +83,4 @@ class V2Assumptions:
     no_promotion: str = one_of("v2.zones.no_promotion", "regular, nulls, omitted")
     renew_maximum: str = one_of("v2.renew.maximum", "remaining, zone")
     renew_date_end: str = one_of("v2.renew.date_end", "checked, ignored")
-    license: str = free("v2.license", WORD, "license")
+    license: str = free("v2.license", WORD, "license", telling=("licence", "license_number"))

@@ -68,10 +68,18 @@ class V3Assumptions:
     signature_query: str = one_of("v3.signature.query", "excluded, included")
     content_type: str = one_of("v3.request.content_type", "any, json")
     v3_http_status: str = one_of("v3.errors.http_status", "semantic, always_200")
-    availability_taken: str = free("v3.availability.taken", WORD, "registered")
-    availability_reserved: str = free("v3.availability.reserved", WORD, "reserved")
-    availability_unsupported: str = free("v3.availability.unsupported", WORD, "unsupported")
-    availability_invalid: str = free("v3.availability.invalid", WORD, "invalid")
+    availability_taken: str = free(
+        "v3.availability.taken", WORD, "registered", telling=("taken", "unavailable")
+    )
+    availability_reserved: str = free(
+        "v3.availability.reserved", WORD, "reserved", telling=("registered", "unavailable")
+    )
+    availability_unsupported: str = free(
+        "v3.availability.unsupported", WORD, "unsupported", telling=("unavailable", "error")
+    )
+    availability_invalid: str = free(
+        "v3.availability.invalid", WORD, "invalid", telling=("unavailable", "error")
+    )
     availability_out_of_service: str = one_of("v3.availability.out_of_service", "unsupported, available")
     contacts_required: str = one_of("v3.contacts.required", "none, registrant, all")
     contacts_fields: str = one_of("v3.contacts.fields", "default, none, all")

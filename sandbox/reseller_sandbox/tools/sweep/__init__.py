@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import partial
+from itertools import chain
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from msgspec import convert
@@ -20,7 +21,6 @@ from msgspec.structs import replace
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import SLOW
 from reseller_sandbox.tools.environment_setup import Ground
@@ -39,16 +39,19 @@ from reseller_sandbox.tools.sweep.troubles import (
     ASSUMPTIONS,
     EXTERNAL_CHANGES,
     FAULTS,
+    TIME,
     SweptRequest,
     Trouble,
     asked,
     external_changes,
     is_impossible,
+    kinds_named,
     numbered,
     of_assumptions,
     of_request,
+    of_time,
+    pairs,
 )
-from reseller_sandbox.values.text_checks import nearest
 
 __all__ = ["BadProgram", "SweepReport", "SweepResult", "SweepWanted", "sweep"]
 
@@ -68,23 +71,21 @@ class SweepWanted:
     """The options of a sweep.
 
     Args:
-        kinds: The kinds of faults to try, see ``troubles.FAULTS``.
+        kinds: The kinds of troubles to try: ``troubles.FAULTS``, and ``troubles.EXTRA``.
         only: A pattern of the operations whose requests are tried, such as v3.renew*.
-        assumptions: Whether to try other values of the assumptions that the run rested on.
-        external_changes: Whether third parties act right before each request that is paid for.
+        depth: 2 to try a second fault on each request that recovers from a first one.
         slow: The delay of a slow answer in seconds.
         jobs: The number of concurrent runs.
         part: The part of all runs to make, such as 1 of 2, if several processes share them.
         stop_at_first: Whether to stop after the first silently wrong run.
         invariants: Functions that check a world after a run and return a description of the violation, if
             any.
-        folder: The folder for the recording of each silently wrong run.
+        folder: The folder for the files of each finding.
     """
 
     kinds: Sequence[str] = tuple(FAULTS)
     only: str = "*"
-    assumptions: bool = False
-    external_changes: bool = False
+    depth: int = 1
     slow: float = SLOW
     jobs: int = 1
     part: tuple[int, int] = (1, 1)
@@ -94,9 +95,7 @@ class SweepWanted:
 
     def __post_init__(self) -> None:
         for kind in self.kinds:
-            if kind not in FAULTS:
-                hint = nearest(kind, FAULTS) or f"; the kinds are {', '.join(FAULTS)}"
-                raise BadSetting(f"unknown kind {kind!r}{hint}")
+            kinds_named(kind)
 
 
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
@@ -118,120 +117,160 @@ def sweep_program(
 
     ``step`` is called before each run, with the report so far. Raise ``BadProgram``.
     """
-    baseline = _run_well(program, ground, wanted, "")
-    second = _run_well(program, ground, wanted, _A_SECOND_TIME)
-    requests = numbered(baseline.requests, (operation.id for operation in contract()))
-    chosen = [request for request in requests if fnmatchcase(request.operation, wanted.only)]
-    number, of = wanted.part
-    troubles = list(enumerate(_troubles(chosen, requests, wanted)))[number - 1 :: of]
+    runs = _Sweep(program, ground, wanted)
     report = SweepReport(
-        rows=[f"{request.record.id} {request}" for request in chosen],
+        rows=[f"{request.record.id} {request}" for request in runs.chosen],
         refused=[
             f"{record.id} {asked(record)} ({record.refused})"
-            for record in baseline.requests
+            for record in runs.baseline.requests
             if record.refused
         ],
-        planned=len(troubles),
-        unsteady=_asked(baseline) != _asked(second),
-        tests=baseline.ended.tests,
+        unsteady=runs.unsteady,
+        tests=runs.baseline.ended.tests,
     )
-    step(report, "")
-    faulty_run = partial(_faulty_run, program, ground, wanted, baseline, report.unsteady)
-    with _mapping(wanted.jobs) as map_:
-        for run in map_(faulty_run, troubles):
-            if run is None:
-                report.planned -= 1
-                continue
-            report.runs.append(run)
-            step(report, run.trouble)
-            if wanted.stop_at_first and run.result is SweepResult.WRONG:
-                break
+    number, of = wanted.part
+    troubles = list(enumerate(runs.troubles()))[number - 1 :: of]
+    for depth in range(1, 3):
+        if depth > wanted.depth:
+            report.deeper = len(troubles)
+            break
+        report.planned += len(troubles)
+        step(report, "" if depth == 1 else "a second fault")
+        with _mapping(wanted.jobs) as map_:
+            for run in map_(runs.run, troubles):
+                if run is None:
+                    report.planned -= 1
+                    continue
+                report.runs.append(run)
+                step(report, run.trouble)
+                if wanted.stop_at_first and run.result is SweepResult.WRONG:
+                    return report
+        troubles = list(enumerate(runs.pairs(), len(troubles) * of))
     return report
 
 
-def _troubles(
-    chosen: Sequence[SweptRequest], every: Sequence[SweptRequest], wanted: SweepWanted
-) -> Iterator[Trouble]:
-    operations = {operation.id: operation for operation in contract()}
-    for request in chosen:
-        yield from of_request(request, operations[request.operation], wanted.kinds, wanted.slow)
-    if wanted.external_changes:
-        yield from (trouble for trouble in external_changes(every) if trouble.request in chosen)
-    if wanted.assumptions:
-        yield from of_assumptions(chosen)
+class _Sweep:
+    """The runs of a program with troubles, and the runs without, for comparison."""
+
+    def __init__(self, program: Program, ground: Ground, wanted: SweepWanted) -> None:
+        self._program, self._ground, self._wanted = program, ground, wanted
+        self.baseline = self._run_well("")
+        second = self._run_well(_A_SECOND_TIME)
+        #: Whether two runs without faults sent different requests.
+        self.unsteady = _sent(self.baseline) != _sent(second)
+        self._operations = {operation.id: operation for operation in contract()}
+        self._requests = numbered(self.baseline.requests, self._operations)
+        #: The requests that get a trouble.
+        self.chosen = [request for request in self._requests if self._is_chosen(request.operation)]
+        self._baselines: dict[tuple[object, int], Outcome | None] = {}
+        self._lock = Lock()
+        self._done: list[tuple[Trouble, list[SweptRequest]]] = []
+
+    def _is_chosen(self, operation: str) -> bool:
+        return fnmatchcase(operation, self._wanted.only)
+
+    def troubles(self) -> Iterator[Trouble]:
+        """Yield each wanted trouble."""
+        kinds = self._wanted.kinds
+        for request in self.chosen:
+            yield from of_request(request, self._operations[request.operation], kinds, self._wanted.slow)
+        others = external_changes(self._requests) if EXTERNAL_CHANGES in kinds else iter(())
+        timed = of_time(self._requests, self._ground.prepared) if TIME in kinds else iter(())
+        yield from (trouble for trouble in chain(others, timed) if trouble.request in self.chosen)
+        if ASSUMPTIONS in kinds:
+            yield from of_assumptions(self.chosen)
+
+    def pairs(self) -> Iterator[Trouble]:
+        """Yield each pair of a fault and a fault on a request that recovers from it."""
+        return pairs(self._done, self._requests, self._is_chosen)
+
+    def _run_well(self, when: str) -> Outcome:
+        """Run the program without faults.
+
+        Raise ``BadProgram`` if the program does not pass or sends no request.
+        """
+        with self._ground.world() as world:
+            ended = self._program(world)
+            if not ended.passed:
+                raise BadProgram(f"without any fault the program does not pass{when}: {ended}", ended)
+            outcome = outcome_of(world, ended)
+            if not outcome.requests:
+                raise AskedNothing(ASKED_NOTHING, ended)
+            if len(outcome.requests) >= MOST or world.journal.find(limit=0).dropped:
+                problem = f"the program sends more requests than a journal keeps, which is {MOST}"
+                raise BadProgram(problem, ended)
+            violations = [*broken(outcome, outcome, Expected()), *own_broken(self._wanted.invariants, world)]
+            if violations:
+                problem = f"without any fault the program leaves this{when}: {'; '.join(violations)}"
+                raise BadProgram(problem, ended)
+            return outcome
+
+    def _baseline_for(self, trouble: Trouble) -> Outcome | None:
+        """Return the outcome without faults at the time of a trouble, None if the program fails then."""
+        if trouble.start is None and not trouble.passes:
+            return self.baseline
+        with self._lock:
+            key = trouble.start, trouble.passes
+            if key not in self._baselines:
+                calm = Trouble(kind=trouble.kind, start=trouble.start, passes=trouble.passes)
+                with self._ground.world() as world:
+                    calm.begin(world)
+                    ended = self._program(world)
+                    calm.end(world)
+                    self._baselines[key] = outcome_of(world, ended) if ended.passed else None
+            return self._baselines[key]
+
+    def run(self, planned: tuple[int, Trouble]) -> Run | None:
+        """Run the program with one trouble, and compare the outcome with the one without.
+
+        Return None if the trouble is impossible in the program's world.
+        """
+        number, trouble = planned
+        wanted, baseline = self._wanted, self._baseline_for(trouble)
+        if baseline is None:
+            return None
+        with self._ground.world(assume=trouble.assume) as world:
+            try:
+                trouble.begin(world)
+            except Refused as refused:
+                if is_impossible(refused):
+                    return None
+                raise
+            ended = self._program(world)
+            trouble.end(world)
+            outcome = outcome_of(world, ended)
+            if trouble.recovery is None:
+                self._done.append((trouble, numbered(outcome.requests, self._operations)))
+            expected = replace(trouble.expected, same=trouble.expected.same and not self.unsteady)
+            violations = broken(outcome, baseline, expected) + own_broken(wanted.invariants, world)
+            if not ended.passed:
+                result = SweepResult.NOTICED
+            elif violations:
+                result = SweepResult.WRONG
+            else:
+                result = SweepResult.FINE if trouble.is_applied(world) else SweepResult.NOT_SENT
+            run = Run(
+                number=number,
+                request=str(trouble.request) if trouble.request is not None else None,
+                id=trouble.request.record.id if trouble.request is not None else None,
+                kind=trouble.kind,
+                detail=trouble.detail,
+                then=f"{trouble.recovery.request}: {trouble.recovery}"
+                if trouble.recovery is not None
+                else "",
+                result=result,
+                ended=str(ended),
+                violations=tuple(violations),
+                file=None,
+                output=ended.output[-_OUTPUT:] if result is not SweepResult.FINE else "",
+            )
+            if result is SweepResult.WRONG and wanted.folder is not None:
+                return replace(run, file=write_recording(world, wanted.folder, run.name))
+            return run
 
 
-def _run_well(program: Program, ground: Ground, wanted: SweepWanted, when: str) -> Outcome:
-    """Run the program without faults.
-
-    Raise ``BadProgram`` if the program does not pass or sends no request.
-    """
-    with ground.world() as world:
-        ended = program(world)
-        if not ended.passed:
-            raise BadProgram(f"without any fault the program does not pass{when}: {ended}", ended)
-        outcome = outcome_of(world, ended)
-        if not outcome.requests:
-            raise AskedNothing(ASKED_NOTHING, ended)
-        if len(outcome.requests) >= MOST or world.journal.find(limit=0).dropped:
-            raise BadProgram(f"the program sends more requests than a journal keeps, which is {MOST}", ended)
-        if words := [*broken(outcome, outcome, Expected()), *own_broken(wanted.invariants, world)]:
-            raise BadProgram(f"without any fault the program leaves this{when}: {'; '.join(words)}", ended)
-        return outcome
-
-
-def _asked(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
+def _sent(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
     return sorted((request.operation, request.domains) for request in outcome.requests)
-
-
-def _faulty_run(
-    program: Program,
-    ground: Ground,
-    wanted: SweepWanted,
-    baseline: Outcome,
-    unsteady: bool,
-    numbered: tuple[int, Trouble],
-) -> Run | None:
-    """Run the program with one trouble, and compare the outcome with ``baseline``.
-
-    Return None if the trouble is impossible in the program's world.
-    """
-    number, trouble = numbered
-    with ground.world(assume=trouble.assume) as world:
-        try:
-            trouble.arm(world)
-        except Refused as refused:
-            if is_impossible(refused):
-                return None
-            raise
-        ended = program(world)
-        expected = replace(trouble.expected, same=trouble.expected.same and not unsteady)
-        words = broken(outcome_of(world, ended), baseline, expected)
-        words += own_broken(wanted.invariants, world)
-        if not ended.passed:
-            result = SweepResult.NOTICED
-        elif words:
-            result = SweepResult.WRONG
-        else:
-            result = SweepResult.FINE if trouble.is_applied(world) else SweepResult.NOT_SENT
-        request = trouble.request
-        number_of = request.record.id if request is not None else None
-        file = None
-        if result is SweepResult.WRONG and wanted.folder is not None:
-            parts = filter(None, (number_of, trouble.kind, trouble.detail))
-            file = write_recording(world, wanted.folder, "-".join(parts))
-        return Run(
-            number=number,
-            request=str(request) if request is not None else None,
-            id=number_of,
-            kind=trouble.kind,
-            detail=trouble.detail,
-            result=result,
-            ended=str(ended),
-            violations=tuple(words),
-            file=file,
-            output=ended.output[-_OUTPUT:] if result is not SweepResult.FINE else "",
-        )
 
 
 @contextmanager
@@ -257,11 +296,11 @@ def tests_swept(
 
     ``wanted.jobs`` processes share the runs of a test. Raise ``BadProgram``.
     """
-    more = [ASSUMPTIONS] * wanted.assumptions + [EXTERNAL_CHANGES] * wanted.external_changes
-    if not (kinds := ",".join([*wanted.kinds, *more])):
+    if not wanted.kinds:
         return []
     options = {
-        cli_options.SWEEP: kinds,
+        cli_options.SWEEP: ",".join(wanted.kinds),
+        cli_options.SWEEP_DEPTH: wanted.depth,
         cli_options.SWEEP_ONLY: wanted.only,
         cli_options.SWEEP_SLOW: wanted.slow,
         cli_options.SWEEP_STOP: wanted.stop_at_first,

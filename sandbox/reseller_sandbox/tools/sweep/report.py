@@ -12,6 +12,7 @@ from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.advice.words import plural
+from reseller_sandbox.tools.sweep.troubles import UNPREVENTABLE
 
 
 class SweepResult(StrEnum):
@@ -26,6 +27,12 @@ class SweepResult(StrEnum):
 #: The words in the table, in capitals for the worst result.
 _WORDS = {result: "WRONG" if result is SweepResult.WRONG else str(result) for result in SweepResult}
 
+#: The most runs that are listed with the first one of a finding.
+_ALSO = 8
+
+#: How a client notices a request that was carried out twice.
+_NOTICE = "A client can notice it: read the record, or the ledger, after the request."
+
 #: The most requests that are listed as refused without any fault.
 _NAMED = 3
 
@@ -35,7 +42,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     A program that fails has noticed the trouble. A program that exits with 0 although invariants are violated
     has not noticed it. ``violations`` describe these invariants. ``number`` is the position of the run among
-    all planned runs.
+    all planned runs. ``then`` is the second fault of the run, with its request.
     """
 
     number: int
@@ -43,6 +50,7 @@ class Run(Struct, frozen=True, kw_only=True):
     id: str | None
     kind: str
     detail: str
+    then: str
     result: SweepResult
     ended: str
     violations: tuple[str, ...]
@@ -51,8 +59,24 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def trouble(self) -> str:
-        """The kind of the trouble, and its detail in parentheses."""
-        return f"{self.kind} ({self.detail})" if self.detail else self.kind
+        """The kind of the trouble, and its detail in parentheses, and the second fault."""
+        first = f"{self.kind} ({self.detail})" if self.detail else self.kind
+        return f"{first}, then {self.then}" if self.then else first
+
+    @property
+    def title(self) -> str:
+        """The request and the trouble."""
+        return f"{self.row}: {self.trouble}" if self.id else self.trouble
+
+    @property
+    def name(self) -> str:
+        """The name of the run in files."""
+        return "-".join(filter(None, (self.id, self.kind, self.detail, self.then)))
+
+    @property
+    def is_preventable(self) -> bool:
+        """Whether a client can prevent the consequences."""
+        return self.kind not in UNPREVENTABLE
 
     @property
     def row(self) -> str:
@@ -67,10 +91,10 @@ class Run(Struct, frozen=True, kw_only=True):
 class SweepReport(Struct, kw_only=True):
     """The runs of a program, or of one ``test`` of a program.
 
-    ``planned`` is the number of planned runs. ``rows`` are the titles of the table. ``refused`` are the
-    requests that are refused without any fault, each with its error. ``unsteady`` is whether two runs without
-    faults sent different requests. ``problem`` is the reason why there are no runs. ``tests`` are the tests
-    of the program that have their own worlds.
+    ``planned`` is the number of planned runs. ``deeper`` is the number of runs that a greater depth adds.
+    ``rows`` are the titles of the table. ``refused`` are the requests that are refused without any fault,
+    each with its error. ``unsteady`` is whether two runs without faults sent different requests. ``problem``
+    is the reason why there are no runs. ``tests`` are the tests of the program that have their own worlds.
     """
 
     test: str = ""
@@ -78,6 +102,7 @@ class SweepReport(Struct, kw_only=True):
     refused: Sequence[str] = ()
     runs: list[Run] = field(default_factory=list)
     planned: int = 0
+    deeper: int = 0
     unsteady: bool = False
     problem: str = ""
     tests: Sequence[str] = ()
@@ -88,6 +113,7 @@ class SweepReport(Struct, kw_only=True):
             self,
             runs=sorted((*self.runs, *other.runs), key=lambda run: run.number),
             planned=self.planned + other.planned,
+            deeper=self.deeper + other.deeper,
             unsteady=self.unsteady or other.unsteady,
             problem=self.problem or other.problem,
         )
@@ -97,10 +123,23 @@ class SweepReport(Struct, kw_only=True):
         """The silently wrong runs."""
         return [run for run in self.runs if run.result is SweepResult.WRONG]
 
+    def causes(self) -> list[list[Run]]:
+        """Return the silently wrong runs, in groups with the same consequences.
+
+        The smallest run comes first in each group. Groups that no client can prevent come last.
+        """
+        groups: dict[object, list[Run]] = {}
+        for run in sorted(self.wrong, key=lambda run: (not run.is_preventable, bool(run.then), run.number)):
+            groups.setdefault((run.is_preventable, frozenset(run.violations)), []).append(run)
+        return list(groups.values())
+
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """The silently wrong runs for programs."""
-        return [run.json() for run in self.wrong]
+        """The findings for programs: the smallest run of each group, and the others."""
+        return [
+            {**first.json(), "preventable": first.is_preventable, "also": [run.json() for run in others]}
+            for first, *others in self.causes()
+        ]
 
     def counts(self) -> dict[str, int]:
         """Return the number of runs by result."""
@@ -109,8 +148,9 @@ class SweepReport(Struct, kw_only=True):
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
         """Return the non-empty tables: by request and kind, and by assumption."""
-        about = {row: [run for run in self.runs if run.id and run.row == row] for row in self.rows}
-        kinds = list(dict.fromkeys(run.kind for run in self.runs if run.id))
+        single = [run for run in self.runs if not run.then]
+        about = {row: [run for run in single if run.id and run.row == row] for row in self.rows}
+        kinds = list(dict.fromkeys(run.kind for run in single if run.id))
         requests = [
             {
                 "request": row,
@@ -131,6 +171,7 @@ class SweepReport(Struct, kw_only=True):
             **({"test": self.test} if self.test else {}),
             "runs": len(self.runs),
             "planned": self.planned,
+            "deeper": self.deeper,
             "unsteady": self.unsteady,
             "refused": list(self.refused),
             "problem": self.problem or None,
@@ -149,17 +190,23 @@ class SweepReport(Struct, kw_only=True):
         if self.problem:
             yield f"not swept: {self.problem}"
             return
-        for number, run in enumerate(self.wrong, 1):
-            where = f"{run.row}: " if run.id else ""
-            yield f"{number}. {where}{run.trouble}, and the program did not notice it."
-            yield from (f"   {words}" for words in run.violations)
-            if run.file is not None:
-                yield f"   reseller-sandbox recording open {run.file}"
+        for number, (first, *others) in enumerate(self.causes(), 1):
+            if first.is_preventable:
+                yield f"{number}. {first.title}, and the program did not notice it."
+            else:
+                yield f"{number}. {first.title}. No client can prevent this. {_NOTICE}"
+            yield from (f"   {words}" for words in first.violations)
+            if others:
+                yield from _listed([run.title for run in others])
+            if first.file is not None:
+                yield f"   reseller-sandbox recording open {first.file}"
         counted = ", ".join(f"{count} {result}" for result, count in self.counts().items() if count)
         count = len(self.runs)
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
         if count < self.planned:
             yield f"{self.planned - count} more were not tried."
+        if self.deeper:
+            yield f"--depth 2 adds {plural(self.deeper, 'run')}: a second fault on recovery requests."
         if self.refused:
             more = f"; and {len(self.refused) - _NAMED} more" if len(self.refused) > _NAMED else ""
             yield f"Refused without any fault: {'; '.join(self.refused[:_NAMED])}{more}"
@@ -172,6 +219,13 @@ class SweepReport(Struct, kw_only=True):
 
         tables = self.tables()
         return [*in_lines(tables), "", *self.lines()] if tables else list(self.lines())
+
+
+def _listed(titles: Sequence[str]) -> Iterator[str]:
+    """Yield the other runs with the same consequences."""
+    more = f"; and {len(titles) - _ALSO} more" if len(titles) > _ALSO else ""
+    words = f"The same: {'; '.join(titles[:_ALSO])}{more}"
+    yield from wrap(words, 110, initial_indent="   ", subsequent_indent="   ")
 
 
 def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:

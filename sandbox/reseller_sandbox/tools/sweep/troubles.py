@@ -1,25 +1,33 @@
-"""Troubles of a request: faults, documented errors, assumptions, third parties."""
+"""Troubles of a request: faults, documented errors, assumptions, third parties, time.
+
+A run of a sweep has one trouble, or a pair: a fault, and another fault on a request that recovers from it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reseller_sandbox.advice.record import ORDERS
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.refusals import Category, Refused
-from reseller_sandbox.registry.assumptions import kinds, spelt
+from reseller_sandbox.registry.assumptions import spelt, telling_values
 from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.invariants import Expected
 from reseller_sandbox.values import money
 from reseller_sandbox.values.matching import NO_OPERATION
+from reseller_sandbox.values.text_checks import nearest
 
-#: The names of the fault rules that a run gets.
-_STRIKES, _BEFORE = "sweep", "sweep-before"
+#: The names of the fault rules that a run gets: for the trouble, for its recovery, and for third parties.
+_STRIKES, _AGAIN, _BEFORE = "sweep", "sweep-again", "sweep-before"
 
 #: A placeholder in the text of an error.
 _BLANK = re.compile(r"\{\{.*?\}\}")
@@ -30,6 +38,17 @@ _SAME = Expected()
 #: Categories of errors after which a retry of the same request can succeed.
 _PASSING = {Category.INTERNAL, Category.LIMIT}
 
+#: The statuses of a server error, each with its body.
+_STATUSES = {
+    "500": {"status": 500, "body": {"error": "internal_error", "message": "Internal Server Error"}},
+    "502": {"status": 502, "body": "<h1>502 Bad Gateway</h1>"},
+    "503": {"status": 503, "body": "<h1>503 Service Unavailable</h1>", "retry_after": 1},
+    "504": {"status": 504, "body": "<h1>504 Gateway Time-out</h1>"},
+}
+
+#: The number of requests in an outage.
+_OUTAGE = 3
+
 #: By kind of trouble, the fault rule that causes it, and the phase of the request.
 FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "lost-request": ({"kind": "reset"}, "before"),
@@ -37,22 +56,60 @@ FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "slow-answer": ({"kind": "latency"}, "after"),
     "twice": ({"kind": "duplicate"}, "before"),
     "error": ({"kind": "error"}, "before"),
+    "server-error": ({"kind": "error"}, "before"),
+    "server-error-after": ({"kind": "error"}, "after"),
+    "outage": ({"kind": "error", **_STATUSES["503"]}, "before"),
     "garbage": ({"kind": "garbage"}, "after"),
     "rate-limited": ({"kind": "rate_limit", "limit": 0, "window": 1}, "before"),
+    "stale-read": ({"kind": "stale"}, "before"),
 }
 
 #: The kinds that are tried only on request.
-ASSUMPTIONS, EXTERNAL_CHANGES = "assumptions", "external-changes"
+ASSUMPTIONS, EXTERNAL_CHANGES, TIME = "assumptions", "external-changes", "time"
+EXTRA = (ASSUMPTIONS, EXTERNAL_CHANGES, TIME)
+
+#: The kinds on a request that recovers from a fault. Other kinds have the same consequences as these.
+_ON_RECOVERY = ("lost-request", "lost-answer", "stale-read")
+
+#: The kinds whose effect no client can prevent.
+UNPREVENTABLE = frozenset({"twice"})
+
+#: The time between the start of a run with ``time`` and its event, in seconds, and the most events of names.
+_MARGIN, _EVENTS = 1, 5
+
+
+def kinds_named(text: str) -> tuple[str, ...]:
+    """Return the kinds in a list such as ``all,-twice``. Raise ``BadSetting`` for an unknown kind.
+
+    ``all`` are the ``FAULTS``. A list that only excludes kinds begins with ``all``.
+    """
+    words = text.replace(",", " ").split()
+    chosen: dict[str, None] = dict.fromkeys(FAULTS if all(word.startswith("-") for word in words) else ())
+    for word in words:
+        kind = word.removeprefix("-")
+        if kind not in (*FAULTS, *EXTRA, "all"):
+            known = (*FAULTS, *EXTRA, "all")
+            hint = nearest(kind, known) or f"; the kinds are {', '.join(known)}"
+            raise BadSetting(f"unknown kind {kind!r}{hint}")
+        for each in FAULTS if kind == "all" else (kind,):
+            if word.startswith("-"):
+                chosen.pop(each, None)
+            else:
+                chosen[each] = None
+    return tuple(chosen)
 
 
 class SweptRequest(Struct, frozen=True):
-    """A request of the program, with its number among the similar requests.
+    """A request of the program, with its number among the similar requests, and among all.
 
-    Two requests are similar if they have the same operation and the same domain.
+    Two requests are similar if they have the same operation and the same domain. ``can_be_stale`` is whether
+    the request only reads after another request has changed something.
     """
 
     record: RequestRecord
     nth: int
+    position: int
+    can_be_stale: bool = False
 
     @property
     def operation(self) -> str:
@@ -64,6 +121,11 @@ class SweptRequest(Struct, frozen=True):
         """The match of a fault rule for this request, to be used with its number."""
         name = {"domain": self.record.domains[0]} if self.record.domains else {}
         return {"operation": self.operation, **name}
+
+    @property
+    def key(self) -> tuple[str, tuple[str, ...], int]:
+        """The identity of the request in runs of the same program."""
+        return self.operation, tuple(self.record.domains[:1]), self.nth
 
     def __str__(self) -> str:
         """Return the request in a few words."""
@@ -87,7 +149,8 @@ class Trouble(Struct, frozen=True, kw_only=True):
     """One thing that goes wrong in one run: its ``kind``, ``detail`` and request.
 
     ``arm`` prepares the world. ``assume`` sets assumptions in the world. ``expected`` says how the outcome
-    may differ from the default one.
+    may differ from the default one. The run begins at ``start``, and the clock has moved by ``passes``
+    seconds at its end. ``recovery`` is another fault of the same run.
     """
 
     kind: str
@@ -96,10 +159,37 @@ class Trouble(Struct, frozen=True, kw_only=True):
     arm: Arm = lambda _: None
     assume: Mapping[str, Any] = field(default_factory=dict)
     expected: Expected = _SAME
+    start: datetime | None = None
+    passes: int = 0
+    recovery: Trouble | None = None
+
+    def __str__(self) -> str:
+        """Return the kind of the trouble, with its detail in parentheses."""
+        return f"{self.kind} ({self.detail})" if self.detail else self.kind
+
+    @property
+    def parts(self) -> tuple[Trouble, ...]:
+        """The troubles of the run, one or two."""
+        return (self,) if self.recovery is None else (self, self.recovery)
+
+    def begin(self, world: Sandbox) -> None:
+        """Prepare a world for the run. Refuse if the trouble is impossible there."""
+        if self.start is not None:
+            world.clock.freeze()
+            world.clock.set(self.start)
+        for trouble in self.parts:
+            trouble.arm(world)
+
+    def end(self, world: Sandbox) -> None:
+        """Let all time pass that belongs to the trouble, if the program has ended before."""
+        if self.passes:
+            rules = world.faults.list().faults
+            if not any(rule.name == _STRIKES and rule.applied for rule in rules):
+                world.clock.advance(self.passes)
 
     def is_applied(self, world: Sandbox) -> bool:
         """Whether the trouble happened in the run."""
-        faults = [fault for fault in world.faults.list().faults if fault.name == _STRIKES]
+        faults = [fault for fault in world.faults.list().faults if fault.name in (_STRIKES, _AGAIN)]
         scheduled = [
             action
             for action in world.scheduled.list().scheduled
@@ -121,12 +211,15 @@ def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[Swe
     """
     operations = frozenset(known)
     requests: list[SweptRequest] = []
-    for record in records:
+    changed = False
+    for position, record in enumerate(records, 1):
         if record.operation in operations:
             earlier = (other.record for other in requests if other.operation == record.operation)
             domain = set(record.domains[:1])
             similar = sum(domain <= set(other.domains) for other in earlier)
-            requests.append(SweptRequest(record, 1 + similar))
+            stale = changed and not record.changes and record.method == "GET"
+            requests.append(SweptRequest(record, 1 + similar, position, stale))
+            changed = changed or bool(record.changes)
     return requests
 
 
@@ -135,28 +228,34 @@ def of_request(
 ) -> Iterator[Trouble]:
     """Yield each trouble of these ``kinds`` that a request can have."""
     for kind in kinds:
-        rule, phase = FAULTS[kind]
-        if kind != "error":
-            seconds = {"seconds": slow} if kind == "slow-answer" else {}
-            yield _fault(request, kind, "", {**rule, **seconds}, phase)
-            continue
-        for error, rules in operation.errors.items():
-            same = all(each.category in _PASSING for each in rules)
-            yield _fault(
-                request, kind, _BLANK.sub("…", error), {**rule, "error": error}, phase, Expected(same=same)
-            )
+        if kind == "error":
+            for error, rules in operation.errors.items():
+                expected = Expected(same=all(each.category in _PASSING for each in rules))
+                yield _fault(request, kind, _BLANK.sub("…", error), {"error": error}, expected)
+        elif kind in ("server-error", "server-error-after"):
+            for status, answer in _STATUSES.items():
+                yield _fault(request, kind, status, answer)
+        elif kind == "slow-answer":
+            yield _fault(request, kind, "", {"seconds": slow})
+        elif kind in FAULTS and (kind != "stale-read" or request.can_be_stale):
+            yield _fault(request, kind)
 
 
 def _fault(
     request: SweptRequest,
     kind: str,
-    detail: str,
-    rule: Mapping[str, Any],
-    phase: str,
+    detail: str = "",
+    rule: Mapping[str, Any] | None = None,
     expected: Expected = _SAME,
+    name: str = _STRIKES,
 ) -> Trouble:
+    common, phase = FAULTS[kind]
+    at = _at(request, phase)
+    if kind == "outage":
+        at = {"when": {"nth": [request.position + number for number in range(_OUTAGE)], "phase": phase}}
+
     def arm(world: Sandbox) -> None:
-        world.faults.add(name=_STRIKES, **_at(request, phase), **rule)
+        world.faults.add(name=name, **at, **common, **(rule or {}))
 
     return Trouble(kind=kind, detail=detail, request=request, arm=arm, expected=expected)
 
@@ -164,6 +263,33 @@ def _fault(
 def _at(request: SweptRequest, phase: str) -> dict[str, Any]:
     when = {"nth": [request.nth], "phase": phase}
     return {"match": request.match, "when": when}
+
+
+def pairs(
+    runs: Iterable[tuple[Trouble, Sequence[SweptRequest]]],
+    baseline: Sequence[SweptRequest],
+    only: Callable[[str], bool],
+) -> Iterator[Trouble]:
+    """Yield a fault together with a fault on each request that recovers from the first one.
+
+    ``runs`` are the troubles of earlier runs, each with its requests. A request that the run without trouble
+    does not send is a recovery. Faults of a request after which the program sends the same requests count
+    once.
+    """
+    usual, seen = {request.key for request in baseline}, set[object]()
+    for trouble, requests in runs:
+        if trouble.kind not in FAULTS or trouble.request is None:
+            continue
+        recovery = [request for request in requests if request.key not in usual and only(request.operation)]
+        phase = FAULTS[trouble.kind][1]
+        family = (trouble.request.key, phase, tuple(request.key for request in recovery))
+        if family in seen:
+            continue
+        seen.add(family)
+        for request in recovery:
+            for kind in _ON_RECOVERY:
+                if kind != "stale-read" or request.can_be_stale:
+                    yield replace(trouble, recovery=_fault(request, kind, name=_AGAIN))
 
 
 def external_changes(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
@@ -206,18 +332,57 @@ def _played(
     return arm
 
 
+def of_time(requests: Sequence[SweptRequest], prepared: Sandbox) -> Iterator[Trouble]:
+    """Yield midnight, and the next event of each name, between every two requests.
+
+    The run begins a second before the event.
+    """
+    now = prepared.clock.now
+    midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    events = {"midnight": midnight}
+    for name in dict.fromkeys(name for request in requests for name in request.record.domains[:1]):
+        for event in prepared.clock.due(domain=name, limit=1).due:
+            events[f"{name}: {event.event}"] = event.at
+    for detail, instant in list(events.items())[: 1 + _EVENTS]:
+        start = instant - timedelta(seconds=_MARGIN)
+        if start < now:
+            continue
+        for before, request in pairwise(requests):
+            yield _time_passes(before, request, detail, 2 * _MARGIN, start=start)
+
+
+def _time_passes(
+    before: SweptRequest, request: SweptRequest, detail: str, seconds: int, **more: Any
+) -> Trouble:
+    def arm(world: Sandbox) -> None:
+        world.faults.add("time_passes", name=_STRIKES, by=seconds, **_at(before, "after"))
+
+    return Trouble(kind=TIME, detail=detail, request=request, arm=arm, passes=seconds, **more)
+
+
 def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
-    """Yield every other value of each assumption that the requests rested on."""
-    known = kinds()
+    """Yield other values of each assumption that the requests rested on.
+
+    If an order takes time to be processed, its end can come between any two requests, and the outcome is the
+    same after that.
+    """
+    telling = telling_values()
     rested: dict[str, Any] = {}
     for request in requests:
         rested |= request.record.assumptions
     for name, value in rested.items():
-        for other in known[name].shape.get("enum", ()):
-            if other != value:
-                detail = f"{name}={spelt(other)}"
-                expected = Expected(same=False)
-                yield Trouble(kind=ASSUMPTIONS, detail=detail, assume={name: other}, expected=expected)
+        for other in telling[name]:
+            if other == value:
+                continue
+            detail = f"{name}={spelt(other)}"
+            trouble = Trouble(
+                kind=ASSUMPTIONS, detail=detail, assume={name: other}, expected=Expected(same=False)
+            )
+            if isinstance(other, int) and not isinstance(
+                other, bool
+            ):  # the number of seconds until the result
+                trouble = replace(trouble, expected=_SAME, passes=2 * other)
+            yield trouble
 
 
 def is_impossible(refused: Refused) -> bool:
