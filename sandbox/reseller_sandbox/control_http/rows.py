@@ -133,11 +133,6 @@ class OperationRow(Endpoint):
         vars(schema)["one_of"] = operation.one_of
         return schema
 
-    def routes(self) -> dict[str, str]:
-        """Return the converters of path parameters that can contain slashes."""
-        segments = self.operation.segments
-        return dict.fromkeys(segments, "rest") if segments and self.operation.takes_slashes else {}
-
 
 @cache  # a row is independent of worlds, so all sandboxes share it
 def row(operation: Operation) -> Endpoint:

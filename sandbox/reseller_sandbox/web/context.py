@@ -95,7 +95,6 @@ class RequestContext(Struct, dict=True):
     begun: bool = False
     cause: str = ""
     step: int = 0
-    number: int = 0
     before: Snapshot | None = None
     after: Snapshot | None = None
     changes: Sequence[Change] = ()
@@ -256,6 +255,11 @@ class RequestContext(Struct, dict=True):
         if self.cause and self.world is not None and self.world.state.waiting:
             self.world.travel(after_request(self), cause=self.step)
             self.after = self.world.snapshot
+
+    @property
+    def number(self) -> int:
+        """The number in the request's name, or 0 if it has no name yet."""
+        return int(self.cause[1:].partition(":")[0]) if self.cause else 0
 
     @property
     def at(self) -> datetime:

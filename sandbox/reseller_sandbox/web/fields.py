@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -21,7 +21,7 @@ from typing import (
     get_type_hints,
 )
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing, pre_load
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import customers
@@ -79,16 +79,14 @@ def writer(schema: Schema) -> Write:
     rest: str = getattr(schema, "rest", "")
 
     def write(record: Any) -> dict[str, Any]:
-        more = getattr(record, rest) if rest else {}
         # ``isinstance`` with ``Mapping`` is slow
-        if type(record) is not dict and not isinstance(record, Mapping):
-            record = {name: getattr(record, name) for _, name, _ in parts if hasattr(record, name)}
+        get = record.get if type(record) is dict or isinstance(record, Mapping) else partial(getattr, record)
         written = {
-            key: None if (value := record[name]) is None else write_value(value)
+            key: None if value is None else write_value(value)
             for key, name, write_value in parts
-            if name in record
+            if (value := get(name, missing)) is not missing
         }
-        return {**written, **more} if more else written
+        return {**written, **getattr(record, rest)} if rest else written
 
     return write
 
