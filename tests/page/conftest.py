@@ -121,7 +121,9 @@ def assert_accessible(page: Page) -> None:
 
 def assert_fits(page: Page) -> None:
     """Assert that no element exceeds the right edge of the window."""
-    beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    beyond = page.evaluate(
+        "Math.max(...[...document.querySelectorAll('html, main, .scroller')].map((one) => one.scrollWidth - one.clientWidth))"
+    )
     assert beyond <= 0, f"{page.url} is {beyond} px too wide"
 
 

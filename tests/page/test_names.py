@@ -25,7 +25,7 @@ def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page
     page.goto("/#/names?stage=overdue")
     overdue = [name.account for name in every if name.stage == "overdue"]
     expect(rows).to_have_count(len(overdue))
-    page.get_by_label("Account").select_option("other")
+    page.get_by_label("Account", exact=True).select_option("other")
     expect(rows).to_have_count(overdue.count("other"))
     expect(page).to_have_url(re.compile("account=other"))
     page.goto("/#/names?sort=expires")
@@ -34,8 +34,8 @@ def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page
         served.names.add(f"many{number}.com", account="main")
     page.goto("/#/names?like=many")
     expect(rows).to_have_count(50)
-    for direction, count in (("next", 10), ("previous", 50)):
-        page.get_by_role("link", name=direction).click()
+    for direction, count in (("next →", 10), ("← previous", 50)):
+        page.get_by_role("link", name=direction, exact=True).click()
         expect(rows).to_have_count(count)
 
 

@@ -155,7 +155,7 @@ def test_no_view_runs_scripts_in_its_data(open_page: Open, served: Sandbox, wire
         show(page, f"/#/{address}")
         assert_nothing_ran(page)
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": CORPUS[1]}})
-    page.goto(f"/#/journal/r{3 * len(CORPUS) + 1}")
+    page.goto(f"/#/journal/r{3 * len(CORPUS) + 1}?tab=request")
     expect(page.locator("main pre").filter(has_text=CORPUS[1]).first).to_be_visible()
 
 

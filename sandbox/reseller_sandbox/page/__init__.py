@@ -4,22 +4,25 @@ The page calls the control operations over ``/_sandbox``, as any program can. Th
 serve the page. The browser loads the modules in ``files/``, without a build step:
 
 * ``files/page.js`` is the start: the address, the head and the current view.
+* ``files/vendor/`` has Preact and htm, unchanged, with their licences. Text never becomes markup.
 * ``files/parts/`` has the shared modules. ``api.js`` calls an operation, ``address.js`` reads and writes the
-  address bar, ``dom.js`` makes elements, ``interfaces.js`` writes the equivalent command and calls,
-  ``action.js`` is a button with a form for an operation, and ``live.js`` follows streams.
+  address bar, ``interfaces.js`` writes the equivalent command and calls, ``action.js`` is a button with a
+  form for an operation, ``live.js`` shares one stream among all tabs, and ``limits.js`` has every limit.
 * ``files/views/`` has one file for each view.
 
 A view is one link and one file. The link in ``page.html`` gives the name, the title and the purpose. The file
 ``files/views/NAME.js`` exports one class::
 
+    import { html } from "../parts/html.js";
     import { View } from "../parts/view.js";
-    import { h } from "../parts/dom.js";
 
     export default class extends View {
-      async show(address, isCurrent) {          // after a new address or an event
-        const { worlds } = await this.ask("worlds.list");
-        if (!isCurrent()) return;               // the address has changed again
-        this.render(h("ul", worlds.map((world) => h("li", world.name))));
+      load() {                                  // after a new address or an event
+        return this.ask("worlds.list");
+      }
+
+      draw({ worlds }) {                        // not for data of an older address
+        return html`<ul>${worlds.map(({ name }) => html`<li key=${name}>${name}</li>`)}</ul>`;
       }
     }
 

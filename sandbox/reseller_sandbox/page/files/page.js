@@ -1,19 +1,26 @@
 // The page: the address, the head with the clock, and the view that the address names.
 
-import { ask, begin } from "./parts/api.js";
+import { openCommands } from "./parts/action.js";
 import { go, read, write } from "./parts/address.js";
-import { follow } from "./parts/live.js";
+import { begin as load } from "./parts/api.js";
+import { html, render } from "./parts/html.js";
 import { keys } from "./parts/keys.js";
+import { connection, listen, onEvents, retry, stopListening } from "./parts/live.js";
+import { notice } from "./parts/notices.js";
+import { keepPlaces } from "./parts/places.js";
 import { signIn } from "./parts/sign-in.js";
-import "./views/clock.js";
-import "./views/world.js";
-import "./views/past.js";
+import { begin, Problem } from "./parts/view.js";
+import { Clock } from "./views/clock.js";
+import { Connection } from "./views/connection.js";
+import { Past } from "./views/past.js";
+import { World } from "./views/world.js";
 
 const main = document.querySelector("main");
+const nav = document.querySelector("nav");
+const more = nav.querySelector("details");
 const links = [...document.querySelectorAll("[data-view]")];
-const heads = ["page-clock", "page-world", "page-past"].map((name) => document.querySelector(name));
+const heads = { "page-clock": Clock, "page-world": World, "page-past": Past, "page-connection": Connection };
 
-let stream;
 let turn = 0;
 let signing;
 
@@ -21,95 +28,69 @@ let signing;
 async function show() {
   if (location.hash && !location.hash.startsWith("#/")) return;
   const mine = ++turn;
-  const { hash } = location;
-  const address = read(hash);
+  const end = begin(show);
+  const address = read();
   const { view, world, at } = address;
-  for (const link of links) {
-    link.href = write({ view: link.dataset.view || "journal", world, at });
-    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
-  showLink();
+  mark(address);
   document.body.classList.toggle("past", Boolean(at));
   delete main.dataset.shown;
-  for (const element of shown()) element.discard();
   document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
   await listen(world).catch(() => {}); // the view reports a missing world
   if (mine !== turn) return;
-  for (const head of heads) head.update(address);
-  const part = await viewCalled(view);
+  for (const [name, Head] of Object.entries(heads)) render(html`<${Head} address=${address} aside />`, document.querySelector(name));
+  if (!links.some((link) => link.dataset.view === view)) {
+    go({ view: "journal", world, at }, true);
+    return;
+  }
+  const shown = await module(view).then(({ default: Shown }) => html`<${Shown} key=${view} address=${address} />`)
+    .catch(() => html`<${Problem} of=${{ message: `The view ${view} cannot be loaded.`, remedy: "Check that the server runs." }} again=${reload} />`);
   if (mine !== turn) return;
-  if (!part) go({ view: "journal", world, at }, true);
-  else await part.update(address);
-  if (mine === turn) main.dataset.shown = hash; // for scripts that drive the page
+  render(shown, main);
+  end();
 }
 
-// A narrow window shows only a part of the menu: scroll it to the entry of the view.
-function showLink() {
-  const link = links.find((entry) => entry.hasAttribute("aria-current"));
-  if (link) link.parentNode.scrollLeft = link.offsetLeft - link.parentNode.offsetLeft - link.offsetWidth;
-}
+const module = (view) => import(`./views/${view}.js`);
 
-const shown = () => [...heads, main.firstElementChild].filter(Boolean);
+// A browser does not repeat the import of a module that failed.
+const reload = () => (connection.isLost ? retry() : location.reload());
 
-async function viewCalled(name) {
-  const tag = `view-${name}`;
-  if (main.firstElementChild?.localName === tag) return main.firstElementChild;
-  if (!links.some((link) => link.dataset.view === name)) return null;
-  if (!customElements.get(tag)) {
-    const { default: made } = await import(`./views/${name}.js`);
-    if (!customElements.get(tag)) customElements.define(tag, made);
+function mark({ view, world, at }) {
+  for (const link of links) {
+    link.href = write({ view: link.dataset.view || "journal", world, at });
+    // A closed menu shows its chosen entry in place of its own name.
+    const shown = more.contains(link) ? more.firstElementChild : link;
+    if (link.dataset.view === view) shown.setAttribute("aria-current", "page");
+    else if (shown === link) link.removeAttribute("aria-current");
   }
-  if (read().view === name && main.firstElementChild?.localName !== tag) {
-    main.replaceChildren(document.createElement(tag));
-    scrollTo(0, 0);
-  }
-  return main.firstElementChild;
-}
-
-// One stream for the whole page sends the world's events to every visible part. Each view waits until the
-// stream has begun, because an earlier request could miss events that the stream does not send either.
-function listen(world = "") {
-  if (stream?.world === world) return stream.begun;
-  stopStream();
-  const mine = (stream = { world });
-  mine.begun = begun(mine).catch((problem) => {
-    if (stream === mine) stream = undefined;
-    throw problem;
-  });
-  return mine.begun;
-}
-
-async function begun(mine) {
-  const where = { world: mine.world };
-  const { events: [last] } = await ask("events.find", { limit: 1 }, where);
-  if (stream !== mine) return;
-  mine.stop = follow("events.follow", { since: last?.number ?? 0 }, where, {
-    receive: (events) => shown().forEach((element) => element.news(events)),
-    missed: () => shown().forEach((element) => element.missed()),
-    state: (state) => (document.body.dataset.stream = state),
-  });
-}
-
-function stopStream() {
-  stream?.stop?.();
-  stream = undefined;
+  const chosen = [...more.querySelectorAll("a")].find((link) => link.dataset.view === view);
+  more.open = false;
+  more.firstElementChild.textContent = chosen?.textContent ?? "More";
+  if (!chosen) more.firstElementChild.removeAttribute("aria-current");
 }
 
 // Many calls can fail without the token, but the page asks for it once.
 addEventListener("sign-in", () => (signing ??= signIn().then(() => (signing = undefined)).then(start)));
+addEventListener("click", ({ target }) => more.contains(target) || (more.open = false));
+document.querySelector(".commands-button").addEventListener("click", openCommands);
+onEvents({ restarted: async () => {
+  notice("The server has restarted. The page shows the data of the new server.");
+  await start();
+} });
 keys();
+keepPlaces();
 
 async function start() {
   try {
-    await begin();
-  } catch {
-    return; // it asks for the token itself
+    await load();
+  } catch (problem) {
+    if (!problem.error?.startsWith("control_token")) render(html`<${Problem} of=${problem} again=${start} />`, main);
+    return; // the page asks for the token itself
   }
-  stopStream();
+  stopListening();
   addEventListener("hashchange", show);
-  addEventListener("resize", showLink);
   await show();
+  // The other views, so that they are there at once, and also while the server does not answer.
+  for (const { dataset } of links) if (dataset.view) await module(dataset.view).catch(() => {});
 }
 
 start();

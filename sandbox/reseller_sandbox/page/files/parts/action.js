@@ -1,103 +1,137 @@
-// Buttons that call an operation. Each shows the equivalent command and calls.
+// Buttons that call an operation, their forms, and the equivalent commands and calls.
 
 import { onward } from "./address.js";
 import { ask, operations } from "./api.js";
-import { interfaces } from "./interfaces.js";
-import { h, render } from "./dom.js";
+import { dialog } from "./dialog.js";
 import { fields, plain, values } from "./form.js";
+import { Component, html } from "./html.js";
+import { interfaces } from "./interfaces.js";
 import { notice } from "./notices.js";
+import { Copied } from "./pieces.js";
+import { Problem } from "./view.js";
+
+// The actions on the page, for the list of their commands.
+const offered = new Set();
 
 /**
- * Return a button for an operation with the arguments `args`, and a second one that shows the form and interfaces.
- * Values that depend on other views are functions, which are called when the button is pressed.
+ * A button for an operation with the arguments `args`. Arguments that depend on other views are a function.
  *
- * `where` is the address of the action. With `asks`, a list of parameters or true for all, the button opens
- * the form first. `then` is called with the response. `says` returns the text of the notice. `leads` returns
- * the next address of the page, unless the user has left before the response.
+ * `where` is the address of the action. With `asks`, a list of parameters or true for all, the button opens the form
+ * first. `then` is called with the response. `says` returns the text of the notice. `leads` returns the next address
+ * of the page, unless the user has left before the response. `undo` returns the operation and the arguments that
+ * reverse the action. `title` is the explanation, in place of the operation's own, and `sends` the label of the form.
  */
-export function action({ label, operation, args = {}, where, asks = false, tone = "", then, leads, says, title }) {
-  const about = plain(title ?? operations[operation].about.split("\n")[0]);
-  const all = { label, operation, args, where, then, leads, says, asks };
-  const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
-    asks ? sheet(all) : carryOut(all, asOf(args), event.currentTarget) }, label);
-  return h("span.action", { key: `${operation} ${label}` }, main, interfacesButton(all));
-}
+export class Action extends Component {
+  state = { isBusy: false };
 
-/** Return a button that shows an operation's form, with the equivalent command and calls. */
-export const interfacesButton = (all) => h("button.interfaces", {
-  type: "button", title: "The form, and the equivalent command and calls",
-  "aria-label": `${all.label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
-}, "›_");
+  componentDidMount() {
+    offered.add(this);
+  }
 
-async function carryOut({ operation, where, then, leads, says, label }, args, button) {
-  const lead = onward();
-  if (button) button.busy = button.disabled = true;
-  try {
-    const answer = await ask(operation, args, present(where));
-    notice(says ? says(answer) : `${label}: done.`);
-    await then?.(answer);
-    if (leads) lead(leads(answer));
-    return true;
-  } catch (problem) {
-    if (!button) throw problem;
-    notice(problem.message, problem.remedy, "bad");
-    return false;
-  } finally {
-    if (button) button.busy = button.disabled = false;
+  componentWillUnmount() {
+    offered.delete(this);
+  }
+
+  press = async () => {
+    if (this.props.asks) return sheet({ ...this.props, label: this.props.sends ?? this.props.label });
+    this.setState({ isBusy: true });
+    await carryOut(this.props, asOf(this.props.args)).catch((problem) => notice(problem.message, problem.remedy, "bad"));
+    this.setState({ isBusy: false });
+  };
+
+  render({ label, operation, title, tone = "", isHidden }, { isBusy }) {
+    if (isHidden) return null;
+    const about = plain(title ?? operations[operation].about.split("\n")[0]);
+    return html`<button type="button" class="do ${tone}" title=${about} disabled=${isBusy} onClick=${this.press}>${label}</button>`;
   }
 }
 
-const asOf = (args) => (typeof args === "function" ? args() : args);
+/** Carry out an action, and show its result. */
+export async function carryOut({ operation, where, then, leads, says, undo, label }, args = {}) {
+  const lead = onward();
+  const answer = await ask(operation, args, present(where));
+  const back = undo?.(answer);
+  const reverse = back && ["Undo", () => carryOut({ ...back, where, label: "Undo", leads: undo.leads }, back.args)
+    .catch((problem) => notice(problem.message, problem.remedy, "bad"))];
+  notice(says ? says(answer) : `${label}: done.`, "", "", reverse);
+  await then?.(answer);
+  if (leads) lead(leads(answer));
+}
+
+const asOf = (args) => (typeof args === "function" ? args() : args) ?? {};
 
 // Actions always apply to the present.
 const present = (where) => (where ? { ...where, at: undefined } : where);
 
 /**
- * Show an operation's form, with its interfaces below, which follow the values of the form.
+ * Open an operation's form, with the equivalent commands below, which follow the values of the form.
  *
- * `abouts` are descriptions by parameter name, which replace the descriptions of the declaration.
+ * `abouts` are descriptions by parameter name, which replace the descriptions of the declaration. `packs` makes the
+ * arguments of the operation from the values of the form.
  */
-export function sheet(all) {
-  const { label, operation, where, asks, abouts = {} } = all;
-  const args = asOf(all.args);
-  const { about, parameters } = operations[operation];
-  if (document.querySelector("dialog[open]")) return; // another is open
-  const asked = (asks === true ? parameters : asks.map((name) => parameters.find((parameter) => parameter.name === name)))
-    .map((parameter) => ({ ...parameter, about: abouts[parameter.name] ?? parameter.about }));
-  const fixed = Object.fromEntries(Object.entries(args).filter(([key]) => !asked.some(({ name }) => name === key)));
-  const current = () => ({ ...fixed, ...values(form) });
-  const ways = h("div.ways");
-  const wrong = h("div", { role: "alert" });
-  const follow = () => render(ways, interfacesShown(operation, current(), present(where)));
-  const form = h("form", { method: "dialog", oninput: follow, onsubmit: async (event) => {
+export const sheet = (all) => dialog(all.label, (close) => html`<${Sheet} ...${all} close=${close} />`);
+
+class Sheet extends Component {
+  state = {};
+
+  get asked() {
+    const { asks, operation, abouts = {}, parameters = operations[operation].parameters } = this.props;
+    const chosen = asks === true ? parameters : asks.map((name) => parameters.find((parameter) => parameter.name === name));
+    return chosen.map((parameter) => ({ ...parameter, about: abouts[parameter.name] ?? parameter.about }));
+  }
+
+  current(form) {
+    const fixed = Object.entries(asOf(this.props.args)).filter(([key]) => !this.asked.some(({ name }) => name === key));
+    const all = { ...Object.fromEntries(fixed), ...(form ? values(form) : {}) };
+    return this.props.packs ? this.props.packs(all) : all;
+  }
+
+  componentDidMount() {
+    this.setState({ args: this.current(this.form) });
+  }
+
+  follow = ({ currentTarget }) => this.setState({ args: this.current(currentTarget) });
+
+  submit = async (event) => {
     event.preventDefault();
-    render(wrong);
+    this.setState({ problem: undefined, isBusy: true });
     try {
-      await carryOut(all, current());
-      dialog.close();
+      await carryOut(this.props, this.current(event.target));
+      this.props.close();
     } catch (problem) {
-      render(wrong, h("p.refusal", problem.message, h("small", problem.remedy)));
+      this.setState({ problem, isBusy: false });
     }
-  } },
-    h("h2", label), about.split("\n\n").map((part) => h("p.about", plain(part))), fields(asked, args), wrong,
-    h("p.buttons", h("button.do.first", { type: "submit" }, label),
-      h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
-    h("h3", "Do this with…"), ways);
-  const dialog = h("dialog.sheet", { "aria-label": label, onclose: () => dialog.remove() }, form);
-  document.body.append(dialog);
-  follow();
-  dialog.showModal();
+  };
+
+  render({ label, operation, where, args: initial, close }, { args, problem, isBusy }) {
+    return html`<form onInput=${this.follow} onSubmit=${this.submit} ref=${(form) => (this.form = form)}>
+      <h2>${label}</h2>
+      ${operations[operation].about.split("\n\n").map((part) => html`<p class="about">${plain(part)}</p>`)}
+      ${fields(this.asked, asOf(initial))}
+      <h3>Do this with…</h3>
+      ${args && html`<${Ways} operation=${operation} args=${args} where=${present(where)} />`}
+      <div class="last">${problem && html`<${Problem} of=${problem} />`}
+        <p class="buttons"><button class="do first" type="submit" disabled=${isBusy}>${label}</button>
+          <button type="button" onClick=${close}>Cancel</button></p></div>
+    </form>`;
+  }
 }
 
-/** Return the equivalent command and calls, each with a button to copy it. */
-const interfacesShown = (operation, args, where) =>
-  Object.entries(interfaces(operation, args, where)).map(([name, text]) => copied(name, text));
+/** The equivalent command and calls of an operation. */
+const Ways = ({ operation, args, where }) =>
+  Object.entries(interfaces(operation, args, where)).map(([name, text]) => html`<${Copied} key=${name} name=${name} text=${text} />`);
 
-/** Return a text with its name and a button to copy it. */
-export const copied = (name, text) => h("div.copied", { key: name },
-  h("span", name), h("code", { tabindex: 0 }, text),
-  h("button", { type: "button", "aria-label": `Copy: ${name}`, onclick: async ({ currentTarget }) => {
-    await navigator.clipboard?.writeText(text);
-    currentTarget.textContent = "copied";
-    setTimeout(() => (currentTarget.textContent = "copy"), 1200);
-  } }, "copy"));
+/** Open the list of the commands and calls for every action on the page. */
+export function openCommands() {
+  const actions = [...offered].map(({ props }) => ({ ...props, args: asOf(props.args) }))
+    .filter(({ operation, args }, at, all) => all.findIndex((other) => other.operation === operation && JSON.stringify(other.args) === JSON.stringify(args)) === at)
+    .reverse();
+  dialog("Do this with…", (close) => html`<h2>Do this with…</h2>
+    <p class="about">Everything that you do on this page, you can do with the command line, with Python and over HTTP.</p>
+    <div class="commands">${actions.map((action) => html`<details key=${action.operation + JSON.stringify(action.args)}>
+      <summary><b>${action.label}</b> <code>${interfaces(action.operation, action.args, present(action.where)).Shell}</code></summary>
+      <${Ways} operation=${action.operation} args=${action.args} where=${present(action.where)} />
+      <button type="button" onClick=${() => { close(); sheet({ ...action, asks: true }); }}>Open the form</button>
+    </details>`)}</div>
+    <p class="buttons last"><button type="button" onClick=${close}>Close</button></p>`);
+}

@@ -8,14 +8,17 @@ export const root = new URL("../../", here);
 /** The declaration of every operation by its id: its call, and its parameters with their shapes. */
 export let operations = {};
 
+const load = (file) => reach(new URL(file, here)).then((answer) => answer.json());
+
 /** The declarations of the interfaces: name, label, address, credentials and example paths. */
 export let interfaces = [];
 
-const load = (file) => fetch(new URL(file, here)).then((answer) => answer.json());
+/** The id of the server's process. It is another one after a restart. */
+export let instance = "";
 
 let change = "";
 
-/** A refusal from the server. */
+/** A refusal from the server, or a server that does not answer: status 0. */
 export class Refusal extends Error {
   constructor(status, { error, message, remedy } = {}) {
     super(message || `The server answered with ${status}.`);
@@ -23,9 +26,15 @@ export class Refusal extends Error {
   }
 }
 
+const UNREACHABLE = { message: "The server does not answer.", remedy: "Check that the server runs, and try again." };
+
+const reach = (address, parameters) => fetch(address, parameters).catch(() => {
+  throw new Refusal(0, UNREACHABLE);
+});
+
 /** Load the operations and the header for changes. Throw a Refusal if a token is required. */
 export async function begin() {
-  [operations, interfaces, { change }] = await Promise.all([load("operations.json"), load("interfaces.json"), sent("GET", "_sandbox/session")]);
+  [operations, interfaces, { change, instance }] = await Promise.all([load("operations.json"), load("interfaces.json"), sent("GET", "_sandbox/session")]);
 }
 
 /** Send the control token. The browser keeps a cookie for it. */
@@ -67,6 +76,9 @@ export async function ask(operation, args, where) {
   return sent(method, path, body, method === "GET" ? {} : { "X-Sandbox-Change": change });
 }
 
+/** Return the address of the response of an operation, for a link. */
+export const linkTo = (operation, args, where) => new URL(request(operation, args, where).path, root).href;
+
 /** Return the response of a path of the server, in the world of an address. */
 export const look = (path, where) => sent("GET", prefix(where) + path);
 
@@ -76,7 +88,7 @@ export const signed = (unsigned, where) => sent("POST", `${prefix(where)}_sandbo
 async function sent(method, path, body, headers = {}) {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const type = text === undefined ? {} : { "Content-Type": "application/json" };
-  const answer = await fetch(new URL(path, root), { method, body: text, headers: { ...type, ...headers } });
+  const answer = await reach(new URL(path, root), { method, body: text, headers: { ...type, ...headers } });
   const content = await answer.json().catch(() => ({}));
   if (answer.ok) return content;
   const refusal = new Refusal(answer.status, content);

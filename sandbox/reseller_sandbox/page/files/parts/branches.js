@@ -1,50 +1,69 @@
-// The history lines of a world as a small graph: the present one and the abandoned branches.
+// The history lines of a world as a small graph: the present one and the abandoned branches. It draws the
+// requests around a position, and the advances of the clock between them.
 
-import { ask } from "./api.js";
 import { write } from "./address.js";
-import { svg } from "./dom.js";
+import { ask } from "./api.js";
+import { html } from "./html.js";
+import { DRAWN } from "./limits.js";
+import { span } from "./words.js";
 
-const MOST = 500;
-const [LEFT, RIGHT, ROW, DOT] = [70, 970, 26, 3.5];
+const [LEFT, RIGHT, ROW, DOT] = [70, 970, 30, 3.5];
+const LONG = 36e5; // milliseconds between two requests that the graph shows as an advance of the clock
 
-/** Return the lines, the present one first: their requests, and the index of the first separate request. */
-export async function linesOf(world, branches) {
+/** Return the lines, the present one first: their requests before an event, and the place of the first separate one. */
+export async function linesOf(world, branches, before) {
   const points = ["", ...branches.map(({ name }) => `branch:${name}`).reverse()];
-  const results = await Promise.all(points.map((at) => ask("events.find", { kind: "request", limit: MOST }, { world, at })));
-  const lines = results.map(({ events }, at) => ({ point: points[at], requests: events.map(request) }));
+  const lines = await Promise.all(points.map(async (at) => {
+    const [{ events, matching }, { now }] = await Promise.all([
+      ask("events.find", { kind: "request", before, limit: DRAWN }, { world, at }), ask("clock.show", {}, { world, at })]);
+    const begin = matching - events.length;
+    return { point: at, begin, requests: events.map((event, place) => request(event, begin + place + 1)), end: before ? undefined : now };
+  }));
   return lines.map((line, at) => ({ ...line, ...forked(line, lines.slice(0, at)) }));
 }
 
-const request = ({ at, name, number, effect }) =>
-  ({ id: effect.request, words: `${effect.request} ${name} ${effect.domains.join(" ")} ${effect.outcome}`, isBad: effect.outcome !== "ok", key: [at, name, number, effect.request, effect.outcome].join() });
+const request = ({ at, name, number, effect: { request: id, domains, outcome } }, place) => ({
+  id, at, place, words: `${id} ${name} ${domains.join(" ")} ${outcome}`, isBad: outcome !== "ok", key: [at, name, number, id, outcome].join() });
 
-// The line above from which a line branches off, and the number of requests before that.
-function forked(line, above) {
-  const shared = above.map(({ requests }) => {
-    const differs = line.requests.findIndex((request, at) => requests[at]?.key !== request.key);
-    return differs < 0 ? Math.min(line.requests.length, requests.length) : differs;
+// The line above from which a line branches off, and the requests that only this line has.
+function forked({ requests }, above) {
+  const shared = above.map((other) => {
+    const keys = new Set(other.requests.map(({ key }) => key));
+    const differs = requests.findIndex(({ key }) => !keys.has(key));
+    return differs < 0 ? requests.length : differs;
   });
   const own = Math.max(0, ...shared);
-  return { from: shared.indexOf(own), own };
+  return { from: shared.indexOf(own), own: requests.slice(own) };
 }
 
-/** Return the graph. Each dot links to the moment after a request. */
-export function graph(address, lines) {
-  const most = Math.max(1, ...lines.map(({ requests }) => requests.length));
-  const x = (count) => LEFT + ((RIGHT - LEFT) * count) / most;
-  const y = (row) => 16 + ROW * row;
-  const leads = (line, id) => write({ ...address, at: line.point ? line.point : `after:${id}` });
-  return svg("svg.branches", { viewBox: `0 0 ${RIGHT + 30} ${y(lines.length - 1) + 16}`, role: "group", "aria-label": "The history of this world and its branches" },
-    lines.map((line, row) => svg("g", { class: !line.point && "present" },
-      svg("path", { d: way(line, row, x, y) }),
-      svg("text", { x: 0, y: y(row) + 4 }, line.point.replace("branch:", "") || "present"),
-      line.requests.slice(line.own).map((request, at) => svg("a", { href: leads(line, request.id), "aria-label": request.words },
-        svg("circle", { class: request.isBad && "refused", cx: x(line.own + at + 1), cy: y(row), r: DOT }), svg("title", request.words))))));
+/** The graph. Each dot links to the moment after a request. */
+export function Graph({ address, lines }) {
+  const begin = Math.min(...lines.map((line) => line.begin));
+  const count = Math.max(1, ...lines.map((line) => line.begin + line.requests.length - begin));
+  const x = (place) => LEFT + ((RIGHT - LEFT) * (place - begin)) / count;
+  const y = (row) => 20 + ROW * row;
+  const leads = (line, id) => write({ ...address, at: line.point || `after:${id}` });
+  return html`<svg class="branches" viewBox="0 0 ${RIGHT + 90} ${y(lines.length - 1) + 16}" role="group" aria-label="The history of this world and its branches">
+    ${lines.map((line, row) => html`<g class=${line.point ? "" : "present"}>
+      <path d=${way(line, row, x, y, begin)} />
+      ${advances(line).map(([from, to, words]) => html`<g class="advance"><path d="M ${x(from) + 5} ${y(row)} H ${Math.max(x(from) + 9, x(to) - 5)}"><title>The clock moves by ${words}</title></path>
+        <text x=${(x(from) + x(to)) / 2} y=${y(row) - 7}>${words}</text></g>`)}
+      <text x="0" y=${y(row) + 4}>${line.point.replace("branch:", "") || "present"}</text>
+      ${line.own.map(({ id, place, words, isBad }) => html`<a href=${leads(line, id)} aria-label=${words}>
+        <circle class="${isBad ? "refused" : ""} ${address.at === `after:${id}` ? "chosen" : ""}" cx=${x(place)} cy=${y(row)} r=${DOT} /><title>${words}</title></a>`)}</g>`)}</svg>`;
 }
 
-function way({ own, requests, from, point }, row, x, y) {
-  const end = x(requests.length);
-  if (!point) return `M ${x(0)} ${y(0)} H ${Math.max(end, x(0) + 4)}`;
-  const begin = x(own);
-  return `M ${begin} ${y(Math.max(from, 0))} C ${begin} ${y(row)}, ${begin} ${y(row)}, ${begin + 14} ${y(row)} H ${Math.max(end, begin + 14)}`;
+function advances({ own, requests, end }) {
+  const first = requests.indexOf(own[0]);
+  const stops = [...requests.slice(Math.max(0, first - 1)), ...(end ? [{ at: end, place: (requests.at(-1)?.place ?? 0) + 0.9 }] : [])];
+  return stops.slice(1).map((stop, at) => [stops[at], stop])
+    .filter(([from, to]) => Date.parse(to.at) - Date.parse(from.at) >= LONG)
+    .map(([from, to]) => [from.place, to.place, span(from.at, to.at)]);
+}
+
+function way({ own, requests, from, point }, row, x, y, begin) {
+  const end = x(requests.at(-1)?.place ?? begin);
+  if (!point) return `M ${x(begin)} ${y(0)} H ${Math.max(end, x(begin) + 4)}`;
+  const start = x((own[0]?.place ?? requests.at(-1)?.place ?? begin) - (own.length ? 1 : 0));
+  return `M ${start} ${y(Math.max(from, 0))} C ${start} ${y(row)}, ${start} ${y(row)}, ${start + 14} ${y(row)} H ${Math.max(end, start + 14)}`;
 }

@@ -1,22 +1,23 @@
 // A request as code to send it again: a signed command, or a program in PHP, Node or Python.
 
-import { copied } from "./action.js";
 import { root, signed } from "./api.js";
+import { Component, html } from "./html.js";
 import { literal, shell } from "./interfaces.js";
-import { h, render } from "./dom.js";
+import { Copied } from "./pieces.js";
+import { Problem } from "./view.js";
 
-class Copies extends HTMLElement {
-  /** The request: `method`, `target`, `body`, `account`, the address of its view. */
-  set request(value) {
-    if (JSON.stringify(this.value) === JSON.stringify(value)) return;
-    this.value = value;
-    const ways = h("div");
-    this.replaceChildren(h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(value)) },
-      h("summary", "Copy as… command, curl, PHP, Node, Python"), ways));
+/** A list to open, with the request in each language: `method`, `target`, `body`, `account`, the address of its view. */
+export class CopyAs extends Component {
+  open = async ({ currentTarget }) => {
+    if (!currentTarget.open) return;
+    this.setState(await lines(this.props.request).then((all) => ({ all }), (problem) => ({ problem })));
+  };
+
+  render(_, { all, problem }) {
+    return html`<details class="copies" onToggle=${this.open}><summary>Copy as… command, curl, HTTPie, PHP, Node, Python</summary>
+      ${problem && html`<${Problem} of=${problem} />`}${all?.map(([name, text]) => html`<${Copied} key=${name} name=${name} text=${text} />`)}</details>`;
   }
 }
-
-customElements.define("page-copies", Copies);
 
 async function lines({ method, target, body, account, where }) {
   const text = body === null || body === "" ? "" : typeof body === "string" ? body : JSON.stringify(body);
@@ -26,16 +27,17 @@ async function lines({ method, target, body, account, where }) {
   const url = new URL(target, root).href;
   const python = (client, content) =>
     `${client}.request(${[literal(method), literal(url), `headers=${literal(headers)}`, ...(text ? [`${content}=${literal(text)}`] : [])].join(", ")})`;
-  const said = Object.entries(headers).map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`);
+  const pairs = Object.entries(headers);
   return Object.entries({
     Shell: ["reseller-sandbox request", method, shell(target), ...(text ? [shell(text)] : []), ...(account ? ["--account", shell(account)] : [])].join(" "),
-    curl: ["curl", "-X", method, shell(url), ...said, ...(text ? ["--data", shell(text)] : [])].join(" "),
+    curl: ["curl", "-X", method, shell(url), ...pairs.map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`), ...(text ? ["--data", shell(text)] : [])].join(" "),
+    HTTPie: ["http", method, shell(url), ...pairs.map(([name, value]) => shell(`${name}:${value}`)), ...(text ? ["--raw", shell(text)] : [])].join(" "),
     PHP: `echo file_get_contents(${php(url)}, false, stream_context_create(${php({ http: {
-      method, header: Object.entries(headers).map(([name, value]) => `${name}: ${value}`), ...(text ? { content: text } : {}), ignore_errors: true } })}));`,
+      method, header: pairs.map(([name, value]) => `${name}: ${value}`), ...(text ? { content: text } : {}), ignore_errors: true } })}));`,
     Node: `console.log(await (await fetch(${JSON.stringify(url)}, ${JSON.stringify({ method, headers, ...(text ? { body: text } : {}) })})).text())`,
     httpx: python("httpx", "content"),
     requests: python("requests", "data"),
-  }).map(([name, line]) => copied(name, line));
+  });
 }
 
 /** Return a JSON value in PHP syntax. */

@@ -2,19 +2,17 @@
 
 import { beside } from "./address.js";
 import { interfaces, prefix, root } from "./api.js";
-import "./copies.js";
-import { h } from "./dom.js";
+import { CopyAs } from "./copies.js";
+import { html } from "./html.js";
+import { Scroll, Table } from "./pieces.js";
 
 const columns = () => ({ name: "Account", client_id: "Client id", ...Object.assign({}, ...interfaces.map(({ credentials }) => credentials)), balance: "Balance" });
 const example = () => interfaces.find(({ example }) => example).example;
 
-/** Return the address and the credentials of the world at an address, with examples of a first request. */
-export const first = (where, accounts) => h("section.part.first",
-  h("p", "Your program finds this sandbox at ", h("code", (root.href + prefix(where)).slice(0, -1)), accounts.length > 0 && ", with the credentials of an account:"),
-  accounts.length > 0 && [
-    h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Accounts" }, h("table.grid",
-      h("thead", h("tr", Object.values(columns()).map((word) => h("th", { scope: "col" }, word)))),
-      h("tbody", accounts.map((account) => h("tr", Object.keys(columns()).map((key) => h("td.code", key === "balance" ? `${account.balance} ${account.currency}` : String(account[key])))))))),
-    h("p.buttons", h("a.do.first", { href: beside(where, "console", example().operation) }, "Send a first request")),
-    h("page-copies", { $request: { method: "GET", target: `${root.pathname}${prefix(where)}${example().path.slice(1)}`, body: "", account: accounts[0].name, where } }),
-  ]);
+/** The address and the credentials of the world at an address, with examples of a first request. */
+export const First = ({ where, accounts }) => html`<section class="part first">
+  <p>Your program finds this sandbox at <code>${(root.href + prefix(where)).slice(0, -1)}</code>${accounts.length > 0 && ", with the credentials of an account:"}</p>
+  ${accounts.length > 0 && html`<${Scroll} label="Accounts"><${Table} heads=${Object.values(columns())}>${accounts.map((account) => html`<tr key=${account.name}>
+      ${Object.keys(columns()).map((key) => html`<td class="code">${key === "balance" ? `${account.balance} ${account.currency}` : account[key]}</td>`)}</tr>`)}<//><//>
+    <p class="buttons"><a class="do first" href=${beside(where, "console", example().operation)}>Send a first request</a></p>
+    <${CopyAs} request=${{ method: "GET", target: `${root.pathname}${prefix(where)}${example().path.slice(1)}`, body: "", account: accounts[0].name, where }} />`}</section>`;

@@ -1,68 +1,81 @@
 // Forms from declarations: a field for each parameter, by the JSON Schema of its values.
 
-import { h } from "./dom.js";
+import { html } from "./html.js";
 import { parsed } from "./words.js";
 
-/** Return the fields for parameters (`name`, `required`, `shape`, `about`), filled with the `initial` values. */
-export const fields = (parameters, initial = {}) => parameters.map((parameter) => field(parameter, initial[parameter.name]));
+/**
+ * Return the fields for parameters (`name`, `required`, `shape`, `about`), filled with the `initial` values.
+ *
+ * The fields keep their own values, so that nothing but the user changes a form that is being filled in.
+ */
+export const fields = (parameters, initial = {}) => parameters.map((parameter) => field(parameter, initial?.[parameter.name], []));
 
-/** Return the values of the fields in `form` as JSON. Throw if a field is invalid. */
+/** Return the values of the fields in `form` as JSON. */
 export function values(form) {
   const result = {};
   for (const input of form.querySelectorAll("[data-path]")) {
-    const value = read(input);
-    if (value === undefined) continue;
-    const path = JSON.parse(input.dataset.path);
-    const last = path.pop();
-    path.reduce((inner, key) => (inner[key] ??= {}), result)[last] = value;
+    const value = valueOf(input);
+    if (value !== undefined) put(result, JSON.parse(input.dataset.path), value);
   }
   return result;
 }
 
-function field(parameter, initial, above = []) {
+/** Set the value at a path of an object. Remove the value if it is undefined. */
+export function put(object, path, value) {
+  const inner = path.slice(0, -1).reduce((outer, key) => {
+    if (typeof outer[key] !== "object" || outer[key] === null) outer[key] = {};
+    return outer[key];
+  }, object);
+  if (value === undefined) delete inner[path.at(-1)];
+  else inner[path.at(-1)] = value;
+}
+
+function field(parameter, initial, above) {
   const path = [...above, parameter.name];
   const shape = parameter.shape ?? {};
+  const about = parameter.about && html`<small>${plain(parameter.about)}</small>`;
   if (shape.properties && Object.keys(shape.properties).length) {
-    const inner = Object.entries(shape.properties).map(([name, of]) => ({
-      name, shape: of, about: of.description, required: shape.required?.includes(name),
-    }));
-    return h("fieldset", h("legend", parameter.name), about(parameter), inner.map((part) => field(part, initial?.[part.name], path)));
+    return html`<fieldset key=${path.join()}><legend>${parameter.name}</legend>${about}${parts(shape).map((part) => field(part, initial?.[part.name], path))}</fieldset>`;
   }
-  const input = control(shape, initial, parameter);
-  input.dataset.path = JSON.stringify(path);
-  input.required = parameter.required && input.type !== "checkbox";
-  return h("label.field", { class: input.type === "checkbox" && "switch" },
-    h("span.name", parameter.name, parameter.required && h("i", { title: "required" }, "*")), input, about(parameter));
+  const props = { "data-path": JSON.stringify(path), ...parameter.more };
+  const isSwitch = isBoolean(shape);
+  return html`<label key=${path.join()} class="field ${isSwitch ? "switch" : ""}">
+    <span class="name">${parameter.name}${parameter.required && html`<i title="required">*</i>`}</span>
+    ${isSwitch ? html`<input type="checkbox" defaultChecked=${Boolean(initial)} ...${props} />` : control(shape, initial, parameter.required, props)}${about}</label>`;
 }
+
+/** Return the properties of an object's schema as parameters. */
+export const parts = ({ properties, required = [] }) => Object.entries(properties)
+  .map(([name, shape]) => ({ name, shape, about: shape.description, required: required.includes(name), more: shape.more }));
 
 /** Return a text of a declaration without markup, in one line. */
 export const plain = (words) => words.replaceAll("`", "").replace(/\s+/g, " ");
 
-const about = (parameter) => parameter.about && h("small", plain(parameter.about));
+const isBoolean = (shape) => alternatives(shape).every(({ type }) => type === "boolean");
 
-function control(shape, initial, { required }) {
+function control(shape, initial, required, props) {
   const sorts = alternatives(shape);
   const choices = sorts.flatMap((schema) => schema.enum ?? ("const" in schema ? [schema.const] : []));
   if (choices.length && sorts.every((schema) => schema.enum || "const" in schema)) {
-    const shown = choices.map((word) => h("option", { value: String(word), selected: word === initial }, String(word)));
-    return h("select", required ? [] : h("option", { value: "" }, "–"), shown);
+    return html`<select required=${required} ...${props}>${!required && html`<option value="">–</option>`}
+      ${choices.map((word) => html`<option value=${String(word)} selected=${word === initial}>${String(word)}</option>`)}</select>`;
   }
   const types = new Set(sorts.flatMap((schema) => schema.type ?? []));
-  if (types.size === 1 && types.has("boolean")) return h("input", { type: "checkbox", checked: Boolean(initial) });
-  const isText = !types.has("object") && !types.has("array");
   const text = initial === undefined ? "" : typeof initial === "string" ? initial : JSON.stringify(initial);
-  if (isText) {
-    const isNumber = [...types].every((type) => type === "integer" || type === "number") && types.size;
-    return h("input", {
-      type: "text", inputmode: isNumber ? "decimal" : "text", value: text, autocomplete: "off", spellcheck: "false",
-      "data-types": [...types].join(" "), placeholder: shape.examples?.[0] ?? shape.format ?? "",
-    });
+  if (!types.has("object") && !types.has("array")) {
+    const isNumber = types.size && [...types].every((type) => type === "integer" || type === "number");
+    return html`<input type="text" inputmode=${isNumber ? "decimal" : "text"} defaultValue=${text} autocomplete="off" spellcheck=${false} required=${required}
+      data-types=${[...types].join(" ")} placeholder=${shape.examples?.[0] ?? shape.format ?? ""} ...${props} />`;
+  }
+  if (types.has("string") && !types.has("object")) {
+    return html`<input type="text" defaultValue=${text} autocomplete="off" spellcheck=${false} required=${required} data-types="json" placeholder="text, or […]" ...${props} />`;
   }
   const hint = (types.has("string") ? "text, or " : "") + (types.has("array") ? "[…]" : "{…}");
-  return h("textarea", { rows: types.has("string") ? 1 : 3, value: text, spellcheck: "false", "data-types": "json", placeholder: hint });
+  return html`<textarea rows=${types.has("string") ? 1 : 3} defaultValue=${text} spellcheck=${false} required=${required} data-types="json" placeholder=${hint} ...${props}></textarea>`;
 }
 
-function read(input) {
+/** Return the JSON value of a field, or undefined if the field is empty. */
+export function valueOf(input) {
   if (input.type === "checkbox") return input.checked || undefined;
   const text = input.value.trim();
   if (!text) return undefined;

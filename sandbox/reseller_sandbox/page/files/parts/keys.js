@@ -1,35 +1,51 @@
-// The keyboard: `/` searches, `j` and `k` go down and up a list, Enter opens, `?` shows the keys.
+// The keyboard.
 
-import { notice } from "./notices.js";
+import { change, go, read } from "./address.js";
+import { dialog } from "./dialog.js";
+import { html } from "./html.js";
 
-const WORDS = "/ searches · j and k move in lists · Enter opens · ← and → move the slider · g and a letter (j, n, h) changes the view";
+const KEYS = {
+  "/": "search in the view", "j, k": "next and previous row; an open request follows", "Enter": "open the row",
+  "Esc": "leave the search, then the open request, then the past", "← →": "move through the history",
+  "g, then j n h f c t m a w": "go to a view by its first letter", "?": "this help",
+};
 
 /** Begin to listen to the keyboard. */
 export function keys() {
-  let going = false;
+  let isGoing = false;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (event.target.matches("input, select, textarea")) {
+    if (event.target.matches("input:not([type=range]), select, textarea")) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    const led = going && document.querySelector(`nav [data-view^="${CSS.escape(event.key)}"]`);
-    going = event.key === "g";
-    if (led) led.click();
+    const view = isGoing && document.querySelector(`nav [data-view^="${CSS.escape(event.key)}"]`);
+    isGoing = event.key === "g";
+    if (view) view.click();
     else if (event.key === "/") document.querySelector("[type=search]")?.focus();
     else if (event.key === "j" || event.key === "k") move(event.key === "j" ? 1 : -1);
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       if (!slide(event.key === "ArrowRight" ? 1 : -1)) return;
-    } else if (event.key === "Escape") document.querySelector("main .close")?.click();
-    else if (event.key === "?") notice(WORDS);
+    } else if (event.key === "Escape") leave();
+    else if (event.key === "?") help();
     else return;
     event.preventDefault();
   });
 }
 
+const help = () => dialog("Keys", (close) => html`<h2>Keys</h2>
+  <dl class="pairs">${Object.entries(KEYS).map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl>
+  <p class="buttons"><button type="button" class="do first" onClick=${close}>Close</button></p>`);
+
+function leave() {
+  const close = document.querySelector("main .close");
+  if (close) close.click();
+  else if (read().at) change({ at: "" });
+}
+
 // The arrows move the slider, wherever the focus is.
 function slide(step) {
-  const slider = document.querySelector("page-past:not([hidden]) input[type=range]");
+  const slider = document.querySelector("page-past input[type=range]");
   if (!slider) return false;
   slider.focus();
   slider.value = Number(slider.value) + step;
@@ -44,6 +60,8 @@ function move(step) {
   const chosen = rows.findIndex((row) => row.getAttribute("aria-current") === "true");
   const from = at < 0 ? chosen : at;
   const next = rows[Math.max(0, Math.min(rows.length - 1, from < 0 ? 0 : from + step))];
-  (next.querySelector("a") ?? next).focus();
+  const link = next.matches("a") ? next : next.querySelector("a");
+  (link ?? next).focus();
   next.scrollIntoView({ block: "nearest" });
+  if (chosen >= 0 && link?.hash && document.querySelector("main .detail")) go(read(link.hash), true);
 }

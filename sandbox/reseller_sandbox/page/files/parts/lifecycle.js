@@ -1,6 +1,6 @@
 // The lifecycle of a name as a picture: stages in a line, requests above it, timed events below.
 
-import { svg } from "./dom.js";
+import { html } from "./html.js";
 
 // The distance between stages, and the height of an arc per stage that it passes.
 const APART = 150, RISE = 40;
@@ -17,8 +17,8 @@ export const life = () => (loaded ??= fetch(new URL("../lifecycle.json", import.
     throw problem;
   }));
 
-/** Return the picture, with `stage` highlighted and its transitions described in words. */
-export function picture({ stages, ways }, stage) {
+/** The picture, with `stage` highlighted and its transitions described in words. */
+export function Picture({ life: { stages, ways }, stage }) {
   const x = (name, outside) => APART / 2 + APART * (name === null ? outside : stages.indexOf(name) + 1);
   const last = stages.length + 1;
   const from = stages.includes(stage) ? stage : null;
@@ -27,15 +27,12 @@ export function picture({ stages, ways }, stage) {
     .toSorted((first, second) => first.isLit - second.isLit);
   const heights = arcs.map(({ y }) => y);
   const top = Math.min(...heights) - 24;
-  return svg("svg.life", { viewBox: `0 ${top} ${x(null, last) + APART / 2} ${Math.max(...heights) + 24 - top}`, role: "img", "aria-label": `The name is ${stage.replaceAll("_", " ")}` },
-    svg("defs", ["tip", "tip-lit"].map((id) => svg(`marker.${id}`, { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
-      svg("path", { d: "M 0 0 L 8 4 L 0 8 z" })))),
-    arcs.map((arc) => svg("path.arc", { class: arc.isLit && "lit", d: arc.path, "marker-end": `url(#${arc.isLit ? "tip-lit" : "tip"})` },
-      svg("title", [...new Set([arc.label, ...arc.words])].join("; ")))),
-    [x(null, 0), x(null, last)].map((cx) => svg("circle.end", { class: stage === "released" && "lit", cx, cy: 0, r: 14 })),
-    stages.map((name) => svg("g.box", { class: name === stage && "lit" },
-      svg("rect", { x: x(name) - WIDE, y: -HIGH, width: 2 * WIDE, height: 2 * HIGH, rx: 8 }), svg("text", { x: x(name), y: 5 }, name.replaceAll("_", " ")))),
-    arcs.filter(({ isLit }) => isLit).map((arc) => svg("text.label", { x: arc.x, y: arc.y + 4 }, arc.label)));
+  return html`<svg class="life" viewBox="0 ${top} ${x(null, last) + APART / 2} ${Math.max(...heights) + 24 - top}" role="img" aria-label="The name is ${stage.replaceAll("_", " ")}">
+    <defs>${["tip", "tip-lit"].map((id) => html`<marker class=${id} id=${id} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M 0 0 L 8 4 L 0 8 z" /></marker>`)}</defs>
+    ${arcs.map((way) => html`<path class="arc ${way.isLit ? "lit" : ""}" d=${way.path} marker-end="url(#${way.isLit ? "tip-lit" : "tip"})"><title>${[...new Set([way.label, ...way.words])].join("; ")}</title></path>`)}
+    ${[x(null, 0), x(null, last)].map((cx) => html`<circle class="end ${stage === "released" ? "lit" : ""}" cx=${cx} cy="0" r="14" />`)}
+    ${stages.map((name) => html`<g class="box ${name === stage ? "lit" : ""}"><rect x=${x(name) - WIDE} y=${-HIGH} width=${2 * WIDE} height=${2 * HIGH} rx="8" /><text x=${x(name)} y="5">${name.replaceAll("_", " ")}</text></g>`)}
+    ${arcs.filter(({ isLit }) => isLit).map((way) => html`<text class="label" x=${way.x} y=${way.y + 4}>${way.label}</text>`)}</svg>`;
 }
 
 /** Return the arc between two places, above the line (`side` -1) or below. A backward arc is higher. */

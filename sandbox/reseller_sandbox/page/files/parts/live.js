@@ -1,101 +1,161 @@
-// Live events: streams of resources, delivered in batches a few times a second.
+// Events of a world, as they happen: one stream for all tabs of a browser, delivered in batches.
 
-import { request, root } from "./api.js";
+import { ask, instance, request, root } from "./api.js";
+import { BATCH, PER_SECOND, RETRIES } from "./limits.js";
 
-const [AGAIN, BUNDLE] = [1000, 100];
-const LONGEST = 2000;
+const listeners = new Set();
 
-// Limit the updates to a readable rate, so that the page does not slow down thousands of requests a second.
-const PER_SECOND = 100;
-
-/**
- * Follow a stream and call `receive` with the new records. Return a function that ends it.
- *
- * After a break it continues from the last record. While the page is hidden it does not listen, because a
- * browser has few connections to a server and other pages need them. `missed` is called with the number of
- * records that came too fast, `state` with "live" or "lost".
- */
-export function follow(operation, args, where, { receive, missed, state = () => {} }) {
-  let source, timer, bundle;
-  let mark = args.since;
-  let reported = 0;
-  let waiting = [];
-  let isOpen = true;
-
-  const open = () => {
-    close();
-    if (document.hidden) return;
-    const { path } = request(operation, { ...args, since: mark, per_second: PER_SECOND }, where);
-    source = new EventSource(new URL(path, root));
-    source.onopen = () => {
-      reported = 0; // it also restarts automatically
-      state("live");
-    };
-    source.onmessage = ({ data, lastEventId }) => {
-      mark = lastEventId;
-      waiting.push(data);
-      bundle ??= setTimeout(() => requestAnimationFrame(flush), BUNDLE);
-    };
-    source.addEventListener("missed", ({ data }) => {
-      const { missed: all } = JSON.parse(data);
-      missed(all - reported);
-      reported = all;
-    });
-    source.addEventListener("end", again);
-    source.onerror = () => {
-      state("lost");
-      if (source?.readyState === EventSource.CLOSED) again();
-    };
-  };
-  const flush = () => {
-    bundle = undefined;
-    const batch = waiting;
-    waiting = [];
-    if (isOpen) receive(batch.map((data) => JSON.parse(data)));
-  };
-  const again = () => {
-    close();
-    state("lost");
-    timer = setTimeout(open, AGAIN);
-  };
-  const close = () => {
-    clearTimeout(timer);
-    source?.close();
-    source = undefined;
-  };
-
-  document.addEventListener("visibilitychange", open);
-  open();
-  return () => {
-    isOpen = false;
-    close();
-    clearTimeout(bundle);
-    document.removeEventListener("visibilitychange", open);
-  };
+/** Call `news(events)`, `missed()` and `connection(state)` of a listener. Return a function that ends it. */
+export function onEvents(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
-/**
- * Return `act` limited to one call per so many milliseconds, and never concurrent. With `share`, the pause is
- * so many times as long as the call took, so that it uses little of the server's time.
- */
-export function throttle(act, pause = 300, share = 0) {
-  let timer, busy, wanted;
-  const run = async () => {
-    [busy, wanted] = [true, false];
-    const began = performance.now();
-    try {
-      await act();
-    } finally {
-      timer = setTimeout(() => {
-        busy = false;
-        if (wanted) run();
-      }, Math.max(pause, Math.min(share * (performance.now() - began), LONGEST)));
-    }
+const tell = (name, value) => [...listeners].forEach((listener) => listener[name]?.(value));
+
+/** The connection of this page: `isLost`, and the time of the next attempt. */
+export let connection = { isLost: false };
+
+let stream;
+
+/** Follow the world from now on, in place of another one. The promise ends when no later event can be lost. */
+export function listen(world = "") {
+  if (stream?.world === world) return stream.begun;
+  stream?.end();
+  stream = new Stream(world);
+  return stream.begun;
+}
+
+/** Try at once to reach the server again. */
+export const retry = () => stream?.lead();
+
+/** Follow nothing. */
+export function stopListening() {
+  stream?.end();
+  stream = undefined;
+}
+
+// One tab has the lock and listens to the server, and it sends all it hears to the other tabs. A hidden tab leaves
+// the lock to a visible one. Without locks (a page of another machine without TLS) each tab listens.
+class Stream {
+  #abort = new AbortController();
+  #waiting = [];
+  #attempt = 0;
+
+  constructor(world) {
+    this.world = world;
+    this.channel = new BroadcastChannel(`events of ${root.pathname} ${world}`);
+    this.channel.onmessage = ({ data: [name, value] }) => this[name](value);
+    document.addEventListener("visibilitychange", this.#turn);
+    this.begun = this.#begin();
+  }
+
+  async #begin() {
+    const { events: [last] } = await ask("events.find", { limit: 1 }, { world: this.world });
+    this.mark ??= last?.number ?? 0;
+    this.#turn();
+  }
+
+  #turn = () => {
+    this.#release?.();
+    if (document.hidden || this.isEnded) return;
+    if (!navigator.locks) return this.lead();
+    this.#abort = new AbortController();
+    navigator.locks.request(this.channel.name, { signal: this.#abort.signal }, () => new Promise((release) => {
+      this.#unlock = release;
+      if (this.isEnded || document.hidden) release();
+      else this.lead();
+    })).catch(() => {}); // it is no longer wanted
   };
-  const call = () => {
-    wanted = true;
-    if (!busy) run();
+
+  #unlock = () => {};
+
+  #release() {
+    this.#abort.abort();
+    this.#unlock();
+    clearTimeout(this.timer);
+    this.source?.close();
+    this.source = undefined;
+  }
+
+  lead() {
+    clearTimeout(this.timer);
+    this.source?.close();
+    const { path } = request("events.follow", { since: this.mark, per_second: PER_SECOND }, { world: this.world });
+    const source = (this.source = new EventSource(new URL(path, root)));
+    let reported = 0;
+    source.onopen = () => {
+      this.#attempt = 0;
+      this.#send("connected", null);
+    };
+    source.onmessage = ({ data, lastEventId }) => {
+      const record = JSON.parse(data);
+      this.#waiting.push(record);
+      this.mark = lastEventId;
+      this.bundle ??= setTimeout(this.#flush, BATCH);
+    };
+    source.addEventListener("missed", ({ data }) => {
+      const { missed } = JSON.parse(data);
+      this.#send("missed", missed - reported);
+      reported = missed;
+    });
+    source.addEventListener("begin", ({ data }) => this.#send("serves", JSON.parse(data).instance));
+    source.addEventListener("end", () => this.#again(1));
+    source.onerror = () => {
+      const pause = RETRIES[Math.min(this.#attempt++, RETRIES.length - 1)];
+      this.#send("lost", Date.now() + 1000 * pause);
+      this.#again(pause);
+    };
+  }
+
+  #again(pause) {
+    this.source?.close();
+    this.timer = setTimeout(() => this.lead(), 1000 * pause);
+  }
+
+  #flush = () => {
+    this.bundle = undefined;
+    const events = this.#waiting.splice(0);
+    if (events.length) this.#send("events", { events, mark: this.mark });
   };
-  call.stop = () => clearTimeout(timer);
-  return call;
+
+  #send(name, value) {
+    if (this.isEnded) return;
+    this.channel.postMessage([name, value]);
+    this[name](value);
+  }
+
+  events({ events, mark }) {
+    this.mark = mark;
+    tell("news", events);
+  }
+
+  missed(count) {
+    tell("missed", count);
+  }
+
+  connected() {
+    if (!connection.isLost) return;
+    connection = { isLost: false };
+    tell("connection", connection);
+    tell("missed", 0); // the pages may have seen answers of a server that has lost them
+  }
+
+  lost(until) {
+    connection = { isLost: true, until };
+    tell("connection", connection);
+  }
+
+  /** Handle the id of the server that answers. Another server has other events, with other numbers. */
+  serves(id) {
+    if (id && id !== instance) tell("restarted");
+  }
+
+  end() {
+    this.isEnded = true;
+    this.#release();
+    clearTimeout(this.bundle);
+    this.channel.close();
+    document.removeEventListener("visibilitychange", this.#turn);
+  }
 }

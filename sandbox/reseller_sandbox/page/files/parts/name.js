@@ -1,37 +1,47 @@
 // The details of a name.
 
-import { Refusal } from "./api.js";
+import { Action } from "./action.js";
 import { beside } from "./address.js";
 import { answers } from "./answers.js";
-import { h } from "./dom.js";
-import { life, picture } from "./lifecycle.js";
-import { others } from "./others.js";
-import { stage } from "./pieces.js";
+import { Refusal } from "./api.js";
+import { html } from "./html.js";
+import { life, Picture } from "./lifecycle.js";
+import { OF_NAME } from "./limits.js";
+import { Others } from "./others.js";
+import { Body, Scroll, Stage, Tag, Time } from "./pieces.js";
+import { View } from "./view.js";
 import { brief, day, distance, instant, money, plural } from "./words.js";
-import { action } from "./action.js";
 
-const MOST = 100;
+export class Name extends View {
+  async load({ subject }) {
+    const [record, { events }, { now, due }, { entries }, way] = await Promise.all([
+      this.ask("names.get", { name: subject }).catch(unlessUnknown),
+      this.ask("events.find", { domain: subject, limit: OF_NAME }),
+      this.ask("clock.due", { domain: subject }),
+      this.ask("ledger.find", { domain: subject, limit: OF_NAME }),
+      life(),
+    ]);
+    return { record, events, now, due, entries, way, responses: await answers(this.props.address, subject, record) };
+  }
 
-/** Return the elements that show the name in the address of `view`. */
-export async function name(view) {
-  const { address } = view;
-  const { subject } = address;
-  const [record, { events }, { now, due }, { entries }, way] = await Promise.all([
-    view.ask("names.get", { name: subject }).catch(unlessUnknown),
-    view.ask("events.find", { domain: subject, limit: MOST }),
-    view.ask("clock.due", { domain: subject }),
-    view.ask("ledger.find", { domain: subject, limit: MOST }),
-    life(),
-  ]);
-  return [
-    head(address, subject, record, now),
-    h("div.name",
-      h("div",
-        h("section", h("h2.minor", "Life"), h("div.scroll", { tabindex: 0, role: "region", "aria-label": "The stages of a name" }, picture(way, record?.stage ?? "released"))),
-        timeline(address, events, due, now),
-        await answers(address, subject, record)),
-      h("aside", record && facts(address, record, now), spent(entries, address), others(address, subject, record))),
-  ];
+  componentDidUpdate(before) {
+    super.componentDidUpdate(before);
+    const { data, shown } = this.state;
+    if (!data || this.seen === shown.subject) return;
+    this.seen = shown.subject;
+    toMiddle(document.querySelector("main .scroll"));
+  }
+
+  draw({ record, events, now, due, entries, way, responses }, address) {
+    const { subject } = address;
+    return html`<${Head} address=${address} subject=${subject} record=${record} now=${now} />
+      <div class="name"><div>
+        <section><h2 class="minor">Life</h2><${Scroll} label="The stages of a name"><${Picture} life=${way} stage=${record?.stage ?? "released"} /><//></section>
+        <${Timeline} address=${address} events=${events} due=${due} now=${now} />
+        ${responses && html`<section><h2 class="minor">API responses for ${responses.account}</h2><div class="pair">${responses.all.map(({ label, target, status, text }) => html`<div key=${label}>
+          <p><${Tag}>${label}<//> <code>GET /${target}</code> <span class=${status < 400 ? "ok" : "bad"}>${status}</span></p><${Body} of=${text} name=${target} /></div>`)}</div></section>`}</div>
+      <aside>${record && html`<${Facts} record=${record} now=${now} />`}<${Spent} entries=${entries} address=${address} /><${Others} address=${address} subject=${subject} record=${record} /></aside></div>`;
+  }
 }
 
 const unlessUnknown = (problem) => {
@@ -39,55 +49,55 @@ const unlessUnknown = (problem) => {
   throw problem;
 };
 
-const head = (address, subject, record, now) => h("div.bar",
-  h("h1", record?.name ?? subject), stage(record?.stage ?? "released"),
-  record && record.ascii !== record.name && h("code", record.ascii),
-  record ? h("span.quiet", `${record.account} · order ${record.order}`) : h("span.quiet", "not registered"),
-  record?.due && h("span", "next change ", h("b", distance(now, record.due)), " ", h("span.quiet", instant(record.due))),
-  record?.due && !address.at && action({ label: "Advance to then", operation: "clock.advance", args: { to: record.due }, where: address,
-    says: ({ now: then, total }) => `The clock is at ${instant(then)}, after ${plural(total, "event")}.` }));
+// If the picture of the lifecycle is wider than the window, scroll it to the stage of the name.
+function toMiddle(scrolled) {
+  const { left, width } = scrolled.querySelector(":is(.box, .end).lit").getBoundingClientRect();
+  scrolled.scrollLeft += left + width / 2 - scrolled.getBoundingClientRect().left - scrolled.clientWidth / 2;
+}
 
-function facts(address, record, now) {
+const Head = ({ address, subject, record, now }) => html`<div class="bar"><h1>${record?.name ?? subject}</h1><${Stage} of=${record?.stage ?? "released"} />
+  ${record && record.ascii !== record.name && html`<code>${record.ascii}</code>`}
+  <span class="quiet">${record ? `${record.account} · order ${record.order}` : "not registered"}</span>
+  ${record?.due && html`<span>next change <b>${distance(now, record.due)}</b> <span class="quiet">${instant(record.due)}</span></span>
+    ${!address.at && html`<${Action} key=${record.due} label="Advance to then" operation="clock.advance" args=${{ to: record.due }} where=${address}
+      says=${({ now: then, total }) => `The clock is at ${instant(then)}, after ${plural(total, "event")}.`} />`}`}</div>`;
+
+function Facts({ record, now }) {
   const contacts = Object.entries(record.contacts).filter(([, handle]) => handle);
   const pairs = {
-    "Expires": [day(record.expires), " ", h("span.quiet", distance(now, record.expires))],
+    "Expires": html`${day(record.expires)} <span class="quiet">${distance(now, record.expires)}</span>`,
     "Created": day(record.created),
     "In this stage since": day(record.since),
     "Auto-renew": record.autorenew ? "yes" : "no",
-    "Renewal price": [record.renewal, record.premium && " (premium)"],
+    "Renewal price": `${record.renewal}${record.premium ? " (premium)" : ""}`,
     "Flags": record.flags.map((flag) => flag.replaceAll("_", " ")).join(", ") || "none",
     "Privacy": record.privacy ? "yes" : "no",
-    "Auth code": h("code", record.auth_code),
+    "Auth code": html`<code>${record.auth_code}</code>`,
     "License": record.license,
-    "Nameservers": record.nameservers.map((host) => h("div", host)),
-    "Hosts": record.hosts.map(({ name: host, ips }) => h("div", host, " ", h("span.quiet", ips.join(", ")))),
+    "Nameservers": record.nameservers.map((host) => html`<div>${host}</div>`),
+    "Hosts": record.hosts.map(({ name: host, ips }) => html`<div>${host} <span class="quiet">${ips.join(", ")}</span></div>`),
     "Contacts": new Set(contacts.map(([, handle]) => handle)).size === 1 ? contacts[0][1]
-      : contacts.map(([role, handle]) => h("div", h("span.quiet", role), " ", handle)),
+      : contacts.map(([role, handle]) => html`<div><span class="quiet">${role}</span> ${handle}</div>`),
     "Customer": record.customer,
-    "Transfer": record.transfer && [`${record.transfer.status}: ${record.transfer.losing} → ${record.transfer.gaining}`, " ",
-      h("span.quiet", `completes ${instant(record.transfer.completes)}`)],
+    "Transfer": record.transfer && html`${record.transfer.status}: ${record.transfer.losing} → ${record.transfer.gaining} <span class="quiet">completes ${instant(record.transfer.completes)}</span>`,
   };
-  const shown = Object.entries(pairs).filter(([, value]) => value !== null && value !== "" && value?.length !== 0);
-  return h("section", h("h2.minor", "Details"), h("dl.pairs", shown.map(([key, value]) => [h("dt", key), h("dd", value)])));
+  const shown = Object.entries(pairs).filter(([, value]) => value !== null && value !== undefined && value !== "" && value.length !== 0);
+  return html`<section><h2 class="minor">Details</h2><dl class="pairs">${shown.map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl></section>`;
 }
 
-const spent = (entries, address) => entries.length > 0 && h("section", h("h2.minor", "Money"), h("ul.plain.spent",
-  entries.toReversed().map((entry) => h("li", h("time", { datetime: entry.at }, day(entry.at)), h("span", entry.purpose),
-    entry.request ? h("a", { href: beside(address, "journal", entry.request) }, entry.request) : h("span.quiet", "time"),
-    h("span.money", entry.amount)))));
+const Spent = ({ entries, address }) => entries.length > 0 && html`<section><h2 class="minor">Money</h2><ul class="plain spent">${entries.toReversed().map((entry) => html`<li key=${entry.id}>
+  <time datetime=${entry.at}>${day(entry.at)}</time><span>${entry.purpose}</span>
+  ${entry.request ? html`<a href=${beside(address, "journal", entry.request)}>${entry.request}</a>` : html`<span class="quiet">time</span>`}<span class="money">${entry.amount}</span></li>`)}</ul></section>`;
 
-function timeline(address, events, due, now) {
-  const past = events.map((event) => h("li", { class: event.kind, key: `e${event.number}` }, h("time", { datetime: event.at }, instant(event.at)), was(address, event)));
-  const coming = due.map((event, at) => h("li.coming", { key: `d${at}` }, h("time", { datetime: event.at }, instant(event.at)),
-    h("span", h("b", event.event), " ", h("span.quiet", distance(now, event.at)), Number(event.charged) ? ` ${money(event.charged)}` : "", event.note && h("small", ` ${event.note}`))));
-  const rows = [...past, h("li.here", { key: "now" }, h("time", { datetime: now }, instant(now)), h("span", address.at ? "then" : "now")), ...coming];
-  return h("section", h("h2.minor", "Past and due events"), h("ol.timeline", rows));
-}
+const Timeline = ({ address, events, due, now }) => html`<section><h2 class="minor">Past and due events</h2><ol class="timeline">
+  ${events.map((event) => html`<li key="e${event.number}" class=${event.kind}><${Time} at=${event.at} /><${Past} address=${address} event=${event} /></li>`)}
+  <li key="now" class="here"><${Time} at=${now} /><span>${address.at ? "then" : "now"}</span></li>
+  ${due.map((event, at) => html`<li key="d${at}" class="coming"><${Time} at=${event.at} />
+    <span><b>${event.event}</b> <span class="quiet">${distance(now, event.at)}</span>${Number(event.charged) ? ` ${money(event.charged)}` : ""}${event.note && html`<small> ${event.note}</small>`}</span></li>`)}</ol></section>`;
 
-function was(address, { name: event, effect, registry_event, parameters }) {
-  const { request, outcome, account } = effect;
-  if (request) return h("span", h("a", { href: beside(address, "journal", request) }, h("span.id", request), " ", event), " ",
-    h("span.quiet", account ?? ""), outcome !== "ok" && h("span.bad", ` ${outcome}`));
-  return h("span", h("b", registry_event?.event ?? event), registry_event && Number(registry_event.charged) ? ` ${money(registry_event.charged)}` : "",
-    registry_event?.note && h("small", ` ${registry_event.note}`), !registry_event && Object.keys(parameters).length > 0 && h("small", ` ${brief(parameters)}`));
+function Past({ address, event: { name: event, effect: { request, outcome, account }, registry_event: registered, parameters } }) {
+  if (request) return html`<span><a href=${beside(address, "journal", request)}><span class="id">${request}</span> ${event}</a> <span class="quiet">${account}</span>
+    ${outcome !== "ok" && html`<span class="bad"> ${outcome}</span>`}</span>`;
+  return html`<span><b>${registered?.event ?? event}</b>${registered && Number(registered.charged) ? ` ${money(registered.charged)}` : ""}
+    ${registered?.note && html`<small> ${registered.note}</small>`}${!registered && Object.keys(parameters).length > 0 && html`<small> ${brief(parameters)}</small>`}</span>`;
 }

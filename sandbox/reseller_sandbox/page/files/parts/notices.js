@@ -1,15 +1,29 @@
 // Notices of the results of actions, shown in a corner for some time.
 
-import { h } from "./dom.js";
+import { html, render } from "./html.js";
+import { NOTICE } from "./limits.js";
 
-const STAYS = 6000;
+const corner = document.querySelector("page-notices");
+let shown = [];
 
-/** Show `text` and a remedy. With the `tone` "bad", for a refusal, it stays until the user closes it. */
-export function notice(text, more = "", tone = "") {
-  const shown = h("div.notice", { class: tone }, h("p", text, more && h("small", more)),
-    h("button", { type: "button", "aria-label": "Close", onclick: () => shown.remove() }, "×"));
-  const corner = document.querySelector("page-notices");
-  corner.append(shown);
-  while (corner.children.length > 3) corner.firstChild.remove();
-  if (!tone) setTimeout(() => shown.remove(), STAYS);
+/**
+ * Show `text` with details in small print. A notice with the tone "bad", or with an action, stays until the user
+ * closes it. The action is a pair: a label and a function.
+ */
+export function notice(text, more = "", tone = "", action = null) {
+  const one = { text, more, tone, action, id: performance.now() };
+  shown = [...shown, one].slice(-3);
+  draw();
+  if (!tone && !action) setTimeout(() => close(one), NOTICE);
+  return () => close(one);
 }
+
+function close(one) {
+  shown = shown.filter((other) => other !== one);
+  draw();
+}
+
+const draw = () => render(shown.map((one) => html`<div class="notice ${one.tone}" key=${one.id}>
+  <p>${one.text}${one.more && html`<small>${one.more}</small>`}</p>
+  ${one.action && html`<button type="button" class="act" onClick=${() => { close(one); one.action[1](); }}>${one.action[0]}</button>`}
+  <button type="button" aria-label="Close" onClick=${() => close(one)}>×</button></div>`), corner);

@@ -1,30 +1,34 @@
 // If the server requires a control token, ask for it once. The browser then has a cookie.
 
 import { signIn as send } from "./api.js";
-import { h, render } from "./dom.js";
+import { dialog } from "./dialog.js";
+import { Component, html } from "./html.js";
+import { Problem } from "./view.js";
 
 /** Ask for the token until it is correct. */
-export function signIn() {
-  return new Promise((done) => {
-    const token = h("input", { type: "password", name: "token", autocomplete: "current-password", required: true });
-    const wrong = h("div", { role: "alert" });
-    const form = h("form", { onsubmit: async (event) => {
-      event.preventDefault();
-      try {
-        await send(token.value);
-        dialog.close();
-        dialog.remove();
-        done();
-      } catch (problem) {
-        render(wrong, h("p.refusal", problem.message));
-        token.select();
-      }
-    } }, h("h2", "Control token"),
-      h("p.about", "This server was started with a control token (--control-token). Enter the token once in this browser."),
-      h("label.field", h("span.name", "Token"), token), wrong,
-      h("p.buttons", h("button.do.first", { type: "submit" }, "Sign in")));
-    const dialog = h("dialog.sheet", { "aria-label": "Control token", oncancel: (event) => event.preventDefault() }, form);
-    document.body.append(dialog);
-    dialog.showModal();
-  });
+export const signIn = () => new Promise((done) =>
+  dialog("Control token", (close) => html`<${Token} close=${close} />`, { isFixed: true, onClose: done }));
+
+class Token extends Component {
+  send = async (event) => {
+    event.preventDefault();
+    const { token } = event.target.elements;
+    try {
+      await send(token.value);
+      this.props.close();
+    } catch (problem) {
+      this.setState({ problem });
+      token.select();
+    }
+  };
+
+  render(_, { problem }) {
+    return html`<form onSubmit=${this.send}>
+      <h2>Control token</h2>
+      <p class="about">This server was started with a control token (--control-token). Enter the token once in this browser.</p>
+      <label class="field"><span class="name">Token</span><input type="password" name="token" autocomplete="current-password" required /></label>
+      ${problem && html`<${Problem} of=${problem} />`}
+      <p class="buttons"><button class="do first" type="submit">Sign in</button></p>
+    </form>`;
+  }
 }

@@ -1,47 +1,86 @@
-// Base of every view: an element that shows an address, and updates after events.
+// Base of every view: a component that loads data for an address, draws the data, and updates after events.
 
 import { ask } from "./api.js";
-import { h, render } from "./dom.js";
-import { throttle } from "./live.js";
+import { html, Component } from "./html.js";
+import { LONGEST_PAUSE, PAUSE, WATCH } from "./limits.js";
+import { onEvents } from "./live.js";
 
-export class View extends HTMLElement {
+// Views that load data for a new address. While there are any, the page shows that it is busy.
+const busy = new Set();
+
+/** Mark `task` as running until the returned function is called. */
+export function begin(task) {
+  const main = document.querySelector("main");
+  busy.add(task);
+  main.setAttribute("aria-busy", "true");
+  return () => {
+    busy.delete(task);
+    if (busy.size) return;
+    main.removeAttribute("aria-busy");
+    main.dataset.shown = location.hash; // for scripts that drive the page
+    dispatchEvent(new CustomEvent("shown"));
+  };
+}
+
+/** A view has `load(address)`, which returns data, and `draw(data, address)`, which returns elements. */
+export class View extends Component {
   #turn = 0;
+  #end = () => {};
   #watch;
-  #left;
-  #refresh = throttle(() => this.#left || this.update(this.address), 500, 20);
+  refresh = throttle(() => this.update(true));
 
-  /** Show the current address, and discard responses for an older one. */
-  async update(address) {
-    [this.address, this.#left] = [address, false];
+  componentDidMount() {
+    this.stop = onEvents(this);
+    this.update();
+  }
+
+  componentDidUpdate(before) {
+    if (before.address !== this.props.address) this.update();
+  }
+
+  componentWillUnmount() {
+    this.#turn++;
+    this.stop();
+    this.refresh.stop();
+    clearInterval(this.#watch);
+    this.#end();
+  }
+
+  /** The data for the current address. Data for an older address, or an older state, are discarded. */
+  async update(isQuiet = false) {
+    const { address } = this.props;
     const turn = ++this.#turn;
-    const isCurrent = () => turn === this.#turn && this.isConnected;
+    if (!isQuiet && !this.props.aside) {
+      this.#end();
+      this.#end = begin({});
+    }
+    const result = { shown: address, problem: undefined };
     try {
-      await this.show(address, isCurrent);
+      result.data = await this.load(address);
     } catch (problem) {
-      if (isCurrent()) render(this, h("p.refusal", { role: "alert" }, problem.message, h("small", problem.remedy)));
+      result.problem = problem;
       if (!("remedy" in problem)) console.error(problem);
     }
+    if (turn === this.#turn) this.setState(result, this.#end);
   }
 
-  /** Discard the responses that are under way. */
-  discard() {
-    this.#turn++;
-    this.#left = true;
+  render(_, { data, problem, shown }) {
+    if (problem) return this.failed(problem);
+    return data === undefined ? null : this.draw(data, shown);
   }
 
-  /** Call a resource in the world and at the moment of the address. */
+  failed(problem) {
+    return html`<${Problem} of=${problem} again=${() => this.update()} />`;
+  }
+
+  /** Call an operation in the world and at the moment of the current address. */
   ask(operation, args) {
-    return ask(operation, args, this.address);
-  }
-
-  /** Replace the children. */
-  render(...nodes) {
-    render(this, ...nodes);
+    return ask(operation, args, this.props.address);
   }
 
   /** Handle new `events` of the world. */
   news() {
-    if (!this.address?.at) this.#refresh();
+    if (!this.props.address.at) this.refresh();
   }
 
   /** Handle missed events of the world. */
@@ -51,12 +90,37 @@ export class View extends HTMLElement {
 
   /** Update every few seconds, because other worlds have no stream here. */
   watch() {
-    this.#watch ??= setInterval(() => document.hidden || this.missed(), 3000);
+    this.#watch ??= setInterval(() => document.hidden || this.missed(), WATCH);
   }
+}
 
-  disconnectedCallback() {
-    this.#refresh.stop();
-    clearInterval(this.#watch);
-    this.leave?.();
-  }
+/** A refusal or another error, with its remedy and a way to repeat what failed. */
+export const Problem = ({ of: { message, remedy }, again }) => html`<p class="refusal" role="alert">${message}
+  ${remedy && html`<small>${remedy}</small>`}
+  ${again && html`<button type="button" onClick=${again}>Try again</button>`}</p>`;
+
+/** Return `act` limited: never concurrent, and with pauses of many times its own duration, to spare the server. */
+export function throttle(act, pause = PAUSE, share = 20) {
+  let timer, isBusy, isWanted;
+  const run = async () => {
+    [isBusy, isWanted] = [true, false];
+    const began = performance.now();
+    try {
+      await act();
+    } finally {
+      timer = setTimeout(() => {
+        isBusy = false;
+        if (isWanted) run();
+      }, Math.max(pause, Math.min(share * (performance.now() - began), LONGEST_PAUSE)));
+    }
+  };
+  const call = () => {
+    isWanted = true;
+    if (!isBusy) run();
+  };
+  call.stop = () => {
+    clearTimeout(timer);
+    isBusy = true;
+  };
+  return call;
 }

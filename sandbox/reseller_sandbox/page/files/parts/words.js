@@ -36,3 +36,9 @@ export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"
 
 /** Return a charge as a change of the balance, or nothing if it is zero. */
 export const money = (charged) => (Number(charged) ? (Number(charged) > 0 ? `−${charged}` : `+${charged.slice(1)}`) : "");
+
+/** Return the time between two instants: `30 days`. */
+export const span = (from, to) => distance(from, to).replace(/^in | ago$/g, "");
+
+/** Return a number with its thousands apart: `2,013`. */
+export const count = (number) => number.toLocaleString("en");

@@ -1,78 +1,65 @@
 // The assumptions of the world: their effect, changed values, and dependent requests. A click changes one.
 
-import { action, interfacesButton } from "../parts/action.js";
-import { ask } from "../parts/api.js";
+import { Action, carryOut } from "../parts/action.js";
 import { beside, change } from "../parts/address.js";
-import { h } from "../parts/dom.js";
 import { plain } from "../parts/form.js";
+import { Component, html } from "../parts/html.js";
+import { SEARCHED } from "../parts/limits.js";
 import { notice } from "../parts/notices.js";
+import { Field, Select } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { brief, parsed } from "../parts/words.js";
 
-const LISTED = 100; // the latest requests, which are searched for the assumptions they depend on
-
 export default class extends View {
-  async show(address, isCurrent) {
-    const [{ assumptions }, { requests }] = await Promise.all([
-      this.ask("assumptions.list"), this.ask("journal.find", { limit: LISTED })]);
-    if (!isCurrent()) return;
-    const requestIds = requestsByAssumption(requests);
+  async load() {
+    const [{ assumptions }, { requests }] = await Promise.all([this.ask("assumptions.list"), this.ask("journal.find", { limit: SEARCHED })]);
+    const users = new Map();
+    for (const { id, assumptions: used } of requests) {
+      for (const name of Object.keys(used ?? {})) users.set(name, [...(users.get(name) ?? []), id]);
+    }
+    return { assumptions, users };
+  }
+
+  draw({ assumptions, users }, address) {
     const wanted = (address.q ?? "").toLowerCase();
-    const shown = assumptions.filter((assumption) => matches(assumption, wanted) && passes(assumption, address.show, requestIds));
-    const other = assumptions.filter(differs).length;
-    this.render(
-      h("div.bar", h("h1", "Assumptions"), search(address), h("span.quiet", `${assumptions.length} assumptions, ${other} not at their default.`),
-        action({ label: "As observed", operation: "assumptions.set", args: { profile: "observed" }, where: address }),
-        action({ label: "As documented", operation: "assumptions.set", args: { profile: "documented" }, where: address })),
-      h("ol.plain.assumptions", shown.map((assumption) => row(assumption, requestIds.get(assumption.name), address))),
-      !shown.length && h("p.empty", "No assumption matches."),
-    );
+    const shown = assumptions.filter((assumption) => matches(assumption, wanted) && passes(assumption, address.show, users));
+    return html`<div class="bar"><h1>Assumptions</h1>
+        <${Field} type="search" isLive label="Search assumptions" placeholder="Search" value=${address.q} change=${(q) => change({ q }, true)} />
+        <${Select} label="Which" none="all" words=${[["other", "not at their default"], ["used", "used by requests"]]} chosen=${address.show} change=${(show) => change({ show })} />
+        <span class="quiet">${assumptions.length} assumptions, ${assumptions.filter(differs).length} not at their default.</span>
+        <${Action} label="As observed" operation="assumptions.set" args=${{ profile: "observed" }} where=${address} />
+        <${Action} label="As documented" operation="assumptions.set" args=${{ profile: "documented" }} where=${address} /></div>
+      <ol class="plain assumptions">${shown.map((assumption) => html`<${Assumption} key=${assumption.name} of=${assumption} users=${users.get(assumption.name) ?? []} where=${address} reload=${() => this.update(true)} />`)}</ol>
+      ${!shown.length && html`<p class="empty">No assumption matches.</p>`}`;
   }
 }
-
-const search = (address) => [
-  h("input", { type: "search", placeholder: "Search", "aria-label": "Search assumptions", value: address.q ?? "",
-    oninput: ({ target }) => change({ q: target.value }, true) }),
-  h("select", { "aria-label": "Which", value: address.show ?? "", onchange: ({ target }) => change({ show: target.value }) },
-    Object.entries({ "": "all", other: "not at their default", used: "used by requests" })
-      .map(([value, words]) => h("option", { value, selected: value === (address.show ?? "") }, words)))];
 
 const differs = (assumption) => JSON.stringify(assumption.value) !== JSON.stringify(assumption.default);
 const matches = (assumption, wanted) => !wanted || `${assumption.name} ${assumption.about} ${brief(assumption.value)}`.toLowerCase().includes(wanted);
-const passes = (assumption, show, requestIds) => (show === "other" ? differs(assumption) : show === "used" ? requestIds.has(assumption.name) : true);
+const passes = (assumption, show, users) => (show === "other" ? differs(assumption) : show === "used" ? users.has(assumption.name) : true);
 
-function requestsByAssumption(requests) {
-  const requestIds = new Map();
-  for (const { id, assumptions } of requests) {
-    for (const name of Object.keys(assumptions ?? {})) requestIds.set(name, [...(requestIds.get(name) ?? []), id]);
-  }
-  return requestIds;
-}
+const Assumption = ({ of: assumption, users, where, reload }) => html`<li data-row=${assumption.name} tabindex="-1" class=${differs(assumption) ? "other" : ""}>
+  <div><b class="code">${assumption.name}</b><p>${plain(assumption.about)}</p></div>
+  <div class="choice"><${Choice} of=${assumption} where=${where} reload=${reload} />
+    <small>${differs(assumption) ? `by default ${brief(assumption.default)}` : "the default"}${JSON.stringify(assumption.observed) !== JSON.stringify(assumption.default) && `, observed ${brief(assumption.observed)}`}</small>
+    <${Action} isHidden label=${assumption.name} operation="assumptions.set" args=${{ assume: { [assumption.name]: assumption.value } }} where=${where} /></div>
+  ${users.length > 0 && html`<p class="rests">used by ${users.length}: ${users.slice(-6).map((id) => html`<a href=${beside(where, "journal", id)}>${id}</a> `)}</p>`}</li>`;
 
-const row = (assumption, requests = [], where) => h("li", { key: assumption.name, "data-row": assumption.name, tabindex: -1, class: differs(assumption) ? "other" : "" },
-  h("div", h("b.code", assumption.name), h("p", plain(assumption.about))),
-  h("div.choice", choice(assumption, where), " ", interfacesButton({ label: assumption.name, operation: "assumptions.set", args: { assume: { [assumption.name]: assumption.value } }, where }),
-    h("small", differs(assumption) ? `by default ${brief(assumption.default)}` : "the default",
-      JSON.stringify(assumption.observed) !== JSON.stringify(assumption.default) && `, observed ${brief(assumption.observed)}`)),
-  h("p.rests", requests.length > 0 && [`used by ${requests.length}: `,
-    requests.slice(-6).map((id) => [h("a", { href: beside(where, "journal", id) }, id), " "])]));
-
-function choice(assumption, where) {
-  const set = async (value) => {
-    try {
-      await ask("assumptions.set", { assume: { [assumption.name]: value } }, { ...where, at: undefined });
-      notice(`${assumption.name} is ${brief(value)} from the next request on.`);
-    } catch (problem) {
-      notice(problem.message, problem.remedy, "bad");
-    }
+// A field, or buttons for the values. Until the response, the button of the user's choice is on.
+class Choice extends Component {
+  set = async (value) => {
+    const { of: { name }, where, reload } = this.props;
+    this.setState({ wanted: value });
+    await carryOut({ operation: "assumptions.set", where, says: () => `${name} is ${brief(value)} from the next request on.` }, { assume: { [name]: value } })
+      .then(reload, (problem) => notice(problem.message, problem.remedy, "bad"));
+    this.setState({ wanted: undefined });
   };
-  const words = assumption.takes.startsWith("one of ") && assumption.takes.slice(7).split(", ");
-  if (!words) {
-    return h("span", h("input", { value: brief(assumption.value), "aria-label": assumption.name, onchange: (event) => set(parsed(event.target.value)) }));
-  }
-  const name = `choice-${assumption.name}`;
-  return h("span.choices", { role: "radiogroup", "aria-label": assumption.name }, words.map((word) => h("label",
-    h("input", { type: "radio", name, value: word, checked: word === String(assumption.value), onchange: () => set(typed(word, assumption)) }), word)));
-}
 
-const typed = (word, { default: usual }) => (typeof usual === "boolean" ? word === "true" : word);
+  render({ of: { name, takes, value, default: usual } }, { wanted = value }) {
+    const words = takes.startsWith("one of ") && takes.slice(7).split(", ");
+    if (!words) return html`<input key=${brief(value)} defaultValue=${brief(value)} aria-label=${name} onChange=${({ target }) => this.set(parsed(target.value))} />`;
+    return html`<span class="choices" role="radiogroup" aria-label=${name}>${words.map((word) => html`<label>
+      <input type="radio" name="choice-${name}" value=${word} checked=${word === String(wanted)}
+        onChange=${() => this.set(typeof usual === "boolean" ? word === "true" : word)} />${word}</label>`)}</span>`;
+  }
+}

@@ -1,132 +1,123 @@
 // The clock, always visible: the time, the next due event, and a form to move it with a preview.
 
-import { ask, choices } from "../parts/api.js";
-import { action } from "../parts/action.js";
+import { Action } from "../parts/action.js";
 import { beside } from "../parts/address.js";
-import { h, render } from "../parts/dom.js";
-import { throttle } from "../parts/live.js";
-import { registry_event } from "../parts/pieces.js";
-import { View } from "../parts/view.js";
+import { ask, choices } from "../parts/api.js";
+import { html } from "../parts/html.js";
+import { OF_NAME, PREVIEWED, SUGGESTED } from "../parts/limits.js";
+import { connection } from "../parts/live.js";
+import { RegistryEvent, Select, Time } from "../parts/pieces.js";
+import { Problem, throttle, View } from "../parts/view.js";
 import { distance, instant, plural } from "../parts/words.js";
 
 const SPANS = { "1 hour": "PT1H", "1 day": "P1D", "30 days": "P30D", "1 year": "P365D" };
-const SHOWN = 200;
+const WAYS = { by: "by a duration", to: "to an instant", next: "to the next due event", stage: "until a name reaches a stage" };
 
-class Clock extends View {
-  move = { way: "by", by: "P30D", to: "", domain: "", stage: "overdue" };
-  #tick = setInterval(() => this.#show(), 500);
-  #look = throttle(() => this.#foresee(), 250);
+export class Clock extends View {
+  state = { way: "by", by: "P30D", to: "", domain: "", stage: "overdue", names: [] };
+  foresee = throttle(() => this.#foresee());
 
-  async show(_, isCurrent) {
-    const [shows, coming] = await Promise.all([this.ask("clock.show"), this.ask("clock.due", { limit: 1 })]);
-    if (!isCurrent()) return;
-    Object.assign(this, { shows, coming, since: performance.now() });
-    this.#show();
-    if (this.open) this.#look();
+  async load({ at }) {
+    const [shows, { due: [next] }] = await Promise.all([this.ask("clock.show"), this.ask("clock.due", { limit: 1 })]);
+    this.since = performance.now();
+    clearInterval(this.tick);
+    if (!shows.frozen && !at) this.tick = setInterval(() => connection.isLost || this.setState({}), 500);
+    if (this.state.isOpen) this.foresee();
+    return { ...shows, next };
+  }
+
+  failed() {
+    return null; // the view reports the problem
+  }
+
+  connection() {
+    this.stopped = this.now;
+    this.setState({});
   }
 
   get now() {
-    const passed = this.shows.frozen ? 0 : performance.now() - this.since;
-    return new Date(Date.parse(this.shows.now) + passed).toISOString();
-  }
-
-  #show() {
-    if (!this.shows || (this.shows.frozen && this.drawn === this.shows && !this.stale)) return;
-    [this.drawn, this.stale] = [this.shows, false];
-    const where = this.address;
-    const next = this.coming.due[0];
-    const { frozen } = this.shows;
-    this.render(
-      h("span.now", { title: "The time in this world, in UTC" }, h("time", { datetime: this.now }, instant(this.now)),
-        h("span.state", { class: frozen ? "frozen" : "running" }, frozen ? "frozen" : "running")),
-      h("span.next", next
-        ? ["next ", h("b", next.event), " ", subject(where, next), " ", h("span.quiet", distance(this.now, next.at))]
-        : h("span.quiet", "nothing is due")),
-      where.at ? null : h("span.tools",
-        action({ label: frozen ? "Run" : "Freeze", operation: frozen ? "clock.run" : "clock.freeze", where,
-          then: () => this.update(this.address), says: (clock) => `The clock ${clock.frozen ? "is frozen" : "runs"}.` }),
-        h("button.do", { type: "button", "aria-expanded": String(Boolean(this.open)), onclick: () => this.toggle() }, "Move time")),
-      this.open && !where.at ? this.#panel(where) : null,
-    );
+    const { data: { frozen, now } = { frozen: true } } = this.state;
+    if (connection.isLost && this.stopped) return this.stopped;
+    return frozen ? now : new Date(Date.parse(now) + performance.now() - this.since).toISOString();
   }
 
   news(events) {
     if (events.some(({ kind, effect }) => kind !== "request" || effect.changes)) super.news(events);
   }
 
-  toggle() {
-    this.open = !this.open;
-    this.#redraw();
-    if (this.open) this.#look();
+  componentWillUnmount() {
+    super.componentWillUnmount();
+    clearInterval(this.tick);
   }
 
-  #redraw() {
-    this.stale = true;
-    this.#show();
+  draw({ frozen, next }, where) {
+    const { isOpen } = this.state;
+    const state = connection.isLost ? "not connected" : frozen ? "frozen" : "running";
+    return html`<span class="now" title="The time in this world, in UTC"><${Time} at=${this.now} /><span class="state ${state.replace(" ", "-")}">${state}</span></span>
+      <span class="next">${next ? html`next <b>${next.event}</b> ${next.order ? html`<a href=${beside(where, "names", next.subject)}>${next.subject}</a>` : html`<b>${next.subject}</b>`}
+        <span class="quiet">${distance(this.now, next.at)}</span>` : html`<span class="quiet">nothing is due</span>`}</span>
+      ${!where.at && html`<span class="tools">
+        <${Action} key=${frozen} label=${frozen ? "Run" : "Freeze"} operation=${frozen ? "clock.run" : "clock.freeze"} where=${where}
+          then=${() => this.update(true)} says=${({ frozen: is }) => `The clock ${is ? "is frozen" : "runs"}.`} />
+        <button type="button" class="do" aria-expanded=${String(Boolean(isOpen))} onClick=${() => this.#open(!isOpen)}>Move time</button></span>
+        ${isOpen && this.#panel(where)}`}`;
+  }
+
+  #open(isOpen) {
+    const { address } = this.props;
+    const domain = address.view === "names" && address.subject ? address.subject : this.state.domain;
+    this.setState({ isOpen, domain }, () => isOpen && this.foresee());
   }
 
   get args() {
-    const { way, by, to, domain, stage } = this.move;
+    const { way, by, to, domain, stage } = this.state;
     return { by: { by }, to: { to }, next: { until: "next" }, stage: { until: { domain, stage } } }[way];
   }
 
   // Discard the preview of an earlier choice.
   async #foresee() {
-    const { move, address } = this;
-    const preview = await ask("clock.advance", { ...this.args, dry_run: true, limit: SHOWN }, address).catch((problem) => problem);
-    if (move !== this.move || address !== this.address) return;
-    this.foreseen = preview;
-    this.#redraw();
+    const { args, props: { address } } = this;
+    const foreseen = await ask("clock.advance", { ...args, dry_run: true, limit: PREVIEWED }, address).catch((problem) => problem);
+    if (JSON.stringify(args) === JSON.stringify(this.args) && address === this.props.address) this.setState({ foreseen });
   }
 
-  #choose(change) {
-    this.move = { ...this.move, ...change };
-    this.foreseen = undefined;
-    this.#redraw();
-    this.#look();
+  #choose(chosen) {
+    this.setState({ ...chosen, foreseen: undefined }, this.foresee);
+    if (chosen.way === "stage" || "domain" in chosen) this.#suggest(chosen.domain ?? this.state.domain);
+  }
+
+  async #suggest(text) {
+    const { due } = text ? { due: [] } : await this.ask("clock.due", { limit: OF_NAME });
+    const { names } = await this.ask("names.list", { like: text ? `*${text}*` : undefined, limit: SUGGESTED });
+    this.setState({ names: [...new Set([...due.filter(({ order }) => order).map(({ subject }) => subject), ...names.map(({ name }) => name)])] });
   }
 
   #panel(where) {
-    const { way, by, to, domain, stage } = this.move;
-    const text = (key, value, more) => h("input", { value, ...more, oninput: ({ target }) => this.#choose({ [key]: target.value }) });
-    const ways = { by: "by a duration", to: "to an instant", next: "to the next due event", stage: "until a name reaches a stage" };
-    const inputs = {
-      by: () => [text("by", by, { "aria-label": "Duration", size: 8 }),
-        Object.entries(SPANS).map(([label, span]) =>
-          h("button.chip", { type: "button", "aria-pressed": String(by === span), onclick: () => this.#choose({ by: span }) }, label))],
-      to: () => text("to", to, { "aria-label": "The instant", placeholder: this.now.slice(0, 16), size: 20 }),
-      next: () => null,
-      stage: () => [text("domain", domain, { "aria-label": "The name", placeholder: "shop-example.com", size: 24 }),
-        h("select", { "aria-label": "The stage", value: stage, onchange: ({ target }) => this.#choose({ stage: target.value }) },
-          choices("names.list", "stage").map((word) => h("option", { value: word, selected: word === stage }, word)))],
-    }[way]();
-    return h("section.panel", { "aria-label": "Move time" },
-      h("div.line", "Advance ", h("select", { "aria-label": "How", value: way, onchange: ({ target }) => this.#choose({ way: target.value }) },
-        Object.entries(ways).map(([value, label]) => h("option", { value, selected: value === way }, label))),
-      inputs,
-      action({ label: "Advance", tone: "first", operation: "clock.advance", args: this.args, where,
-        then: () => { this.open = false; return this.update(this.address); },
-        says: ({ now, total }) => `The clock is at ${instant(now)}, after ${plural(total, "event")}.` })),
-      this.#foreseen(where));
-  }
-
-  #foreseen(where) {
-    const preview = this.foreseen;
-    if (!preview) return h("p.quiet", "…");
-    if (preview instanceof Error) return h("p.refusal", preview.message);
-    const more = preview.total - preview.events.length;
-    return [
-      h("p.quiet", `Preview: ${instant(preview.now)}, after ${plural(preview.total, "event")}${preview.total ? ":" : "."}`),
-      h("ol.events", preview.events.map((event) => registry_event(where, event)), more > 0 && h("li.quiet", `and ${more} more`)),
-    ];
-  }
-
-  leave() {
-    clearInterval(this.#tick);
+    const { way, by, to, domain, stage, names, foreseen } = this.state;
+    const input = (key, value, more) => html`<input value=${value} ...${more} onInput=${({ target }) => this.#choose({ [key]: target.value })} />`;
+    return html`<section class="panel" aria-label="Move time">
+      <div class="line"><b>Advance</b>
+        <select aria-label="How" value=${way} onChange=${({ target }) => this.#choose({ way: target.value })}>
+          ${Object.entries(WAYS).map(([value, label]) => html`<option value=${value} selected=${value === way}>${label}</option>`)}</select>
+        ${way === "by" && html`${input("by", by, { "aria-label": "Duration", size: 8 })}
+          ${Object.entries(SPANS).map(([label, span]) => html`<button type="button" class="chip" aria-pressed=${String(by === span)} onClick=${() => this.#choose({ by: span })}>${label}</button>`)}`}
+        ${way === "to" && input("to", to, { "aria-label": "The instant", placeholder: this.now.slice(0, 16), size: 20 })}
+        ${way === "stage" && html`${input("domain", domain, { "aria-label": "The name", placeholder: names[0], size: 24, list: "due-names" })}
+          <datalist id="due-names">${names.map((name) => html`<option value=${name} />`)}</datalist>
+          <${Select} label="The stage" none="–" words=${choices("names.list", "stage")} chosen=${stage} change=${(word) => this.#choose({ stage: word })} />`}
+        <${Action} label="Advance" tone="first" operation="clock.advance" args=${() => this.args} where=${where}
+          then=${() => { this.#open(false); return this.update(true); }}
+          says=${({ now, total }) => `The clock is at ${instant(now)}, after ${plural(total, "event")}.`} />
+        <button type="button" class="shut" aria-label="Close" onClick=${() => this.#open(false)}>×</button></div>
+      ${foreseen ? preview(where, foreseen) : html`<p class="quiet">…</p>`}
+    </section>`;
   }
 }
 
-const subject = (where, { subject: name, order }) =>
-  order ? h("a", { href: beside(where, "names", name) }, name) : h("b", name);
-
-customElements.define("page-clock", Clock);
+function preview(where, foreseen) {
+  if (foreseen instanceof Error) return html`<${Problem} of=${foreseen} />`;
+  const { now, total, events } = foreseen;
+  return html`<p class="quiet">Preview: ${instant(now)}, after ${plural(total, "event")}${total ? ":" : "."}</p>
+    <ol class="events">${events.map((event) => html`<${RegistryEvent} where=${where} event=${event} />`)}
+      ${total > events.length && html`<li class="quiet">and ${total - events.length} more</li>`}</ol>`;
+}

@@ -1,48 +1,52 @@
 // The console: any operation of any interface, filled in, signed and sent. The response is beside the request.
 
 import { beside, change } from "../parts/address.js";
-import { interfaces, prefix, root, signed } from "../parts/api.js";
-import { h, render } from "../parts/dom.js";
-import { fields, values } from "../parts/form.js";
+import { ask, interfaces, prefix, root, signed } from "../parts/api.js";
+import { CopyAs } from "../parts/copies.js";
+import { fixOf } from "../parts/fix.js";
+import { fields, parts, put, valueOf, values } from "../parts/form.js";
+import { Component, html } from "../parts/html.js";
+import { Body, Copy, Field } from "../parts/pieces.js";
 import { operationsOf } from "../parts/reference.js";
-import { View } from "../parts/view.js";
-import "../parts/copies.js";
+import { Problem, View } from "../parts/view.js";
 import { json, parsed } from "../parts/words.js";
 
-export default class extends View {
-  world = null;
+// Forms as the user left them, so that Back, another account or another view lose nothing.
+const drafts = new Map();
 
-  async show(address, isCurrent) {
-    if (this.world !== address.world) {
-      this.known = Promise.all(interfaces.map(({ name }) => operationsOf(name, address))).then((all) => all.flat());
-      this.known.catch(() => (this.world = null)); // the next address loads it again
-      this.world = address.world;
+export default class extends View {
+  async load(address) {
+    const { subject, target, fix, world } = address;
+    if (!this.known || this.world !== world) {
+      this.known = Promise.all(interfaces.map(({ name }) => operationsOf(name, address))).then((each) => each.flat());
+      this.known.catch(() => (this.known = undefined)); // the next address loads it again
+      this.world = world;
     }
-    const [all, { accounts }] = await Promise.all([this.known, this.ask("accounts.list")]);
-    if (!isCurrent()) return;
+    const [all, { accounts }, refused] = await Promise.all([this.known, this.ask("accounts.list"),
+      fix && ask("journal.get", { request: fix }, { world }).catch(() => null)]);
     const account = address.account || accounts[0]?.name || "";
-    const wanted = (address.q ?? "").toLowerCase();
-    const shown = all.filter((operation) => `${operation.id} ${operation.path} ${operation.summary}`.toLowerCase().includes(wanted));
-    const chosen = called(all, address);
-    const key = JSON.stringify([chosen?.id, account, address.target, address.body, address.world, address.at]);
-    if (key !== this.key) {
-      const held = chosen && await this.#held(chosen, account);
-      if (!isCurrent()) return;
-      Object.assign(this, { key, shown: chosen && this.#request(chosen, account, held, key) });
-    }
-    this.render(
-      h("div.bar", h("h1", "Console"),
-        h("input", { type: "search", placeholder: "Search operations", "aria-label": "Search operations", value: address.q ?? "",
-          oninput: ({ target }) => change({ q: target.value }, true) }),
-        h("label", "as ", h("select", { value: account, onchange: ({ target }) => change({ account: target.value }) },
-          accounts.map(({ name }) => h("option", { value: name, selected: name === account }, name))))),
-      h("div.console", { class: chosen && "open" },
-        h("ol.rows.operations", { "aria-label": "Operations" }, shown.map((operation) => row(operation, chosen, address))),
-        this.shown),
-      !shown.length && h("p.empty", "No operation matches."));
+    const chosen = subject && called(all, subject, target);
+    return { all, accounts, account, chosen, refused, held: chosen && await this.#held(chosen, account) };
   }
 
-  // Ignore events, so that they do not change a form that is being filled in.
+  draw({ all, accounts, account, chosen, refused, held }, address) {
+    const wanted = (address.q ?? "").toLowerCase();
+    const shown = all.filter(({ id, path, summary }) => `${id} ${path} ${summary}`.toLowerCase().includes(wanted));
+    const { world, at, target, body, fix } = address;
+    const key = JSON.stringify([chosen?.id, target, body, world, fix]);
+    return html`<div class="bar"><h1>Console</h1>
+        <${Field} type="search" isLive label="Search operations" placeholder="Search operations" value=${address.q} change=${(q) => change({ q }, true)} />
+        <label>as <select value=${account} onChange=${({ target: input }) => change({ account: input.value })}>
+          ${accounts.map(({ name }) => html`<option key=${name} value=${name} selected=${name === account}>${name}</option>`)}</select></label></div>
+      <div class="console ${chosen ? "open" : ""}">
+        <ol class="rows operations" aria-label="Operations">${shown.map((operation) => html`<li key=${operation.id} data-row aria-current=${String(operation === chosen)}>
+          <a href=${beside({ world, at }, "console", operation.id, { account: address.account, q: address.q })}>
+            <span class="id">${operation.interfaceName}</span><span class="status">${operation.method}</span><span class="operation">${broken(operation.path)}</span><span class="about quiet">${operation.summary}</span></a></li>`)}</ol>
+        ${chosen && html`<${Form} key=${key} draft=${key} operation=${chosen} account=${account} held=${held} refused=${refused} address=${address} />`}</div>
+      ${!shown.length && html`<p class="empty">No operation matches.</p>`}`;
+  }
+
+  // Ignore events, because nothing here depends on the requests of others.
   news() {}
   missed() {}
 
@@ -54,53 +58,86 @@ export default class extends View {
       this.ask("names.list", { account, stage: "active", limit: 1 })]);
     return same.length ? example : names[0]?.name ?? example;
   }
+}
 
-  // Make the form once and keep it during a search, because it is being filled in.
-  #request(operation, account, held, key) {
-    const { address } = this;
+// One operation. The text of the body is the truth: the fields below it change it.
+class Form extends Component {
+  constructor({ draft, operation, held, address, refused }) {
+    super();
+    const { path_fields: inPath, query_fields: inQuery } = operation;
     const again = placed(operation.path, address.target) ?? {};
-    const initial = (all) => Object.fromEntries(all.map(({ name, example }) => [name, again[name] ?? (isName({ name }) ? held : example)]));
-    const place = h("fieldset.bare", fields(operation.path_fields, initial(operation.path_fields)), fields(operation.query_fields, initial(operation.query_fields)));
-    const example = renamed(operation.body?.example, operation.path_fields.find(isName)?.example, held);
-    const body = h("textarea.code", { rows: 8, spellcheck: "false", "aria-label": "Body", value: address.body ?? (example ? json(example) : "") });
-    const inner = operation.body?.shape?.properties && h("fieldset.bare", { oninput: () => (body.value = json(values(inner))) },
-      fields(parts(operation.body.shape), example));
-    const answer = h("div.answer", { "aria-live": "polite" });
-    return h("section.detail.sides", { key, "aria-label": operation.id }, h("div",
-      h("header", h("h2", h("span.tag", operation.method), " ", h("code", operation.path)), h("a.close", { href: beside(address, "console", "", { account }), "aria-label": "Close" }, "×")),
-      h("p.quiet", operation.summary),
-      h("form", { novalidate: true, onsubmit: async (event) => {
-        event.preventDefault();
-        await this.#send(operation, account, { ...values(place) }, operation.body ? body.value.trim() : "", answer);
-      } },
-        place, inner && h("details", h("summary", "Body, field by field"), inner),
-        operation.body && h("label.field", h("span.name", "Body"), body),
-        h("p.buttons", h("button.do.first", { type: "submit", disabled: Boolean(address.at) }, "Send"),
-          address.at && h("span.quiet", "You cannot send requests to the past. Go back to the present first.")))), answer);
+    const example = renamed(operation.body?.example, inPath.find(isName)?.example, held);
+    const place = Object.fromEntries([...inPath, ...inQuery].map(({ name, example: usual }) => [name, again[name] ?? (isName({ name }) ? held : usual)]));
+    this.state = drafts.get(draft) ?? { place, body: address.body ?? (example ? json(example) : ""), fix: refused && fixOf(refused) };
   }
 
-  async #send(operation, account, args, body, shown) {
-    const { world } = this.address;
-    try {
-      const target = root.pathname + prefix({ world }) + filled(operation, args);
-      const { headers, signed: string } = await signed({ account, target, body }, { world });
-      const sent = { ...headers, ...(body ? { "Content-Type": "application/json" } : {}) };
-      const asked = fetch(new URL(target, root), { method: operation.method, headers: sent, body: body || undefined, credentials: "omit" });
-      render(shown, request(operation.method, target, sent, body), string.length > 0 && stringShown(string), h("p.quiet", "Waiting for the response …"));
-      const answer = await asked.then(async (response) => ({ response, text: await response.text() }))
-        .catch((problem) => ({ problem }));
-      render(shown, request(operation.method, target, sent, body), string.length > 0 && stringShown(string), answered(answer, this.address),
-        h("page-copies", { $request: { method: operation.method, target, body, account, where: { world } } }));
-    } catch (problem) {
-      render(shown, h("p.refusal", { role: "alert" }, problem.message, h("small", problem.remedy)));
+  keep(changed) {
+    this.setState(changed, () => {
+      const { place, body, fix, isFixed } = this.state;
+      drafts.set(this.props.draft, { place, body, fix, isFixed });
+    });
+  }
+
+  // Change one value of the body, and leave the rest of the body as it was typed.
+  edit = ({ target }) => {
+    const whole = parsed(this.state.body || "{}");
+    put(whole, JSON.parse(target.dataset.path), valueOf(target));
+    this.keep({ body: json(whole) });
+  };
+
+  submit = (event) => {
+    event.preventDefault();
+    this.send(values(event.target.querySelector(".place"))).catch((problem) => this.setState({ problem, isBusy: false }));
+  };
+
+  async send(args) {
+    const { operation, account, address: { world } } = this.props;
+    const { fix, isFixed } = this.state;
+    this.setState({ problem: undefined, answer: undefined, sent: undefined, isBusy: true });
+    if (fix?.operation && !isFixed) {
+      await ask(fix.operation, fix.args, { world });
+      this.keep({ isFixed: true });
     }
+    const body = operation.body ? this.state.body.trim() : "";
+    const target = root.pathname + prefix({ world }) + filled(operation, args);
+    const { headers, signed: string } = await signed({ account, target, body }, { world });
+    const all = { ...headers, ...(body ? { "Content-Type": "application/json" } : {}) };
+    const asked = fetch(new URL(target, root), { method: operation.method, headers: all, body: body || undefined, credentials: "omit" });
+    this.setState({ sent: { method: operation.method, target, headers: all, string, body } });
+    const answer = await asked.then(async (response) => ({ response, text: await response.text() })).catch((problem) => ({ problem }));
+    this.setState({ answer, isBusy: false });
+  }
+
+  render({ operation, account, refused, address }, { place, body, fix, isFixed, problem, isBusy, sent, answer, isOpen }) {
+    const hasFields = operation.body?.shape?.properties;
+    const whole = parsed(body || "{}");
+    const isObject = typeof whole === "object" && whole !== null;
+    return html`<section class="detail scroller sides" aria-label=${operation.id}><div>
+      <header><h2><span class="tag">${operation.method}</span> <code>${operation.path}</code></h2>
+        <a class="close" href=${beside(address, "console", "", { account: address.account })} aria-label="Close">×</a></header>
+      <p class="quiet">${operation.summary}</p>
+      ${refused?.refusal && html`<div class="why"><p><b>${refused.id} was refused:</b> ${refused.refusal.message}</p><p><b>Remedy:</b> ${refused.refusal.allowed}</p>
+        ${fix?.operation && html`<label class="toggle"><input type="checkbox" checked=${!isFixed} onChange=${({ target }) => this.keep({ isFixed: !target.checked })} /> ${fix.words} before sending</label>`}</div>`}
+      <form novalidate onSubmit=${this.submit}>
+        <fieldset class="bare place" onInput=${({ currentTarget }) => this.keep({ place: values(currentTarget) })}>${fields([...operation.path_fields, ...operation.query_fields], place)}</fieldset>
+        ${operation.body && html`<label class="field"><span class="name">Body</span>
+          <textarea class="code" rows="8" spellcheck=${false} aria-label="Body" value=${body} onInput=${({ target }) => this.keep({ body: target.value })}></textarea></label>`}
+        ${hasFields && html`<details onToggle=${({ target, currentTarget }) => target === currentTarget && this.setState({ isOpen: target.open })}><summary>Body, field by field</summary>
+          ${isOpen && (isObject ? html`<fieldset class="bare" onInput=${this.edit}>${fields(parts(operation.body.shape).map((part) => ({ ...part, required: false })), whole)}</fieldset>`
+            : html`<p class="quiet">The body is not a JSON object.</p>`)}</details>`}
+        <p class="buttons"><button class="do first" type="submit" disabled=${Boolean(address.at) || isBusy}>${fix?.operation && !isFixed ? "Fix and send" : "Send"}</button>
+          ${address.at && html`<span class="quiet">You cannot send requests to the past. Go back to the present first.</span>`}</p></form></div>
+      <div class="answer" aria-live="polite">${problem && html`<${Problem} of=${problem} />`}
+        ${sent && html`<${Sent} of=${sent} />`}
+        ${sent && !answer && html`<p class="quiet">Waiting for the response …</p>`}
+        ${answer && html`<${Answer} of=${answer} where=${address} /><${CopyAs} key=${sent.target + sent.body} request=${{ method: sent.method, target: sent.target, body: sent.body, account, where: { world: address.world } }} />`}</div></section>`;
   }
 }
 
 const isName = ({ name }) => /^domain_?name$/i.test(name);
 
 // The documents name each path of an operation, the journal names the operation once. So compare the paths.
-function called(all, { subject, target }) {
+function called(all, subject, target) {
   const candidates = all.filter(({ id, own }) => [id, own].includes(subject));
   return candidates.find(({ path }) => placed(path, target)) ?? candidates.find(({ id }) => id === subject) ?? candidates[0];
 }
@@ -118,14 +155,7 @@ function placed(path, target = "") {
 const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.stringify(example, (_, value) => (value === from ? to : value))) : example);
 
 // A path with line break opportunities before its slashes.
-const broken = (path) => path.split(/(?=\/)/).map((part) => [h("wbr"), part]);
-
-const row = (operation, chosen, { world, at, account, q }) => h("li", { key: operation.id, "data-row": operation.id, "aria-current": String(operation === chosen) },
-  h("a", { href: beside({ world, at }, "console", operation.id, { account, q }) },
-    h("span.id", operation.interfaceName), h("span.status", operation.method), h("span.operation", broken(operation.path)), h("span.about.quiet", operation.summary)));
-
-const parts = ({ properties, required = [] }) => Object.entries(properties)
-  .map(([name, shape]) => ({ name, shape, required: false, about: shape.description, isNeeded: required.includes(name) }));
+const broken = (path) => path.split(/(?=\/)/).map((part) => html`<wbr />${part}`);
 
 /** Return the path and query of a request with its parameters filled in. */
 function filled(operation, args) {
@@ -134,18 +164,19 @@ function filled(operation, args) {
   return path + (query.size ? `?${query}` : "");
 }
 
-const request = (method, target, headers, body) => h("section", h("h3", "Request, as sent"),
-  h("pre", { tabindex: 0 }, [`${method} ${target} HTTP/1.1`, `Host: ${root.host}`, ...lines(headers)].join("\n") + (body ? `\n\n${body}` : "")));
+function Sent({ of: { method, target, headers, string: [key, where, payload], body } }) {
+  const text = [`${method} ${target} HTTP/1.1`, `Host: ${root.host}`, ...lines(headers)].join("\n") + (body ? `\n\n${body}` : "");
+  return html`<section><h3>Request, as sent</h3><div class="body"><${Copy} name="Request" text=${text} /><pre tabindex="0">${text}</pre></div></section>
+    ${key && html`<section><h3>Signed string: key, URL and body, with nothing between them</h3>
+      <pre class="string" tabindex="0"><mark class="key" title="API key">${key}</mark><mark class="url" title="URL">${where}</mark>${payload && html`<mark class="body" title="body">${payload}</mark>`}</pre></section>`}`;
+}
 
-const stringShown = ([key, where, body]) => h("section", h("h3", "Signed string: key, URL and body, with nothing between them"),
-  h("pre.string", { tabindex: 0 }, h("mark.key", { title: "API key" }, key), h("mark.url", { title: "URL" }, where), body && h("mark.body", { title: "body" }, body)));
-
-function answered({ response, text, problem }, where) {
-  if (problem) return h("section", h("h3", "Response"), h("p.refusal", "The response is incomplete: the connection broke.", h("small", problem.message)));
+function Answer({ of: { response, text, problem }, where }) {
+  if (problem) return html`<section><h3>Response</h3><p class="refusal">The response is incomplete: the connection broke.<small>${problem.message}</small></p></section>`;
   const id = response.headers.get("X-Sandbox-Request");
-  return h("section", { key: "answer" }, h("h3", "Response ", id && h("a", { href: beside(where, "journal", id) }, id)),
-    h("pre", { tabindex: 0 }, h("b.status", { class: response.ok ? "ok" : "bad" }, `${response.status} ${response.statusText}`), "\n",
-      lines(Object.fromEntries(response.headers)).join("\n"), text && `\n\n${json(parsed(text))}`));
+  return html`<section><h3>Response ${id && html`<a href=${beside(where, "journal", id)}>${id}</a>`}</h3>
+    <pre tabindex="0"><b class="status ${response.ok ? "ok" : "bad"}">${response.status} ${response.statusText}</b>${"\n"}${lines(Object.fromEntries(response.headers)).join("\n")}</pre>
+    <${Body} of=${text} name="Response" /></section>`;
 }
 
 const lines = (headers) => Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

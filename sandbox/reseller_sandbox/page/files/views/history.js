@@ -1,57 +1,66 @@
 // History: the past of the world, its branches and snapshots, and the differences between two points.
 
-import { ask } from "../parts/api.js";
-import { action } from "../parts/action.js";
+import { Action } from "../parts/action.js";
 import { change, read, write } from "../parts/address.js";
-import { h } from "../parts/dom.js";
-import { graph, linesOf } from "../parts/branches.js";
-import { changed } from "../parts/pieces.js";
-import { labelOf, stopsOf } from "../parts/stops.js";
+import { ask } from "../parts/api.js";
+import { Graph, linesOf } from "../parts/branches.js";
+import { html } from "../parts/html.js";
+import { COMPARED, DRAWN } from "../parts/limits.js";
+import { Changes, Scroll, Time } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { instant, plural } from "../parts/words.js";
-
-const MOST = 100;
+import { undo } from "./past.js";
 
 export default class extends View {
-  async show(address, isCurrent) {
-    const { world } = address;
+  async load({ world, from = "start", to, at, start }) {
     const here = { world };
-    const [stops, { snapshots }, { branches }] = await Promise.all(
-      [stopsOf(world), ask("snapshots.list", {}, here), ask("branches.list", {}, here)]);
-    const lines = await linesOf(world, branches);
-    const from = address.from || "start";
-    const to = address.to || address.at || "now";
-    const difference = await ask("history.diff", { from, to, start: address.start, limit: MOST }, here);
-    if (!isCurrent()) return;
-    const points = [...stops.map((stop) => [stop.point || "now", labelOf(stop)]),
-      ...snapshots.map(({ name, now }) => [`snapshot:${name}`, `snapshot ${name} · ${instant(now)}`]),
-      ...branches.map(({ name, now }) => [`branch:${name}`, `branch ${name} · ${instant(now)}`])];
-    this.render(
-      h("section.part", h("h1", "The history of this world"),
-        h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Lines" }, graph(address, lines))),
-      h("div.columns.ruled",
-        h("section.part", h("h2", "Branches"), branches.length ? savedStates(address, branches, "branch", "branches.switch", "Switch to this branch", "branches.remove")
-          : h("p.quiet", "No branches. A rewind keeps the previous state as a branch.")),
-        h("section.part", h("h2", "Snapshots"), savedStates(address, snapshots, "snapshot", "snapshots.restore", "Go back", "snapshots.remove"),
-          action({ label: "Save snapshot", operation: "snapshots.add", where: address, asks: ["name"], then: () => this.update(this.address), says: ({ name }) => `Saved as ${name}.` }))),
-      h("section.part", h("h2", "Compare"),
-        h("div.line", "from ", this.#point("From", from, points, "from"), " to ", this.#point("To", to, points, "to"),
-          h("span.quiet", plural(difference.total, "record"))),
-        difference.settings.length > 0 && h("table.changes", difference.settings.map(changed)),
-        h("table.changes", difference.changes.map(changed)),
-        difference.next !== null && h("p.pages", h("a", { href: write({ ...address, start: difference.next }) }, "next →"))));
+    const [{ snapshots }, { branches }, before] = await Promise.all([
+      ask("snapshots.list", {}, here), ask("branches.list", {}, here), this.#before(at, here)]);
+    const [lines, difference] = await Promise.all([linesOf(world, branches, before),
+      ask("history.diff", { from, to: to || at || "now", start, limit: COMPARED }, here)]);
+    return { snapshots, branches, lines, difference };
   }
 
-  #point(label, chosen, points, key) {
-    const known = points.some(([point]) => point === chosen) ? points : [[chosen, chosen.replace(":", " ")], ...points];
-    return h("select", { "aria-label": label, value: chosen, onchange: ({ target }) => change({ start: "", [key]: target.value }) },
-      known.map(([point, words]) => h("option", { value: point, selected: point === chosen }, words)));
+  // The event before which the graph ends, so that it shows the position in its middle.
+  async #before(at = "", here) {
+    const [, id] = at.split(":");
+    if (!/^r\d+$/.test(id)) return undefined;
+    const { events } = await ask("journal.get", { request: id }, here)
+      .then(({ number }) => ask("events.find", { kind: "request", since: number, limit: 500 }, here)).catch(() => ({ events: [] }));
+    return events[DRAWN / 2]?.number;
+  }
+
+  draw({ snapshots, branches, lines, difference }, address) {
+    const { from = "start", to, at } = address;
+    const drawn = lines[0].requests.map(({ id, words }) => [`after:${id}`, words]);
+    const points = [["start", "the beginning"], ...drawn, ["now", "the present"],
+      ...snapshots.map(({ name, now }) => [`snapshot:${name}`, `snapshot ${name} · ${instant(now)}`]),
+      ...branches.map(({ name, now }) => [`branch:${name}`, `branch ${name} · ${instant(now)}`])];
+    return html`<section class="part"><h1>The history of this world</h1><${Scroll} label="Lines"><${Graph} address=${address} lines=${lines} /><//></section>
+      <div class="columns ruled">
+        <section class="part"><h2>Branches</h2>${branches.length
+          ? html`<${SavedStates} address=${address} states=${branches} kind="branch" back="branches.switch" label="Switch to this branch" remove="branches.remove" />`
+          : html`<p class="quiet">No branches. A rewind keeps the previous state as a branch.</p>`}</section>
+        <section class="part"><h2>Snapshots</h2>
+          <${SavedStates} address=${address} states=${snapshots} kind="snapshot" back="snapshots.restore" label="Go back" remove="snapshots.remove" />
+          <${Action} label="Save snapshot" operation="snapshots.add" where=${address} asks=${["name"]} says=${({ name }) => `Saved as ${name}.`} /></section></div>
+      <section class="part"><h2>Compare</h2>
+        <div class="line">from <${Point} label="From" chosen=${from} points=${points} name="from" /> to <${Point} label="To" chosen=${to || at || "now"} points=${points} name="to" />
+          <span class="quiet">${plural(difference.total, "record")}</span></div>
+        ${difference.settings.length > 0 && html`<${Changes} of=${difference.settings} />`}
+        <${Changes} of=${difference.changes} />
+        ${difference.next !== null && html`<p class="pages"><a href=${write({ ...address, start: difference.next })}>next →</a></p>`}</section>`;
   }
 }
 
-const savedStates = (address, states, kind, back, label, remove) => h("ul.plain.kept", states.map(({ name, now, requests }) => h("li",
-  h("a", { href: write({ ...address, at: `${kind}:${name}` }) }, name), h("time", { datetime: now }, instant(now)),
-  h("span.quiet", plural(requests, "request")),
-  h("span.tools", action({ label, operation: back, args: { name }, where: address,
-    leads: () => ({ ...read(), at: "" }), says: ({ branch }) => `Restored. The previous state is branch ${branch.name}.` }),
-  action({ label: "Delete", operation: remove, args: { name }, where: address, tone: "danger" })))));
+function Point({ label, chosen, points, name }) {
+  const known = points.some(([point]) => point === chosen) ? points : [[chosen, chosen.replace(":", " ")], ...points];
+  return html`<select aria-label=${label} value=${chosen} onChange=${({ target }) => change({ start: "", [name]: target.value })}>
+    ${known.map(([point, words]) => html`<option key=${point} value=${point} selected=${point === chosen}>${words}</option>`)}</select>`;
+}
+
+const SavedStates = ({ address, states, kind, back, label, remove }) => html`<ul class="plain kept">${states.map(({ name, now, requests }) => html`<li key=${name}>
+  <a href=${write({ ...address, at: `${kind}:${name}` })}>${name}</a><${Time} at=${now} /><span class="quiet">${plural(requests, "request")}</span>
+  <span class="tools"><${Action} label=${label} operation=${back} args=${{ name }} where=${address} undo=${undo}
+    leads=${() => ({ ...read(), at: "" })} says=${({ branch }) => `Restored. The previous state is branch ${branch.name}.`} />
+  <${Action} label="Delete" operation=${remove} args=${{ name }} where=${address} tone="danger" /></span></li>`)}</ul>`;

@@ -1,164 +1,228 @@
 // The journal, live: requests, control calls, timed events and scheduled actions, and the details of a request.
 
-import { beside, change } from "../parts/address.js";
-import { h } from "../parts/dom.js";
-import { entry } from "../parts/entry.js";
-import { first } from "../parts/first.js";
-import { follow } from "../parts/live.js";
-import { field, select, tag } from "../parts/pieces.js";
+import { Action } from "../parts/action.js";
+import { beside, write } from "../parts/address.js";
+import { linkTo, operations } from "../parts/api.js";
+import { First } from "../parts/first.js";
+import { Component, html } from "../parts/html.js";
+import { JOURNAL_PAGE, JOURNAL_ROWS } from "../parts/limits.js";
+import { notice } from "../parts/notices.js";
+import { Field, narrow, Select, Tag } from "../parts/pieces.js";
+import { Request } from "../parts/request.js";
 import { View } from "../parts/view.js";
-import { brief, instant, money, plural } from "../parts/words.js";
+import { brief, count, instant, money, plural } from "../parts/words.js";
 
-const MOST = 300;
-const CALM = 1000;
+// After these control calls, the journal has other requests than before.
 const REWRITES = /^(history|journal|branches|snapshots)\./;
 
-export default class extends View {
-  lines = [];
-  #drawn = new Map();
-  #for;
-  #age = 0;
+const FILTERS = ["text", "status", "operation", "account", "domain", "outcome", "fault", "since", "until"];
 
-  async show(address, isCurrent) {
+export default class extends View {
+  #age = 0;
+  #hasOthers = false;
+  state = { held: 0, isWide: matchMedia("(min-width: 60rem)").matches };
+
+  // The first rows, or the rows that are known with those that have come since.
+  async load(address) {
     const { world = "", at = "", subject } = address;
-    const filter = filterOf(address);
-    const key = JSON.stringify([world, at, filter, address.kind, this.#age]);
-    if (key !== this.key) {
-      this.stop?.(); // its events do not belong to the list that is loaded
-      Object.assign(this, { key: undefined, come: [], hasGaps: false });
-      const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
-      const isNew = !matching && !at && !isNarrow(address);
-      const accounts = isNew ? (await this.ask("accounts.list")).accounts : null;
-      if (!isCurrent()) return;
-      const isAlone = address.kind && address.kind !== "request";
-      Object.assign(this, { key, accounts, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
-      // Without lines begin at the first: events before the stream opens belong to the list.
-      if (!at && !isAlone) this.#listen(world, { ...filter, since: requests.at(-1)?.id ?? "r0" });
-    }
-    const record = subject ? await this.ask("journal.get", { request: subject }) : null;
-    if (!isCurrent()) return;
-    this.entry = record;
-    this.#draw();
+    const key = JSON.stringify([world, at, filterOf(address), address.kind, this.#age]);
+    const known = this.state.data?.key === key ? this.state.data : null;
+    if (known && (at || !this.#isStale)) return this.#reach(known, subject);
+    this.#isStale = false;
+    const data = await (known && known.lines.length ? this.#newer(known, address) : this.#first(key, address));
+    return this.#reach(data, subject);
+  }
+
+  #isStale = false;
+
+  async #first(key, address) {
+    const [page, others, { accounts }] = await Promise.all([this.#find(address, {}), this.#others(address, {}), this.ask("accounts.list")]);
+    const oldest = page.requests[0]?.number ?? 0;
+    return { ...totals(page), key, accounts, lines: merged(page.requests, page.isEnd ? others : others.filter(({ number }) => number > oldest)), isEnd: page.isEnd };
+  }
+
+  async #newer(known, address) {
+    const newest = known.lines.find(({ id }) => id);
+    const [page, others] = await Promise.all([this.#find(address, { since: newest?.id ?? "r0" }),
+      this.#hasOthers ? this.#others(address, { since: known.lines[0].number }) : []]);
+    this.#hasOthers = false;
+    if (!page.isEnd) return this.#first(known.key, address); // more have come than one answer holds
+    return { ...known, total: known.total + page.requests.length, dropped: page.dropped, kept: page.kept, lines: merged(known.lines, page.requests, others).slice(0, JOURNAL_ROWS) };
+  }
+
+  // Load older rows until the list has the request of the address.
+  async #reach(data, subject) {
+    const wanted = /^r\d+$/.test(subject) ? Number(subject.slice(1)) : Infinity;
+    let all = data;
+    while (!all.isEnd && !all.lines.some(({ id }) => id === subject) && Number(all.lines.findLast(({ id }) => id)?.id.slice(1)) > wanted) all = await this.#older(all);
+    return all;
+  }
+
+  async #older(data) {
+    const { address } = this.props;
+    const oldest = data.lines.findLast(({ id }) => id);
+    const before = data.lines.at(-1).number;
+    const [page, others] = await Promise.all([this.#find(address, { before: oldest?.number }), this.#others(address, { before })]);
+    const end = page.requests[0]?.number ?? 0;
+    return { ...data, isEnd: page.isEnd, lines: merged(data.lines, page.requests, page.isEnd ? others : others.filter(({ number }) => number > end)).slice(0, JOURNAL_ROWS) };
+  }
+
+  async #find(address, range) {
+    if (address.kind && address.kind !== "request") return { requests: [], matching: 0, isEnd: true };
+    const known = operations["journal.find"].parameters.map(({ name }) => name);
+    const filter = Object.entries({ ...filterOf(address), ...range }).filter(([key, value]) => value && known.includes(key));
+    const page = await this.ask("journal.find", { ...Object.fromEntries(filter), limit: JOURNAL_PAGE });
+    return { ...page, requests: page.requests.map(row), isEnd: page.requests.length < JOURNAL_PAGE };
   }
 
   // Lines that are not requests. A filter on a field of requests excludes all of them.
-  async #others(address) {
+  async #others(address, range) {
     if (!hasOthers(address)) return [];
     const { kind, domain } = address;
-    const { events } = await this.ask("events.find", { kind, domain, limit: MOST });
+    const { events } = await this.ask("events.find", { kind, domain, ...range, limit: JOURNAL_PAGE });
     return events.filter((event) => event.kind !== "request");
   }
 
-  #listen(world, args) {
-    this.stop = follow("journal.follow", args, { world }, {
-      receive: (come) => {
-        this.matching += come.length;
-        this.#take(come);
-      },
-      missed: (count) => {
-        this.matching += count;
-        this.missed();
-      },
-    });
-  }
-
-  // Load the missed rows when fewer events arrive.
-  missed() {
-    if (this.address?.at) return;
-    this.hasGaps = true;
-    clearTimeout(this.calm);
-    this.calm = setTimeout(() => {
-      this.#age++;
-      super.missed();
-    }, CALM);
-  }
+  more = async () => {
+    const { data } = this.state;
+    if (this.isLoading || data.isEnd || data.lines.length >= JOURNAL_ROWS) return;
+    this.isLoading = true;
+    const all = await this.#older(data).catch((problem) => notice(problem.message, problem.remedy, "bad"));
+    this.isLoading = false;
+    if (all && this.state.data.key === data.key) this.setState({ data: { ...this.state.data, isEnd: all.isEnd, lines: merged(this.state.data.lines, all.lines) } });
+  };
 
   news(events) {
-    if (this.address?.at) return;
-    if (events.some(({ name }) => REWRITES.test(name))) {
-      this.#age++; // discard the responses that are under way
-      super.news(events);
-    } else if (hasOthers(this.address)) this.#take(events.filter((event) => isWanted(event, this.address)));
+    if (this.props.address.at) return;
+    this.#isStale = true;
+    if (events.some(({ kind }) => kind !== "request")) this.#hasOthers = true;
+    if (events.some(({ name }) => REWRITES.test(name))) this.#age++;
+    if (this.state.isPaused) this.setState({ held: this.state.held + events.length });
+    else this.refresh();
   }
 
-  // While a list is loading, wait for it.
-  #take(come) {
-    if (!come.length) return;
-    if (this.come) {
-      this.come.push(...come);
-      return;
-    }
-    this.lines = merged(this.lines, come);
-    this.#draw();
+  missed() {
+    this.#age++;
+    this.#isStale = true;
+    super.missed();
   }
 
-  // Keep rows that are drawn already, so that only new rows cost time.
-  #rows() {
-    const seen = this.#for === location.hash ? this.#drawn : new Map();
-    const { address } = this;
-    this.#for = location.hash;
-    this.#drawn = new Map(this.lines.map((line) => [line, seen.get(line) ?? (line.id ? request : other)(address, line)]));
-    return [...this.#drawn.values()];
+  pause = () => {
+    this.setState({ isPaused: !this.state.isPaused, held: 0 });
+    if (this.state.isPaused) this.refresh();
+  };
+
+  componentDidUpdate(before) {
+    super.componentDidUpdate(before);
+    const { shown } = this.state;
+    if (shown?.subject === this.seen) return;
+    this.seen = shown?.subject;
+    if (this.seen) document.querySelector(".journal [aria-current=true]")?.scrollIntoView({ block: "nearest" });
   }
 
-  leave() {
-    clearTimeout(this.calm);
-    this.stop?.();
-  }
-
-  #draw() {
-    const { address } = this;
-    const narrow = (key) => (value) => change({ subject: "", [key]: value });
-    this.render(
-      h("div.bar", h("h1", "Journal"),
-        field("search", "Search by name", address.domain, narrow("domain"), { placeholder: "Search a name" }),
-        select("Kind", "everything", ["request", "control", "time", "scheduled"], address.kind, narrow("kind")),
-        select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, narrow("outcome")),
-        h("span.quiet", plural(this.matching, "request"), this.hasGaps && ": too many at once to show all")),
-      this.accounts && !this.matching && first({ world: address.world }, this.accounts),
-      h("div.split", { class: this.entry && "open" },
-        h("ol.rows.journal", { "aria-label": "Events" }, this.#rows()),
-        this.entry && h("section.detail", { "aria-label": `Request ${this.entry.id}` }, entry(address, this.entry))),
-      !this.lines.length && h("p.empty", "No events yet. Requests of your program appear here automatically."));
+  draw(data, address) {
+    const { lines, accounts, total } = data;
+    const { isPaused, held } = this.state;
+    const isOpen = Boolean(address.subject);
+    const others = JSON.stringify({ ...address, subject: "" });
+    return html`<div class="journal-view">
+      <div class="bar"><h1>Journal</h1>
+        <${Field} type="search" label="Search" placeholder="Search paths, bodies, messages" value=${address.text} change=${narrow("text", "subject")} />
+        <${Select} label="Outcome" none="all outcomes" words=${["ok", "refused", "fault"]} chosen=${address.outcome} change=${narrow("outcome", "subject")} />
+        <${Filters} address=${address} accounts=${accounts} isWide=${this.state.isWide} />
+        <span class="quiet">${summary(data)}</span>
+        <span class="tools end"><button type="button" class="do" aria-pressed=${String(Boolean(isPaused))} onClick=${this.pause}>${isPaused ? `Resume${held ? ` (${count(held)} new)` : ""}` : "Pause"}</button>
+          <${Action} label="Clear" operation="journal.clear" where=${address} tone="danger" says=${({ cleared }) => `${plural(cleared, "request")} removed from the journal.`} />
+          <${Exports} address=${address} /></span></div>
+      ${!lines.some(({ id }) => id) && !address.at && !isNarrow(address) && html`<${First} where=${{ world: address.world }} accounts=${accounts} />`}
+      <div class="split ${isOpen ? "open" : ""}">
+        <div class="list scroller" onScroll=${({ currentTarget: list }) => list.scrollTop + 2 * list.clientHeight > list.scrollHeight && this.more()}>
+          ${lines.length > 0 && html`<div class="journal heads" aria-hidden="true"><span>${HEADS.map(([name, label]) => html`<span class=${name}>${label}</span>`)}</span></div>`}
+          <ol class="rows journal" aria-label="Events">${lines.map((line) => html`<${Line} key=${line.number} line=${line} address=${address} others=${others} isChosen=${line.id !== undefined && line.id === address.subject} />`)}</ol>
+          ${!lines.length && html`<p class="empty">No events yet. Requests of your program appear here automatically.</p>`}
+          ${lines.length > 0 && html`<p class="foot quiet">${data.isEnd ? (data.dropped ? `The journal keeps ${count(data.kept)} requests: ${count(data.dropped)} older ones were dropped.` : "The beginning.")
+            : lines.length >= JOURNAL_ROWS ? `The list shows ${count(JOURNAL_ROWS)} rows. Use a filter to find others.` : html`<button type="button" onClick=${this.more}>Load older requests</button>`}</p>`}</div>
+        ${isOpen && html`<${Request} address=${address} />`}</div></div>`;
   }
 }
 
-const filterOf = ({ operation, account, domain, outcome }) => ({ operation, account, domain, outcome });
+// The filter "fault" finds every request that a fault has changed, delayed or lost.
+const filterOf = ({ outcome, ...address }) => ({ ...Object.fromEntries(FILTERS.map((name) => [name, address[name]])),
+  ...(outcome === "fault" ? { fault: address.fault || "*" } : { outcome }) });
 
-const isNarrow = ({ kind, ...address }) => Boolean(kind) || Object.values(filterOf(address)).some(Boolean);
+const isNarrow = (address) => Boolean(address.kind) || FILTERS.some((name) => address[name]);
 
-const hasOthers = ({ kind, operation, account, outcome }) => kind !== "request" && !operation && !account && !outcome;
+const hasOthers = ({ kind, domain, ...address }) => kind !== "request" && !FILTERS.some((name) => address[name]);
 
-const isWanted = ({ kind, registry_event }, { kind: wanted, domain }) =>
-  kind !== "request" && (!wanted || kind === wanted) && (!domain || registry_event?.subject === domain);
+const totals = ({ matching, kept, dropped }) => ({ total: matching, kept, dropped });
+
+function summary({ lines, total, dropped }) {
+  const shown = lines.filter(({ id }) => id).length;
+  return `${shown < total ? `1–${count(shown)} of ` : ""}${count(total)} request${total === 1 ? "" : "s"}${dropped ? `, ${count(dropped)} dropped` : ""}`;
+}
 
 /** Return the lines merged, the latest first, without duplicates. */
 function merged(...lists) {
   const known = new Map(lists.flat().map((record) => [record.number, record]));
-  return [...known.values()].sort((first, second) => second.number - first.number).slice(0, MOST);
+  return [...known.values()].sort((first, second) => second.number - first.number);
 }
 
-function request(address, line) {
-  const isOk = line.outcome === "ok";
-  return h("li", { key: line.number, "data-row": true, "aria-current": String(line.id === address.subject) },
-    h("a", { href: beside(address, "journal", line.id, { ...filterOf(address), kind: address.kind }) },
-      h("span.id", line.id),
-      h("time", { datetime: line.at }, instant(line.at)),
-      h("span.status", { class: isOk ? "ok" : "bad" }, line.status || "–"),
-      h("span.operation", line.operation === "-" ? `${line.method} ${line.path}` : line.operation),
-      h("span.about", line.domains.join(", ")),
-      h("span.who", line.account ?? ""),
-      isOk ? h("span.outcome") : tag(line.fault_kind ? `${line.outcome}: ${line.fault_kind}` : line.outcome, "bad"),
-      h("span.money", money(line.charged)),
-      line.refused && h("small", line.refused)));
+// The part of a request that its row shows, because whole records of thousands of requests are large.
+const row = ({ id, number, at, account, method, path, operation, domains, status, outcome, fault, fault_kind, fault_effects, held_up_seconds, duration_ms, charged, refused }) =>
+  ({ id, number, at, account, method, path, operation, domains, status, outcome, fault, fault_kind, fault_effects, held_up_seconds, duration_ms, charged, refused });
+
+// The lesser filters. They are open while there is room, or one of them is set.
+const Filters = ({ address, accounts, isWide }) => html`<details class="filters" open=${isWide || FILTERS.slice(1).some((name) => address[name])}><summary>Filters</summary><span class="line">
+  <${Select} label="Kind" none="everything" words=${["request", "control", "time", "scheduled"]} chosen=${address.kind} change=${narrow("kind", "subject")} />
+  <${Field} label="Operation" placeholder="operation: v3.*" size="13" value=${address.operation} change=${narrow("operation", "subject")} />
+  <${Select} label="Account" none="every account" words=${accounts.map(({ name }) => [name, name])} chosen=${address.account} change=${narrow("account", "subject")} />
+  <${Field} label="Status" placeholder="status" size="5" inputmode="numeric" value=${address.status} change=${narrow("status", "subject")} />
+  <${Field} label="Fault" placeholder="fault" size="8" value=${address.fault} change=${narrow("fault", "subject")} />
+  <${Field} label="From" placeholder="from: 2026-03-01" size="13" value=${address.since} change=${narrow("since", "subject")} />
+  <${Field} label="Until" placeholder="until" size="10" value=${address.until} change=${narrow("until", "subject")} />
+  ${isNarrow(address) && html`<a class="do" href=${write({ view: "journal", world: address.world, at: address.at, subject: address.subject })}>All</a>`}</span></details>`;
+
+const Exports = ({ address }) => operations["journal.export"] && ["har", "ndjson"].map((format) => html`<a class="do" key=${format} download="journal.${format}"
+  href=${linkTo("journal.export", { format, ...Object.fromEntries(Object.entries(filterOf(address)).filter(([, value]) => value)) }, address)}>${format.toUpperCase()}</a>`);
+
+const HEADS = [["id", "Request"], ["time", "Time"], ["who", "Account"], ["method", "Method"], ["operation", "Operation"], ["about", "Subject"], ["status", "Status"], ["fault", "Fault"], ["duration", "Duration"], ["money", "Charge"]];
+
+// Draw a row again only if it changes, so that only new rows cost time.
+class Line extends Component {
+  shouldComponentUpdate({ line, others, isChosen }) {
+    return line !== this.props.line || others !== this.props.others || isChosen !== this.props.isChosen;
+  }
+
+  render({ line, address, isChosen }) {
+    return line.id ? Exchange({ line, address, isChosen }) : Event({ line, address });
+  }
 }
 
-function other(address, { number, at, kind, name, registry_event, parameters, effect }) {
-  const { subject, account, charged, note, order } = registry_event ?? {};
-  const details = Object.entries({ ...parameters, ...(registry_event ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
-  const about = [h("span.id", "·"), h("time", { datetime: at }, instant(at)), h("span.status", kind === "control" ? "›_" : kind === "time" ? "◷" : "◇"),
-    h("span.operation", registry_event?.event ?? name), h("span.about", subject ?? details), h("span.who", account ?? ""),
-    h("span.outcome", { class: "quiet" }, kind), h("span.money", money(charged)), note && h("small", note)];
-  const key = { key: number, class: "other" };
-  return order ? h("li", { ...key, "data-row": true }, h("a", { href: beside(address, "names", subject) }, about)) : h("li", key, h("div.line", about));
+const Exchange = ({ line, address, isChosen }) => html`<li data-row aria-current=${String(isChosen)}>
+  <a href=${write({ ...address, subject: line.id })}>
+    <span class="id">${line.id}</span><time datetime=${line.at}>${instant(line.at)}</time><span class="who">${line.account}</span><span class="method">${line.method}</span>
+    <span class="operation" title=${line.path}>${line.operation.includes(".") ? line.operation : line.path}</span>
+    <span class="about" title=${line.refused}>${names(line.domains)}${line.refused && html` <small>${line.refused}</small>`}</span>
+    <span class="status ${line.outcome === "ok" ? "ok" : "bad"}">${line.status || "–"}${line.outcome !== "ok" && html` <${Tag} sort="bad">${line.outcome}<//>`}</span>
+    <span class="fault">${faultOf(line)}</span><span class="duration num">${duration(line)}</span><span class="money">${money(line.charged)}</span></a></li>`;
+
+const names = ([first = "", ...more]) => first + (more.length ? ` +${more.length}` : "");
+
+const duration = ({ duration_ms: own, held_up_seconds: held }) => (held ? `${(own / 1000 + held).toFixed(2)} s` : `${own.toFixed(1)} ms`);
+
+// An injected error, a delay and a lost answer have a mark each.
+const MARKS = { lost: "✂", injected: "⚡", delayed: "◔", altered: "✎" };
+
+function faultOf({ fault, fault_kind: kind, fault_effects: effects }) {
+  if (!fault) return null;
+  const [main] = Object.keys(MARKS).filter((effect) => effects.includes(effect));
+  return html`<${Tag} sort=${main} title="fault ${fault}: ${effects.join(", ")}">${MARKS[main]} ${kind}<//>`;
+}
+
+function Event({ line: { at, kind, name, registry_event: registered, parameters, effect }, address }) {
+  const { subject, account, charged, note, order } = registered ?? {};
+  const details = Object.entries({ ...parameters, ...(registered ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+  const about = html`<span class="id">${{ control: "›_", time: "◷" }[kind] ?? "◇"}</span><time datetime=${at}>${instant(at)}</time><span class="who">${account}</span><span class="method">${kind}</span>
+    <span class="operation">${registered?.event ?? name}</span><span class="about" title=${note ?? details}>${subject ?? details}${note && html` <small>${note}</small>`}</span><span class="status" /><span class="fault" /><span class="duration" /><span class="money">${money(charged)}</span>`;
+  return order ? html`<li data-row class="other"><a href=${beside(address, "names", subject)}>${about}</a></li>` : html`<li class="other"><div class="line">${about}</div></li>`;
 }

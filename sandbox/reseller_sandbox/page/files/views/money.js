@@ -1,77 +1,78 @@
 // Money: balances over time, the ledger, and advice with the requests it concerns.
 
-import { beside, change } from "../parts/address.js";
-import { h, svg } from "../parts/dom.js";
+import { beside } from "../parts/address.js";
+import { html } from "../parts/html.js";
+import { CHARTED, MONEY_PAGE } from "../parts/limits.js";
+import { Field, narrow, Scroll, Select, Table, Tag, Time } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
-import { day, instant } from "../parts/words.js";
-
-const MOST = 300;
+import { day, plural } from "../parts/words.js";
 
 export default class extends View {
-  async show(address, isCurrent) {
-    const { account, domain, before } = address;
-    const [{ entries, matching, totals, balances }, { entries: all }, { findings, requests }, { now }] = await Promise.all([
-      this.ask("ledger.find", { account, domain, before, limit: MOST }), this.ask("ledger.find", { limit: 10_000 }),
+  async load({ account, domain, before }) {
+    const [ledger, { entries: all }, advice, { now }] = await Promise.all([
+      this.ask("ledger.find", { account, domain, before, limit: MONEY_PAGE }), this.ask("ledger.find", { limit: CHARTED }),
       this.ask("advice.list"), this.ask("clock.show")]);
-    if (!isCurrent()) return;
-    this.render(
-      h("div.bar", h("h1", "Money"),
-        h("input", { type: "search", placeholder: "Search a name", "aria-label": "Search movements by name", value: domain ?? "",
-          onchange: ({ target }) => change({ before: "", domain: target.value.trim() }) }),
-        h("select", { "aria-label": "Account", value: account ?? "", onchange: ({ target }) => change({ before: "", account: target.value }) },
-          ["", ...balances.map((balance) => balance.account)].map((name) => h("option", { value: name, selected: name === (account ?? "") }, name || "all accounts"))),
-        h("span.quiet", `${matching} movements`)),
-      h("div.charts", balances.filter((balance) => !account || balance.account === account).map((balance) => chart(balance, all, now))),
-      findings.length > 0 && h("section.part", { key: "advice" }, h("h2", "Advice"), h("ul.plain.lines", findings.map((item) => finding(item, address)))),
-      !findings.length && h("p.part.quiet", `Advice: nothing found in ${requests} requests that would have cost money in production.`),
-      entries.length > 0 && table(entries.reverse(), totals, address),
-      !entries.length && h("p.empty", "No movements."),
-      entries.length < matching && entries.length === MOST && h("p.part", h("a.do", { href: beside(address, "money", "", { account, domain, before: entries.at(-1).id }) }, "Earlier")),
-    );
+    return { ledger, all: all.sort(byTime), advice, now };
+  }
+
+  draw({ ledger: { entries, matching, totals, balances }, all, advice, now }, address) {
+    const { account, domain } = address;
+    const charts = balances.filter((balance) => !account || balance.account === account).map((balance) => [balance, stepsOf(balance.account, all)]);
+    const rows = [...entries].sort(byTime).reverse();
+    return html`<div class="bar"><h1>Money</h1>
+        <${Field} type="search" label="Search movements by name" placeholder="Search a name" value=${domain} change=${narrow("domain", "before")} />
+        <${Select} label="Account" none="all accounts" words=${balances.map((balance) => [balance.account, balance.account])} chosen=${account} change=${narrow("account", "before")} />
+        <span class="quiet">${plural(matching, "movement")}</span></div>
+      <div class="charts">${charts.map(([balance, steps]) => html`<${Chart} key=${balance.account} of=${balance} steps=${steps} now=${now} />`)}</div>
+      <${Advice} of=${advice} where=${address} />
+      ${rows.length > 0 ? html`<${Scroll} label="Ledger"><${Table} heads=${COLUMNS} caption=${totals.purpose.map((total) => `${total.key} ${total.balance}`).join(" · ")}>
+        ${rows.map((movement) => html`<${Movement} key=${movement.id} of=${movement} where=${address} />`)}<//><//>` : html`<p class="empty">No movements.</p>`}
+      ${entries.length < matching && entries.length === MONEY_PAGE && html`<p class="part"><a class="do" href=${beside(address, "money", "", { account, domain, before: entries[0].id })}>Earlier</a></p>`}`;
   }
 }
 
+const byTime = (first, second) => Date.parse(first.at) - Date.parse(second.at) || first.id - second.id;
+
+// The movements of an account in order of time, with the balance before and after each.
+const stepsOf = (account, all) => all.filter((movement) => movement.account === account)
+  .map(({ at, amount, balance }) => ({ at: Date.parse(at), before: Number(balance) - Number(amount), height: Number(balance) }));
+
 const [WIDE, HIGH] = [600, 90];
 
-// The steps of one balance: from before the first known movement until now.
-function chart({ account, currency, balance }, all, now) {
-  const movements = all.filter((movement) => movement.account === account).sort((first, second) => Date.parse(first.at) - Date.parse(second.at));
-  let money = Number(balance) - movements.reduce((sum, movement) => sum + Number(movement.amount), 0);
+// The balance over time. If the clock stood still, all movements are at few instants: then each gets the same width.
+function Chart({ of: { account, currency, balance }, steps, now }) {
   const end = Date.parse(now);
-  const begin = Math.min(end - 864e5, ...all.map((movement) => Date.parse(movement.at)));
-  const points = [[begin, money]];
-  for (const movement of movements) points.push([Date.parse(movement.at), money], [Date.parse(movement.at), (money += Number(movement.amount))]);
-  points.push([end, money]);
+  const begin = Math.min(end - 864e5, ...steps.map(({ at }) => at));
+  const isTimed = new Set(steps.map(({ at }) => at)).size > steps.length / 2;
+  const first = steps[0]?.before ?? Number(balance);
+  const places = steps.map(({ at }, place) => (isTimed ? (at - begin) / (end - begin) : (place + 1) / (steps.length + 1)));
+  const points = [[0, first], ...steps.flatMap(({ before, height }, place) => [[places[place], before], [places[place], height]]), [1, Number(balance)]];
   const heights = points.map(([, height]) => height);
   const [low, high] = [Math.min(...heights), Math.max(...heights)];
-  const span = high - low || 1;
-  const place = ([at, height]) => [((at - begin) / (end - begin)) * WIDE, high === low ? HIGH / 2 : HIGH - ((height - low) / span) * HIGH];
-  const line = points.map((point) => place(point).map((number) => number.toFixed(1)).join(",")).join(" ");
+  const y = (height) => (high === low ? HIGH / 2 : HIGH - ((height - low) / (high - low)) * HIGH);
+  const since = day(new Date(begin).toISOString());
   const range = low === high ? "unchanged" : `${low.toFixed(2)} – ${high.toFixed(2)}`;
-  const label = `${account}: ${balance} ${currency} now, ${range} in ${movements.length} movements since ${day(written(begin))}`;
-  return h("figure.chart", { key: account },
-    h("figcaption", h("b", account), h("span.money", `${balance} ${currency}`)),
-    svg("svg", { viewBox: `0 -3 ${WIDE} ${HIGH + 6}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
-      low < 0 && high > 0 && svg("path.zero", { d: `M0 ${place([end, 0])[1]}H${WIDE}` }), svg("polyline", { points: line })),
-    h("p.ends", h("span", day(written(begin))), h("span", range), h("span", day(now))));
+  const label = `${account}: ${balance} ${currency} now, ${range} in ${plural(steps.length, "movement")} since ${since}`;
+  return html`<figure class="chart"><figcaption><b>${account}</b><span class="money">${balance} ${currency}</span></figcaption>
+    <svg viewBox="0 -3 ${WIDE} ${HIGH + 6}" preserveAspectRatio="none" role="img" aria-label=${label}>
+      ${low < 0 && high > 0 && html`<path class="zero" d="M0 ${y(0)}H${WIDE}" />`}
+      <polyline points=${points.map(([place, height]) => `${(place * WIDE).toFixed(1)},${y(height).toFixed(1)}`).join(" ")} /></svg>
+    <p class="ends"><span>${isTimed ? since : plural(steps.length, "movement")}</span><span>${range}</span><span>${isTimed ? day(now) : "one step each"}</span></p></figure>`;
 }
 
-const written = (time) => new Date(time).toISOString();
+const Advice = ({ of: { findings, requests, dropped }, where }) => {
+  const read = `${plural(requests, "request")} read${dropped ? `, ${dropped} older ones are no longer in the journal` : ""}`;
+  return html`<section class="part"><h2>Advice <small>${read}</small></h2>
+    ${findings.length ? html`<ul class="plain lines">${findings.map((finding) => html`<li data-row=${finding.rule} tabindex="-1">
+      <div class="line"><${Tag} sort=${finding.severity === "money" ? "bad" : ""}>${finding.rule}<//><b>${finding.summary}</b></div>
+      <small>${finding.instead}</small>
+      <p class="line">${finding.entries.map((id) => html`<a href=${beside(where, "journal", id)}>${id}</a>`)}</p></li>`)}</ul>`
+      : html`<p class="quiet">Nothing found that would have cost money in production.</p>`}</section>`;
+};
 
-const finding = (advice, where) => h("li", { "data-row": advice.rule, tabindex: -1 },
-  h("div.line", h("span.tag", { "data-sort": advice.severity === "money" ? "bad" : "" }, advice.rule), h("b", advice.summary)),
-  h("small", advice.instead),
-  h("p.line", advice.entries.map((id) => h("a", { href: beside(where, "journal", id) }, id))));
+const COLUMNS = ["When", "Account", "Amount", "Balance", "For", "Name", "Order", "Operation", "Cause"];
 
-const COLUMNS = ["When", "Account", "Amount", "For", "Name", "Order", "Operation", "Cause"];
-
-const table = (entries, totals, where) => h("div.scroll", { key: "ledger", tabindex: 0, role: "region", "aria-label": "Ledger" }, h("table.grid",
-  h("caption", totals.purpose.map((total) => `${total.key} ${total.balance}`).join(" · ")),
-  h("thead", h("tr", COLUMNS.map((word) => h("th", { scope: "col" }, word)))),
-  h("tbody", entries.map((movement) => h("tr", { key: movement.id, "data-row": movement.id, tabindex: -1 },
-    h("td", h("time", { datetime: movement.at }, instant(movement.at))), h("td", movement.account),
-    h("td.money", { class: movement.amount.startsWith("-") ? "" : "ok" }, movement.amount),
-    h("td", movement.kind === "refund" ? `refund of ${movement.purpose}` : movement.purpose),
-    h("td", movement.domain && h("a", { href: beside(where, "names", movement.domain) }, movement.domain)),
-    h("td.num", movement.order ?? ""), h("td.code", movement.operation),
-    h("td", movement.request ? h("a", { href: beside(where, "journal", movement.request) }, movement.cause) : movement.cause))))));
+const Movement = ({ of: { id, at, account, amount, kind, purpose, domain, order, operation, request, cause, balance }, where }) => html`<tr data-row=${id} tabindex="-1">
+  <td><${Time} at=${at} /></td><td>${account}</td><td class="money ${amount.startsWith("-") ? "" : "ok"}">${amount}</td><td class="money quiet">${balance}</td>
+  <td>${kind === "refund" ? `refund of ${purpose}` : purpose}</td><td>${domain && html`<a href=${beside(where, "names", domain)}>${domain}</a>`}</td>
+  <td class="num">${order}</td><td class="code">${operation}</td><td>${request ? html`<a href=${beside(where, "journal", request)}>${cause}</a>` : cause}</td></tr>`;

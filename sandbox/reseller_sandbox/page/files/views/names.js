@@ -1,65 +1,60 @@
 // The names: searched, filtered, sorted and paged by the server. Each name has its own view.
 
+import { beside, write } from "../parts/address.js";
 import { choices } from "../parts/api.js";
-import { beside, change, write } from "../parts/address.js";
-import { h } from "../parts/dom.js";
-import { name } from "../parts/name.js";
-import { field, select, stage } from "../parts/pieces.js";
+import { html } from "../parts/html.js";
+import { NAMES_PAGE } from "../parts/limits.js";
+import { Name } from "../parts/name.js";
+import { Field, narrow, Select, Stage } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
-import { day, distance } from "../parts/words.js";
+import { count, day, distance } from "../parts/words.js";
 
-const PAGE = 50;
+export default ({ address }) => (address.subject ? html`<${Name} address=${address} />` : html`<${Names} address=${address} />`);
 
-export default class extends View {
-  async show(address, isCurrent) {
-    if (address.subject) {
-      const shown = await name(this);
-      if (!isCurrent()) return;
-      this.render(shown);
-      if (this.seen !== address.subject) toMiddle(this.querySelector(".scroll"));
-      this.seen = address.subject;
-      return;
-    }
-    const { like, account, zone, stage: at, flag, sort, start } = address;
+const HEADS = { name: "Name", stage: "Stage", account: "Account", flags: "Flags", renew: "", expires: "Expires", due: "Next change" };
+
+class Names extends View {
+  async load({ like, account, zone, stage, flag, sort, descending, start }) {
     const pattern = like && !/[*?]/.test(like) ? `*${like}*` : like;
-    const [{ names, next }, { accounts }, { now }] = await Promise.all([
-      this.ask("names.list", { like: pattern, account, zone, stage: at, flag, sort, start, limit: PAGE }),
-      this.ask("accounts.list"),
-      this.ask("clock.show"),
-    ]);
-    if (!isCurrent()) return;
-    const narrow = (key) => (value) => change({ start: "", [key]: value });
-    this.render(
-      h("div.bar", h("h1", "Names"),
-        field("search", "Search names", like, narrow("like"), { placeholder: "Search names: shop, *.com" }),
-        select("Account", "every account", accounts.map((record) => record.name), account, narrow("account")),
-        field("text", "Zone", zone, narrow("zone"), { placeholder: "zone", size: 8 }),
-        select("Stage", "every stage", choices("names.list", "stage"), at, narrow("stage")),
-        select("Flag", "any flags", choices("names.list", "flag"), flag, narrow("flag")),
-        select("Sorted by", "by order", choices("names.list", "sort").filter((word) => word !== "order"), sort, narrow("sort"))),
-      h("div.rows.names.heads", { "aria-hidden": "true" }, h("span", ["name", "stage", "account", "flags", "", "expires", "next change"].map((word) => h("span", word)))),
-      h("ol.rows.names", { "aria-label": "Names" }, names.map((record) => this.#row(address, record, now))),
-      !names.length && h("p.empty", like || account || zone || at || flag ? "No name matches." : "There are no names."),
-      (Number(start) > 0 || next !== null) && h("p.pages",
-        Number(start) > 0 && h("a", { href: write({ ...address, start: Math.max(0, Number(start) - PAGE) || "" }) }, "← previous"),
-        next !== null && h("a", { href: write({ ...address, start: next }) }, "next →")));
+    const [page, { accounts }, { now }] = await Promise.all([
+      this.ask("names.list", { like: pattern, account, zone, stage, flag, sort, descending, start, limit: NAMES_PAGE }),
+      this.ask("accounts.list"), this.ask("clock.show")]);
+    return { ...page, accounts, now };
   }
 
-  #row(address, record, now) {
-    return h("li", { key: `${record.order}`, "data-row": true },
-      h("a", { href: beside(address, "names", record.name) },
-        h("span.about", record.name),
-        stage(record.stage),
-        h("span.who", record.account),
-        h("span.flags", record.flags.join(", ").replaceAll("_", " "), record.transfer?.status === "pending" && " transfer pending"),
-        h("span.quiet", record.autorenew ? "auto-renew" : ""),
-        h("span.num", day(record.expires)),
-        h("span.quiet.num", record.due ? distance(now, record.due) : "")));
+  draw({ names, next, total, accounts, now }, address) {
+    const { like, account, zone, stage, flag, start } = address;
+    const begin = Number(start) || 0;
+    const shown = `${count(begin + 1)}–${count(begin + names.length)} of ${count(total)}`;
+    return html`<div class="bar"><h1>Names</h1>
+        <${Field} type="search" label="Search names" placeholder="Search names: shop, *.com" value=${like} change=${narrow("like", "start")} />
+        <${Select} label="Account" none="every account" words=${accounts.map((record) => [record.name, record.name])} chosen=${account} change=${narrow("account", "start")} />
+        <${Field} label="Zone" placeholder="zone" size="8" value=${zone} change=${narrow("zone", "start")} />
+        <${Select} label="Stage" none="every stage" words=${choices("names.list", "stage")} chosen=${stage} change=${narrow("stage", "start")} />
+        <${Select} label="Flag" none="any flags" words=${choices("names.list", "flag")} chosen=${flag} change=${narrow("flag", "start")} />
+        ${names.length > 0 && html`<span class="quiet">${shown}</span>`}</div>
+      <div class="rows names heads"><span>${Object.entries(HEADS).map(([key, label]) => html`<${Head} key=${key} of=${key} label=${label} address=${address} />`)}</span></div>
+      <ol class="rows names" aria-label="Names">${names.map((record) => html`<${Row} key=${record.order} of=${record} address=${address} now=${now} />`)}</ol>
+      ${!names.length && html`<p class="empty">${like || account || zone || stage || flag ? "No name matches." : "There are no names."}</p>`}
+      ${(begin > 0 || next !== null) && html`<p class="pages">
+        ${begin > 0 && html`<a href=${write({ ...address, start: Math.max(0, begin - NAMES_PAGE) || "" })}>← previous</a>`}
+        <span class="quiet">${shown}</span>
+        ${next !== null && html`<a href=${write({ ...address, start: next })}>next →</a>`}</p>`}`;
   }
 }
 
-// If the picture of the lifecycle is wider than the window, scroll it to the stage of the name.
-function toMiddle(scrolled) {
-  const { left, width } = scrolled.querySelector(":is(.box, .end).lit").getBoundingClientRect();
-  scrolled.scrollLeft += left + width / 2 - scrolled.getBoundingClientRect().left - scrolled.clientWidth / 2;
+// A heading that sorts by its column, or sorts backwards if the names are sorted by the column.
+function Head({ of: key, label, address }) {
+  if (!choices("names.list", "sort").includes(key)) return html`<span>${label}</span>`;
+  const { sort, descending } = address;
+  const isChosen = sort === key;
+  const turned = isChosen && !descending ? "true" : "";
+  return html`<span><a href=${write({ ...address, start: "", sort: isChosen && descending ? "" : key, descending: turned })} aria-label="Sort by ${label.toLowerCase()}">
+    ${label}${isChosen && (descending ? " ↓" : " ↑")}</a></span>`;
 }
+
+const Row = ({ of: record, address, now }) => html`<li data-row><a href=${beside(address, "names", record.name)}>
+  <span class="about">${record.name}</span><${Stage} of=${record.stage} /><span class="who">${record.account}</span>
+  <span class="flags">${record.flags.join(", ").replaceAll("_", " ")}${record.transfer?.status === "pending" && " transfer pending"}</span>
+  <span class="quiet">${record.autorenew ? "auto-renew" : ""}</span><span class="num">${day(record.expires)}</span>
+  <span class="quiet num">${record.due ? distance(now, record.due) : ""}</span></a></li>`;

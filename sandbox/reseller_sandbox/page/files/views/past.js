@@ -1,63 +1,56 @@
 // A strip below the head: a slider over the world's history, and actions at its position.
 // While it is in the past, the whole page shows the state at that point.
 
-import { action } from "../parts/action.js";
+import { Action } from "../parts/action.js";
 import { change, read } from "../parts/address.js";
-import { h } from "../parts/dom.js";
-import { placeOf, stopsOf } from "../parts/stops.js";
+import { ask } from "../parts/api.js";
+import { html } from "../parts/html.js";
+import { Time } from "../parts/pieces.js";
+import { placeOf, pointAt, reachOf, wordsOf } from "../parts/points.js";
 import { View } from "../parts/view.js";
-import { instant } from "../parts/words.js";
 
-class Past extends View {
-  async show({ at, world = "", view }, isCurrent) {
-    this.hidden = !at && view !== "history";
-    if (this.hidden) return;
-    if (!this.known || this.world !== world) Object.assign(this, { known: this.#stopsOf(world), world });
-    const stops = await this.known;
-    const now = at ? (await this.ask("clock.show")).now : "";
-    if (!isCurrent()) return;
-    const last = stops.length - 1;
-    const place = at ? placeOf(stops, at) : last;
-    const stop = stops[place];
-    this.render(
-      h("input", { type: "range", "aria-label": "Position in the history", min: 0, max: last, value: place < 0 ? last : place,
-        "aria-valuetext": stop?.words ?? at, list: "stops", oninput: ({ target }) => change({ at: stops[target.value].point }, true) }),
-      h("span.point", at ? [h("b", stop?.words ?? at.replace(":", " ")), " ", h("time", { datetime: now }, instant(now))]
-        : h("span.quiet", last > 1 ? "the present: move the slider to view the past" : "no history yet")),
-      at && this.#ways(at));
+export class Past extends View {
+  async load({ at, world, view }) {
+    if (!at && view !== "history") return null;
+    const [, id] = (at ?? "").split(":");
+    const [reach, clock, request] = await Promise.all([reachOf(world), at && this.ask("clock.show"),
+      /^r\d+$/.test(id) && ask("journal.get", { request: id }, { world }).catch(() => null)]);
+    return { reach, now: clock?.now, request };
   }
 
-  // Cache the stops until the next event. After an error, load them again.
-  #stopsOf(world) {
-    const known = stopsOf(world);
-    known.catch(() => this.known === known && (this.known = undefined));
-    return known;
+  draw(data, { at }) {
+    if (!data) return null;
+    const { reach, now, request } = data;
+    const last = reach.last - reach.first + 2;
+    const words = wordsOf(at, request);
+    return html`<input type="range" aria-label="Position in the history" min="0" max=${last} value=${at ? placeOf(reach, at) : last}
+        aria-valuetext=${words} onInput=${({ target }) => change({ at: pointAt(reach, Number(target.value)) }, true)} />
+      <span class="point">${at ? html`<b>${words}</b> <${Time} at=${now} />`
+        : html`<span class="quiet">${last > 1 ? "the present: move the slider to view the past" : "no history yet"}</span>`}</span>
+      ${at && this.#ways(at)}`;
   }
 
   #ways(at) {
-    const where = this.address;
+    const { address: where } = this.props;
     const [side, name] = at.split(":");
     const back = {
       before: ["history.rewind", { request: name, side }], after: ["history.rewind", { request: name, side }],
       snapshot: ["snapshots.restore", { name }], branch: ["branches.switch", { name }], start: ["history.reset", {}],
     }[side];
-    return h("span.tools",
-      back && action({ label: side === "start" ? "Reset world" : "Go back here", operation: back[0], args: back[1], where,
-        tone: side === "start" && "danger", leads: () => ({ ...read(), at: "" }),
-        says: ({ branch }) => branch ? `Restored. The previous state is branch ${branch.name}.` : "The world is reset." }),
-      action({ label: "Fork from here", operation: "worlds.fork", args: { point: at }, where,
-        leads: ({ name: fork }) => ({ ...read(), at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
-      h("button.do.first", { type: "button", onclick: () => change({ at: "" }) }, "Back to the present"));
+    return html`<span class="tools">
+      ${back && html`<${Action} key=${at} label=${side === "start" ? "Reset world" : "Go back here"} operation=${back[0]} args=${back[1]} where=${where}
+        tone=${side === "start" ? "danger" : ""} leads=${() => ({ ...read(), at: "" })} undo=${undo}
+        says=${({ branch }) => (branch ? `Restored. The previous state is branch ${branch.name}.` : "The world is reset.")} />`}
+      <${Action} key="fork" label="Fork from here" operation="worlds.fork" args=${() => ({ point: at })} where=${where}
+        leads=${({ name: fork }) => ({ ...read(), at: "", world: fork })} says=${({ name: fork }) => `World ${fork} begins here.`} />
+      <button type="button" class="do first" onClick=${() => change({ at: "" })}>Back to the present</button></span>`;
   }
 
   news() {
-    this.missed();
-  }
-
-  missed() {
-    this.known = undefined;
-    if (!this.hidden) super.missed();
+    if (this.state.data) this.refresh();
   }
 }
 
-customElements.define("page-past", Past);
+/** Return the action that reverses a rewind, from its response. */
+export const undo = ({ branch }) => branch && { operation: "branches.switch", args: { name: branch.name },
+  says: () => "The world is as it was before." };

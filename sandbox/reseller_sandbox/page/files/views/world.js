@@ -1,24 +1,26 @@
 // The world selector in the head.
 
-import { ask } from "../parts/api.js";
 import { go } from "../parts/address.js";
-import { h } from "../parts/dom.js";
+import { ask } from "../parts/api.js";
+import { Select } from "../parts/pieces.js";
+import { html } from "../parts/html.js";
 import { View } from "../parts/view.js";
 
-class World extends View {
-  async show({ world = "default" }, isCurrent) {
+export class World extends View {
+  async load({ world = "default" }) {
     this.watch();
     const { worlds } = await ask("worlds.list");
-    if (!isCurrent()) return;
-    const names = worlds.map(({ name }) => name);
-    if (!names.includes(world)) names.push(world);
-    this.hidden = names.length < 2;
-    this.render(h("select", { "aria-label": "World", value: world, onchange: ({ target }) => {
-      go({ view: this.address.view, world: target.value === "default" ? "" : target.value });
-    } }, names.map((name) => h("option", { value: name, selected: name === world }, name))));
+    return [...new Set([...worlds.map(({ name }) => name), world])];
+  }
+
+  draw(names, { view, world = "default" }) {
+    return names.length > 1 && html`<${Select} label="World" none="default" chosen=${world === "default" ? "" : world}
+      words=${names.filter((name) => name !== "default").map((name) => [name, name])} change=${(name) => go({ view, world: name })} />`;
+  }
+
+  failed() {
+    return null; // the view reports the problem
   }
 
   news() {} // the events are only of this world
 }
-
-customElements.define("page-world", World);

@@ -1,62 +1,61 @@
 // The worlds of the server: fork, delete, compare and save them, or open one from a dropped file.
 
-import { action } from "../parts/action.js";
-import { ask } from "../parts/api.js";
+import { Action } from "../parts/action.js";
 import { beside, change, go, onward, read } from "../parts/address.js";
-import { h } from "../parts/dom.js";
+import { ask } from "../parts/api.js";
+import { html } from "../parts/html.js";
+import { COMPARED } from "../parts/limits.js";
 import { notice } from "../parts/notices.js";
-import { changed } from "../parts/pieces.js";
+import { Changes, Scroll, Select, Table, Time } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
-import { instant, plural } from "../parts/words.js";
-
-const MOST = 200; // maximum number of differing records shown
+import { plural } from "../parts/words.js";
 
 export default class extends View {
-  async show(address, isCurrent) {
+  async load({ from, to }) {
     this.watch();
-    const { worlds, limit } = await ask("worlds.list");
-    const { from, to } = address;
-    const difference = from && to ? await ask("history.diff", { from: "now", to: `world:${to}`, limit: MOST }, { world: from }) : null;
-    if (!isCurrent()) return;
-    this.render(
-      h("div.bar", h("h1", "Worlds"), h("span.quiet", `${worlds.length} of at most ${limit}`),
-        action({ label: "Fork this world", operation: "worlds.fork", where: address, asks: ["name", "point", "now", "frozen", "seed"], leads: inside }),
-        action({ label: "New from a fixture", operation: "worlds.fork", where: address, asks: ["fixture", "name", "now", "frozen", "assume"], args: { fixture: "default" }, leads: inside }),
-        h("label.drop", { ondragover: (event) => event.preventDefault(), ondrop: (event) => {
-          event.preventDefault();
-          open(event.dataTransfer.files[0]);
-        } }, "Drop a fixture or a recording here, or choose one: ",
-          h("input", { type: "file", accept: ".yaml,.yml,.json,.recording", onchange: ({ target }) => open(target.files[0]).then(() => (target.value = "")) }))),
-      h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Worlds" }, h("table.grid",
-        h("thead", h("tr", ["World", "Now", "Requests", "Orders", "Seed", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
-        h("tbody", worlds.map((world) => this.#row(world, address))))),
-      h("section.part", h("h2", "Compare"), h("p.line", pick("from", "One world", worlds, address), pick("to", "and another", worlds, address)),
-        difference && compared(difference)),
-    );
+    const [{ worlds, limit }, difference] = await Promise.all([ask("worlds.list"),
+      from && to && ask("history.diff", { from: "now", to: `world:${to}`, limit: COMPARED }, { world: from })]);
+    return { worlds, limit, difference };
+  }
+
+  draw({ worlds, limit, difference }, address) {
+    const names = worlds.map(({ name }) => [name, name]);
+    return html`<div class="bar"><h1>Worlds</h1><span class="quiet">${worlds.length} of at most ${limit}</span>
+        <${Action} label="Fork this world" operation="worlds.fork" where=${address} asks=${["name", "point", "now", "frozen", "seed"]} leads=${inside} />
+        <${Action} label="New from a fixture" operation="worlds.fork" where=${address} asks=${["fixture", "name", "now", "frozen", "assume"]} args=${{ fixture: "default" }} leads=${inside} />
+        <label class="drop" onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>Drop a fixture or a recording here, or choose one:
+          ${" "}<input type="file" accept=".yaml,.yml,.json,.recording" onChange=${({ target }) => open(target.files[0]).then(() => (target.value = ""))} /></label></div>
+      <${Scroll} label="Worlds"><${Table} heads=${["World", "Now", "Requests", "Orders", "Seed", "Actions"]}>${worlds.map((world) => this.#row(world, address))}<//><//>
+      <section class="part"><h2>Compare</h2>
+        <p class="line"><label>One world <${Select} label="One world" none="–" words=${names} chosen=${address.from} change=${(from) => change({ from })} /></label>
+          <label>and another <${Select} label="and another" none="–" words=${names} chosen=${address.to} change=${(to) => change({ to })} /></label></p>
+        ${difference && compared(difference)}</section>`;
   }
 
   #row(world, address) {
-    const here = world.name === (address.world || "default");
+    const isHere = world.name === (address.world || "default");
     const where = { world: world.name === "default" ? "" : world.name };
-    return h("tr", { key: world.name, "data-row": world.name, tabindex: -1, "aria-current": here ? "true" : null },
-      h("td", h("a", { href: beside(where, "worlds") }, world.name), here && h("small", "shown here")),
-      h("td", h("time", { datetime: world.now }, instant(world.now)), h("small", world.frozen ? "frozen" : "running")),
-      h("td.num", { "data-label": "requests" }, world.requests), h("td.num", { "data-label": "orders" }, world.orders), h("td.code", { "data-label": "seed" }, world.seed),
-      h("td.acts",
-        h("a.do", { href: beside(where, "journal") }, "Journal"),
-        action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${world.name}.yaml`, fixture),
-          says: () => `Saved ${world.name}.yaml.` }),
-        action({ label: "Recording", title: "Save the world with its history", operation: "recording.get", where, then: ({ base64 }) => save(`${world.name}.recording`, unpacked(base64)),
-          says: ({ requests, notes }) => [`Saved ${world.name}.recording, with ${plural(requests, "request")}.`, ...notes].join(" ") }),
-        world.name !== "default" && action({ label: "Drop", operation: "worlds.remove", args: { world: world.name }, tone: "danger",
-          then: () => (read().world === world.name ? go({ view: "worlds" }) : this.update(this.address)) })));
+    return html`<tr key=${world.name} data-row=${world.name} tabindex="-1" aria-current=${isHere ? "true" : null}>
+      <td><a href=${beside(where, "worlds")}>${world.name}</a>${isHere && html`<small>shown here</small>`}</td>
+      <td><${Time} at=${world.now} /><small>${world.frozen ? "frozen" : "running"}</small></td>
+      <td class="num" data-label="requests">${world.requests}</td><td class="num" data-label="orders">${world.orders}</td><td class="code" data-label="seed">${world.seed}</td>
+      <td class="acts"><a class="do" href=${beside(where, "journal")}>Journal</a>
+        <${Action} label="Save" title="Save the world as a fixture" operation="history.export" where=${where}
+          then=${({ fixture }) => save(`${world.name}.yaml`, fixture)} says=${() => `Saved ${world.name}.yaml.`} />
+        <${Action} label="Recording" title="Save the world with its history" operation="recording.get" where=${where}
+          then=${({ base64 }) => save(`${world.name}.recording`, unpacked(base64))}
+          says=${({ requests, notes }) => [`Saved ${world.name}.recording, with ${plural(requests, "request")}.`, ...notes].join(" ")} />
+        ${world.name !== "default" && html`<${Action} label="Drop" operation="worlds.remove" args=${{ world: world.name }} tone="danger"
+          then=${() => (read().world === world.name ? go({ view: "worlds" }) : this.update(true))} />`}</td></tr>`;
   }
 }
 
-const pick = (key, label, worlds, address) => h("label", `${label} `, h("select", { value: address[key] ?? "", onchange: ({ target }) => change({ [key]: target.value }) },
-  [{ name: "" }, ...worlds].map(({ name }) => h("option", { value: name, selected: name === (address[key] ?? "") }, name || "–"))));
-
 const inside = ({ name }) => ({ view: "worlds", world: name === "default" ? "" : name });
+
+function drop(event) {
+  event.preventDefault();
+  open(event.dataTransfer.files[0]);
+}
 
 async function open(file) {
   if (!file) return;
@@ -84,11 +83,11 @@ const packed = (file) => new Promise((done, failed) => {
 const unpacked = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 function save(name, content) {
-  const link = h("a", { href: URL.createObjectURL(new Blob([content])), download: name });
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([content])), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
-const compared = ({ changes, settings, total }) => (!total && !settings.length ? h("p.quiet", "No differences.") : [
-  h("p.quiet", `${total} records and ${settings.length} settings differ${total > MOST ? `; the first ${MOST} are shown` : ""}.`),
-  h("table.changes", [...settings, ...changes].map(changed))]);
+const compared = ({ changes, settings, total }) => (!total && !settings.length ? html`<p class="quiet">No differences.</p>`
+  : html`<p class="quiet">${total} records and ${settings.length} settings differ${total > changes.length && `; the first ${changes.length} are shown`}.</p>
+    <${Changes} of=${[...settings, ...changes]} />`);

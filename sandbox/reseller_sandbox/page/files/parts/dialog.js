@@ -1,0 +1,18 @@
+// Dialogs: one at a time, above the page.
+
+import { html, render } from "./html.js";
+
+/** Open a dialog. `draw` gets the function that closes it, and returns its content. */
+export function dialog(label, draw, { isFixed = false, onClose = () => {} } = {}) {
+  if (document.querySelector("dialog[open]")) return;
+  const place = document.createElement("div");
+  const close = () => place.firstChild.close();
+  const ended = () => {
+    render(null, place);
+    place.remove();
+    onClose();
+  };
+  document.body.append(place);
+  render(html`<dialog class="sheet" aria-label=${label} onClose=${ended} onCancel=${(event) => isFixed && event.preventDefault()}>${draw(close)}</dialog>`, place);
+  place.firstChild.showModal();
+}

@@ -1,0 +1,9 @@
+// Preact and htm. Text never becomes markup, so that a name or a body cannot inject HTML.
+
+import htm from "../vendor/htm.js";
+import { Component, h, render } from "../vendor/preact.js";
+
+export { Component, render };
+
+/** Return the elements of a template: html`<b title=${title}>${text}</b>`. */
+export const html = htm.bind(h);

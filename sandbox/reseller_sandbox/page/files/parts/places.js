@@ -1,0 +1,26 @@
+// Scroll positions. Each entry of the browser's history keeps its own, also when the page is loaded again.
+
+import { PAUSE } from "./limits.js";
+
+let timer, shown, wanted;
+
+const scroller = () => document.querySelector("main .scroller") ?? document.querySelector("main");
+
+/** Begin to keep and to restore scroll positions. */
+export function keepPlaces() {
+  history.scrollRestoration = "manual";
+  wanted = history.state?.scroll;
+  addEventListener("popstate", ({ state }) => (wanted = state?.scroll));
+  document.addEventListener("scroll", ({ target }) => {
+    if (target !== scroller()) return;
+    clearTimeout(timer);
+    const { hash } = location;
+    timer = setTimeout(() => hash === location.hash && history.replaceState({ scroll: target.scrollTop }, ""), PAUSE);
+  }, true);
+  addEventListener("shown", () => {
+    const place = location.hash.split("?")[0];
+    if (wanted !== undefined) scroller().scrollTop = wanted;
+    else if (place !== shown && scroller() === document.querySelector("main")) scroller().scrollTop = 0;
+    [shown, wanted] = [place, undefined];
+  });
+}

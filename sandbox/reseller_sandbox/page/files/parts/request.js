@@ -1,0 +1,99 @@
+// One request: its tabs, and the actions on it.
+
+import { Action } from "./action.js";
+import { beside, change, write } from "./address.js";
+import { CopyAs } from "./copies.js";
+import { again } from "./fix.js";
+import { html } from "./html.js";
+import { Signature } from "./signature.js";
+import { Body, Changes, Copy, Tag } from "./pieces.js";
+import { View } from "./view.js";
+import { brief, instant, plural } from "./words.js";
+
+/** The pane of the request in the address. Its problems do not touch the list beside it. */
+export class Request extends View {
+  async load({ subject }) {
+    return this.ask("journal.get", { request: subject });
+  }
+
+  news() {} // a request does not change
+
+  frame(title, address, ...rest) {
+    return html`<section class="detail" aria-label="Request ${address.subject}">
+      <header><h2>${title}</h2><a class="close" href=${write({ ...address, subject: "", tab: "" })} aria-label="Close the request">×</a></header>${rest}</section>`;
+  }
+
+  failed(problem) {
+    return this.frame(this.props.address.subject, this.props.address, super.failed(problem));
+  }
+
+  draw(record, address) {
+    const tabs = tabsOf(record);
+    const chosen = tabs[address.tab] ? address.tab : record.refusal ? "why" : "response";
+    return this.frame(html`<span class="id">${record.id}</span> ${record.operation} ${record.domains.slice(0, 3).map((name) => html`<a href=${beside(address, "names", name)}>${name}</a> `)}
+        ${record.domains.length > 3 && html`<span class="quiet">and ${record.domains.length - 3} more</span>`}`, address,
+      html`<p class="quiet"><${Outcome} of=${record} /> ${instant(record.at)} · ${record.account ?? "no account"} · ${record.duration_ms} ms${record.held_up_seconds > 0 && ` · held up ${record.held_up_seconds} s`}
+        ${record.fault && html` · fault <a href=${beside(address, "journal", "", { fault: record.fault })}>${record.fault}</a>`}</p>
+      <${Tools} address=${address} record=${record} />
+      <div class="tabs" role="tablist">${Object.entries(tabs).map(([name, [label]]) => html`<button type="button" role="tab" key=${name} aria-selected=${String(name === chosen)}
+        tabindex=${name === chosen ? 0 : -1} onKeyDown=${step} onClick=${() => change({ tab: name }, true)}>${label}</button>`)}</div>
+      <div role="tabpanel" aria-label=${tabs[chosen][0]} key=${chosen}>${tabs[chosen][1](record, address)}</div>`);
+  }
+}
+
+// The arrows move between tabs.
+function step(event) {
+  const to = { ArrowLeft: event.target.previousElementSibling, ArrowRight: event.target.nextElementSibling }[event.key];
+  if (!to) return;
+  event.stopPropagation();
+  to.click();
+  to.focus();
+}
+
+const tabsOf = (record) => ({
+  request: ["Request", Sent],
+  response: ["Response", Answer],
+  why: [record.refusal ? "Why" : "How", Why],
+  changes: [`Changes ${record.changes.length}`, Effect],
+  ...(record.refusal?.facts.diagnosis ? { signature: ["Explain signature", (of) => html`<${Signature} of=${of} />`] } : {}),
+});
+
+const Outcome = ({ of: { answer: { status, lost }, outcome } }) => html`<${Tag} sort=${outcome === "ok" ? "ok" : "bad"}>${status || "none"}${outcome !== "ok" && ` ${outcome}`}${lost && ", lost in transit"}<//>`;
+
+const Sent = ({ request }) => html`<div class="body"><${Copy} name="Request line" text=${`${request.method} ${request.target}`} /><pre tabindex="0">${request.method} ${request.target}</pre></div>
+  <${Headers} of=${request.headers} /><${Body} of=${request.body} cut=${request.cut} name="Body of the request" />
+  ${request.ignored.length > 0 && html`<p><b>Keys without effect:</b> ${request.ignored.join(", ")}</p>`}`;
+
+const Answer = ({ answer }) => html`<${Headers} of=${answer.headers} /><${Body} of=${answer.body} cut=${answer.cut} name="Body of the response" />`;
+
+const Headers = ({ of: all = {} }) => Object.keys(all).length > 0 && html`<details open><summary>${plural(Object.keys(all).length, "header")}</summary>
+  <dl class="pairs">${Object.entries(all).map(([name, value]) => html`<dt>${name}</dt><dd>${brief(value)}</dd>`)}</dl></details>`;
+
+const Why = ({ refusal, assumptions }) => html`${refusal && html`<div class="why"><h3>Refused: <code>${refusal.rule}</code></h3><p>${refusal.message}</p>
+    ${refusal.allowed && html`<p><b>Remedy: </b>${refusal.allowed}${refusal.allowed_at && html`<span class="quiet"> (from ${instant(refusal.allowed_at)} on)</span>`}</p>`}
+    ${refusal.met.balance !== null && html`<p class="quiet">${refusal.met.account} had ${refusal.met.balance} ${refusal.met.currency}</p>`}
+    ${refusal.met.domains.filter(({ stage }) => stage).map((met) => html`<p class="quiet">${met.domain} was ${met.stage.replaceAll("_", " ")}, held by ${met.holder}${met.flags.length > 0 && `, with ${met.flags.join(", ").replaceAll("_", " ")}`}</p>`)}</div>`}
+  <h3>Assumptions that decided</h3><ul class="plain">${Object.entries(assumptions).map(([name, value]) => html`<li><code>${name}</code> = ${brief(value)}</li>`)}</ul>`;
+
+const Effect = ({ changes, ledger }) => html`${changes.length ? html`<${Changes} of=${changes} />` : html`<p class="quiet">No changes.</p>`}
+  ${ledger.length > 0 && html`<h3>Money</h3><ul class="plain">${ledger.map(({ amount, kind, purpose }) => html`<li><b>${amount}</b> ${kind}: ${purpose}</li>`)}</ul>`}`;
+
+function Tools({ address, record }) {
+  const { id, refusal } = record;
+  const isOperation = record.operation.includes(".");
+  const undo = Object.assign(({ branch }) => ({ operation: "branches.switch", args: { name: branch.name }, says: () => "The world is as it was before." }),
+    { leads: () => ({ ...address, at: "" }) });
+  const rewind = { operation: "history.rewind", args: { request: id, side: "before" }, where: address, undo,
+    says: ({ branch }) => `Rewound to before ${id}. The previous state is branch ${branch.name}.` };
+  return html`<p class="tools">${isOperation && !address.at && html`
+      <a class="do ${refusal ? "first" : ""}" href=${write(again(address, record))}>${refusal ? "Fix and send again" : "Send again"}</a>
+      <${Action} ...${rewind} key="edit${id}" label="Rewind and edit" leads=${() => again(address, record)} />`}
+    <a class="do" href=${beside({ ...address, at: `before:${id}` }, "journal", id)}>View state before</a></p>
+    <details class="copies"><summary>More actions</summary><p class="tools">
+    ${!address.at && html`<${Action} ...${rewind} key="rewind${id}" label="Rewind to before" leads=${() => ({ ...address, subject: "", tab: "" })} />`}
+    <${Action} key="fork${id}" label="Fork from before" operation="worlds.fork" args=${{ point: `before:${id}` }} where=${address}
+      leads=${({ name }) => ({ view: "journal", world: name })} says=${({ name }) => `World ${name} begins before ${id}.`} />
+    ${isOperation && !address.at && html`<${Action} key="fault${id}" label="Add a fault for this request" operation="faults.add" asks=${["kind", "match", "when"]} where=${address}
+      args=${{ kind: "reset", match: { operation: record.operation, domain: record.domains[0] }, when: { times: 1 } }} says=${({ faults }) => `The fault ${faults[0].name} is added.`} />`}</p></details>
+    <${CopyAs} key="copy${id}" request=${{ method: record.method, target: record.request.target, body: record.request.body, account: record.account, where: { world: address.world } }} />`;
+}

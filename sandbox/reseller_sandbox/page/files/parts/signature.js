@@ -1,0 +1,21 @@
+// A wrong signature: the string to sign with its parts in colours, the client's mistake, and other accepted strings.
+
+import { html } from "./html.js";
+import { Copy } from "./pieces.js";
+
+const PARTS = { key: "API key", url: "URL", body: "body" };
+
+/** The explanation of a request whose signature is wrong. */
+export function Signature({ of: { refusal: { facts: { explanation, diagnosis: { place, signed, expected, accepted } } } } }) {
+  return html`<p><b>The mistake:</b> ${explanation}</p>
+    ${signed !== null && place in { ...PARTS, parts: 1 } && html`<h3>The client signed</h3><${Text} name="Signed string">${signed}<//>`}
+    <h3>The string to sign: API key, URL and body, with nothing between them</h3><${Parts} of=${expected} wrong=${place} />
+    <p class="quiet">${Object.entries(PARTS).map(([name, words]) => html`<span class="string"><mark class=${name}>${words}</mark></span> `)} · accepted by <code>${expected.settings}</code></p>
+    ${accepted.length > 1 && html`<details><summary>Show all ${accepted.length} strings that are accepted</summary>
+      ${accepted.map((parts) => html`<p class="quiet"><code>${parts.settings}</code></p><${Parts} of=${parts} />`)}</details>`}`;
+}
+
+const Parts = ({ of: parts, wrong }) => html`<${Text} name="String to sign" text=${Object.keys(PARTS).map((name) => parts[name]).join("")}>
+  ${Object.entries(PARTS).map(([name, words]) => html`<mark class="${name} ${wrong === name ? "wrong" : ""}" title=${wrong === name ? `${words}: the mistake is here` : words}>${parts[name]}</mark>`)}<//>`;
+
+const Text = ({ name, children, text = children }) => html`<div class="body"><${Copy} name=${name} text=${text} /><pre class="string" tabindex="0">${children}</pre></div>`;
