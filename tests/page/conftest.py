@@ -121,9 +121,8 @@ def assert_accessible(page: Page) -> None:
 
 def assert_fits(page: Page) -> None:
     """Assert that no element exceeds the right edge of the window."""
-    beyond = page.evaluate(
-        "Math.max(...[...document.querySelectorAll('html, main, .scroller')].map((one) => one.scrollWidth - one.clientWidth))"
-    )
+    widths = "(all) => all.map((one) => one.scrollWidth - one.clientWidth)"
+    beyond = max(page.locator("html, main, .scroller").evaluate_all(widths))
     assert beyond <= 0, f"{page.url} is {beyond} px too wide"
 
 
