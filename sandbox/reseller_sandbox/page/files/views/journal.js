@@ -174,7 +174,7 @@ const row = ({ id, number, at, account, method, path, operation, domains, status
 // The lesser filters. They are open while there is room, or one of them is set.
 const Filters = ({ address, accounts, isWide }) => html`<details class="filters" open=${isWide || FILTERS.slice(1).some((name) => address[name])}><summary>Filters</summary><span class="line">
   <${Select} label="Kind" none="everything" words=${["request", "control", "time", "scheduled"]} chosen=${address.kind} change=${narrow("kind", "subject")} />
-  <${Field} label="Operation" placeholder="operation: v3.*" size="13" value=${address.operation} change=${narrow("operation", "subject")} />
+  <${Field} label="Operation" placeholder="operation" size="13" value=${address.operation} change=${narrow("operation", "subject")} />
   <${Select} label="Account" none="every account" words=${accounts.map(({ name }) => [name, name])} chosen=${address.account} change=${narrow("account", "subject")} />
   <${Field} label="Status" placeholder="status" size="5" inputmode="numeric" value=${address.status} change=${narrow("status", "subject")} />
   <${Field} label="Fault" placeholder="fault" size="8" value=${address.fault} change=${narrow("fault", "subject")} />
