@@ -74,18 +74,3 @@ def assert_same(made: Ordered[Key], model: list[Key], sample: int = 7) -> None:
         assert list(made.beginning((first,))) == inside
         assert list(made.beginning((first,), 2)) == inside[2:]
         assert list(made.beginning((first,), 10**9)) == []
-
-
-@pytest.mark.parametrize("count", [1023, 1025, 3000])
-def test_set_with_unread_changes_equals_a_set_read_after_each_change(count: int) -> None:
-    read: Ordered[Key] = Ordered()
-    unread: Ordered[Key] = Ordered()
-    for number in range(count):
-        key = (0, number * 7919 % count)
-        read, unread = read.add(key), unread.add(key)
-        assert read.first() is not None
-    for number in range(0, count, 2):
-        read, unread = read.remove((0, number)), unread.remove((0, number))
-        assert (0, number) not in unread
-    assert_same(unread, [(0, number) for number in range(1, count, 2)], sample=count // 3)
-    assert read == unread
