@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from tests.outfit import QUICKLY
 
 
-def command(*words: str | Path) -> Result:
-    """Run ``reseller-sandbox`` with these words."""
+def command(*words: str | Path, stdin: bytes | None = None) -> Result:
+    """Run ``reseller-sandbox`` with these words, and with this standard input."""
     [entry] = entry_points(group="console_scripts", name="reseller-sandbox")
-    return CliRunner().invoke(entry.load(), [str(word) for word in words])
+    return CliRunner().invoke(entry.load(), [str(word) for word in words], input=stdin)
 
 
 def printed(*words: str | Path) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
@@ -277,6 +279,119 @@ def test_a_word_in_a_response_makes_its_value_likely(subtests: pytest.Subtests) 
 
 
 # Files
+
+
+def written_by_other_programs(record: Recorder) -> dict[str, bytes]:
+    """Return the exchanges of a recorder in other formats, by file name. Their requests have no body."""
+    entries = record.entries
+    urls = [entry["request"]["url"] for entry in entries]
+    texts = [entry["response"]["content"]["text"] for entry in entries]
+    both = list(zip(urls, texts, [entry["response"]["status"] for entry in entries], strict=True))
+    vcr = [
+        {
+            "request": {"method": "GET", "uri": url, "body": None, "headers": {"Accept": ["*/*"]}},
+            "response": {"status": {"code": status}, "headers": {}, "body": {"string": text}},
+        }
+        for url, text, status in both
+    ]
+    postman = [
+        {
+            "response": [
+                {"originalRequest": {"method": "GET", "url": {"raw": url}}, "code": status, "body": text}
+            ]
+        }
+        for url, text, status in both
+    ]
+    wiremock = [
+        {
+            "request": {"method": "GET", "url": url.partition(".test")[2]},
+            "response": {"status": status, "body": text},
+        }
+        for url, text, status in both
+    ]
+    curl = "".join(
+        f"* Connected\n> GET {url.partition('.test')[2]} HTTP/1.1\n> Host: api.example.test\n> \n"
+        f"< HTTP/1.1 {status} OK\n< Content-Type: application/json\n< \n{{ [300 bytes data]\n{text}\n"
+        "* Connection #0 left intact\n"
+        for url, text, status in both
+    )
+    journal = record.sandbox.journal.find().requests
+    documents: dict[str, Any] = {
+        "vcr.json": {"interactions": vcr},
+        "ruby.json": {"http_interactions": [{**one, "recorded_at": "2026-01-15"} for one in vcr]},
+        "postman.json": {"info": {}, "item": [{"item": postman}]},
+        "mappings.json": {"mappings": wiremock},
+        "journal.json": {"requests": [msgspec.to_builtins(one) for one in journal]},
+    }
+    record.sandbox.recording.write("written.recording")
+    return {
+        "har.gz": gzip.compress(json.dumps({"log": {"entries": entries}}).encode()),
+        "vcr.yaml": yaml.safe_dump({"interactions": vcr, "version": 1}).encode(),
+        "curl.log": curl.encode(),
+        "the.recording": Path("written.recording").read_bytes(),
+        **{name: json.dumps(document).encode() for name, document in documents.items()},
+    }
+
+
+def test_each_format_of_a_transcript_gives_the_same_report(subtests: pytest.Subtests) -> None:
+    record = service({"v3.ids": "integer"})
+    record.all([BALANCE, get("active-example.com"), get("nobodys-name.com")])
+    for name, content in written_by_other_programs(record).items():
+        with subtests.test(name):
+            Path(name).write_bytes(content)
+            report = printed("calibrate", "--json", name)
+            values = {one["name"]: one["value"] for one in report["assumptions"]}
+            assert (report["exchanges"], report["deviations"], values["v3.ids"]) == (3, [], "integer")
+    done = command("calibrate", "-", "--json", stdin=Path("vcr.yaml").read_bytes())
+    assert json.loads(done.stdout)["exchanges"] == 3
+
+
+def test_requests_to_other_hosts_and_answers_of_proxies_do_not_count() -> None:
+    record = service({})
+    record.all([BALANCE] * 3)
+    record.entries[0]["request"]["url"] = "https://other.example.net/v3/balance"
+    record.entries[1]["response"] = {"status": 502, "content": {"text": "{}"}}
+    file = record.write(Path("mixed.json"))
+    report = printed("calibrate", file, "--json", "--host", "api.example.test")
+    assert (report["exchanges"], report["deviations"]) == (1, [])
+    assert [one["reason"] for one in report["passed_over"]] == [
+        "is a request to another host, other.example.net",
+        "has the status 502, which says nothing about the service",
+    ]
+
+
+def test_drift_from_a_profile_is_shown_as_a_difference() -> None:
+    requests = [BALANCE, get("active-example.com"), get("nobodys-name.com")]
+    record = service({"v3.ids": "integer"})
+    record.all(requests)
+    file = record.write(Path("real.har"))
+    assert command("calibrate", file, "--write", "profile.yaml").exit_code == 0
+    done = command("calibrate", file, "--against", "profile.yaml")
+    assert (done.exit_code, done.output) == (0, "3 exchanges: the service agrees with profile.yaml\n")
+
+    record = service({"v3.ids": "string"})
+    record.all(requests)
+    _, domain, missing = (entry["response"]["content"] for entry in record.entries)
+    shown = json.loads(domain["text"])
+    shown["domain"]["riskScore"] = 7
+    shown["domain"]["autorenewEnabled"] = "no"
+    del shown["domain"]["nameservers"]
+    domain["text"] = json.dumps(shown)
+    missing["text"] = json.dumps({"error": "gone", "message": "It is gone."})
+    record.write(file)
+    done = command("calibrate", file, "--against", "profile.yaml")
+    assert done.exit_code == 1
+    report = json.loads(command("calibrate", file, "--against", "profile.yaml", "--json").stdout)
+    assert {(one["kind"], one["subject"]) for one in report["differences"]} == {
+        ("changed assumption", "v3.ids"),
+        ("new field", "v3.getDomain domain.riskScore"),
+        ("changed type", "v3.getDomain domain.autorenewEnabled"),
+        ("removed field", "v3.getDomain domain.nameservers"),
+        ("changed error", "v3.getDomain"),
+    }
+    assert "changed assumption: v3.ids  (real.har: entry 1)\n  - integer\n  + string\n" in done.stdout
+    refused(["calibrate", str(file), "--against", "nowhere.yaml"], "nowhere.yaml")
+
 
 #: The HAR files of four programs, and the values that each file determines.
 HARS = sorted((Path(__file__).parents[1] / "data" / "transcripts").glob("*.har"))

@@ -5,17 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from msgspec import to_builtins
 
 from reseller_sandbox.cli.base import AS_JSON, Command, give_up, say, say_json, write
 from reseller_sandbox.fixture import FixtureError
-from reseller_sandbox.tools.calibrate import calibrated, report
+from reseller_sandbox.settings import BadSetting, Settings, profile_of
+from reseller_sandbox.tools.calibrate import calibrated, drift, report
 from reseller_sandbox.tools.calibrate.transcripts import UnusableTranscript, read_transcript
 
-_EXITS = "Exit status: 0 if all answers are explained, 1 if not, 2 if a file is not usable."
+_EXITS = (
+    "Exit status: 0 if all answers are explained, 1 if not or if the service differs from --against, 2 if a "
+    "file is not usable."
+)
 
 
 @click.command(cls=Command, epilog=_EXITS)
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True, path_type=Path))
 @click.option(
     "--write",
     "target",
@@ -26,26 +31,50 @@ _EXITS = "Exit status: 0 if all answers are explained, 1 if not, 2 if a file is 
 @click.option(
     "--fixture", metavar="PATH", help="Fixture of the initial state: zones and prices, accounts and names."
 )
+@click.option("--host", default="", metavar="NAME", help="Host of the service. Skip requests to other hosts.")
+@click.option(
+    "--against",
+    metavar="PROFILE",
+    help="Profile, or its file. Report how the service differs from it, and nothing else.",
+)
 @AS_JSON
 @click.pass_context
 def calibrate(
-    context: click.Context, files: tuple[Path, ...], target: Path | None, fixture: str | None, as_json: bool
+    context: click.Context,
+    files: tuple[Path, ...],
+    target: Path | None,
+    fixture: str | None,
+    host: str,
+    against: str | None,
+    as_json: bool,
 ) -> None:
     """Determine assumptions that the contract leaves open from transcripts of a real service.
 
-    Each of FILES is a HAR file, as browsers and proxies write it, or the output of journal find --json. The
-    command sends no requests. With a fixture of the state before the first request, it determines more
+    Each of FILES is a HAR file, as browsers and proxies write it, also compressed, a cassette of VCR, a
+    collection of Postman with saved responses, a recorded mapping of WireMock, the output of curl -v, or a
+    recording or the output of journal find --json of a sandbox. - is standard input. The command sends no
+    requests. With a fixture of the state before the first request, it determines more
     assumptions: those that depend on prices, on terms and on earlier requests.
     """
     try:
-        transcripts = [read_transcript(file) for file in files]
-        exchanges = (exchange for transcript in transcripts for exchange in transcript.exchanges)
-        calibration = calibrated(exchanges, fixture=fixture)
-    except (UnusableTranscript, FixtureError) as problem:
+        profile = None if against is None else profile_of(str(Settings(profile=against).profile))
+        transcripts = [read_transcript(file, host) for file in files]
+        exchanges = [exchange for transcript in transcripts for exchange in transcript.exchanges]
+        if not exchanges:
+            give_up("the files do not have an answered request of the reseller API")
+        if profile is not None:
+            drifts = drift.drift(exchanges, profile, fixture=fixture)
+        else:
+            calibration = calibrated(exchanges, fixture=fixture)
+    except (UnusableTranscript, FixtureError, BadSetting) as problem:
         give_up(str(problem))
     skipped = [entry for transcript in transcripts for entry in transcript.skipped]
-    if not calibration.exchanges:
-        give_up("the files do not have an answered request of the reseller API")
+    if profile is not None:
+        if as_json:
+            say_json({"exchanges": len(exchanges), "against": against, "differences": to_builtins(drifts)})
+        else:
+            say("\n".join(drift.lines(drifts, len(exchanges), str(against))))
+        context.exit(1 if drifts else 0)
     if target is not None:
         write(target, report.profile(calibration, len(files)))
     if as_json:

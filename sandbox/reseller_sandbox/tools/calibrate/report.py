@@ -51,14 +51,15 @@ def lines(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> 
     listed = [line for deviation in deviations[:_MOST_EXCHANGES] for line in side_by_side(deviation)]
     yield from _section("explained by no value", [*listed, *([f"and {more} more"] if more > 0 else ())])
     if calibration.given_up:
-        yield f"\nnot searched, because there are too many states to try: {_places(calibration.given_up)}"
+        places_given_up = named_places(calibration.given_up)
+        yield f"\nnot searched, because there are too many states to try: {places_given_up}"
     if calibration.lost:
         place = printable(calibration.lost)
         yield f"\nfollowed from the fixture up to {place}, which the fixture does not explain"
     places: dict[str, list[str]] = {}
     for place, reason in skipped:
         places.setdefault(reason, []).append(place)
-    yield from _section("skipped", (f"{_places(where)}: {reason}" for reason, where in places.items()))
+    yield from _section("skipped", (f"{named_places(where)}: {reason}" for reason, where in places.items()))
 
 
 def _section(heading: str, entries: Iterable[str]) -> Iterator[str]:
@@ -163,9 +164,10 @@ def side_by_side(deviation: Deviation) -> Iterator[str]:
 def _values(determination: Determination) -> str:
     left = " or ".join(map(spelt, determination.left)) or "some other value"
     ruled_out = f", not {', '.join(map(spelt, determination.ruled_out))}" if determination.ruled_out else ""
-    return f"{left}{ruled_out}  ({_places(determination.by)})"
+    return f"{left}{ruled_out}  ({named_places(determination.by)})"
 
 
-def _places(places: Sequence[str]) -> str:
+def named_places(places: Sequence[str]) -> str:
+    """Return the first place, and the number of the others."""
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     return printable(places[0]) + more if places else ""

@@ -1,23 +1,20 @@
-"""Transcripts of a service, read from files: HAR, or the journal as JSON.
-
-Browsers and proxies write HAR. ``reseller-sandbox journal find --json`` prints the journal. The structs
-declare only the keys that this package reads.
-"""
+"""Transcripts of a service: the exchanges of files that are requests of the reseller API."""
 
 from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-from msgspec import Struct, ValidationError, convert, field
+from msgspec import Struct, field
 
+from reseller_sandbox.tools.calibrate.formats import Exchange, UnusableTranscript, exchanges
 from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.parameters import Quiet
 
@@ -30,10 +27,6 @@ _UNDATED = datetime(2026, 1, 15, 12, tzinfo=UTC)
 #: The beginning of the reseller API in a path. The part before that beginning differs between services.
 _API = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")
 _CREDENTIAL = re.compile(r"[^=]*(?:API-?_?KEY|SIGNATURE|TOKEN)(?:=|$)", re.IGNORECASE)
-
-
-class UnusableTranscript(ValueError):
-    """A file is not a usable transcript. The message has the place and the reason."""
 
 
 class ObservedExchange(Quiet, frozen=True, kw_only=True):
@@ -111,202 +104,76 @@ def instant(value: object) -> datetime | None:
         return None
 
 
-_NOT_API = "is not a request of the reseller API"
+#: The statuses of proxies and limits in front of a service. They say nothing about the service.
+_OWN_TROUBLE = frozenset({429, 502, 503, 504})
 
 
-class _JournalRequest(Struct):
-    method: str
-    target: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: Any = None
-    cut: Any = None
+def read_transcript(path: Path, host: str = "") -> Transcript:
+    """Return the transcript in a file, or in standard input for ``-``.
 
-
-class _JournalAnswer(Struct):
-    status: int
-    body: Any = None
-    cut: Any = None
-    lost: bool = False
-
-
-class _JournalEntry(Struct):
-    at: datetime
-    request: _JournalRequest
-    answer: _JournalAnswer
-    fault: str | None = None
-
-    def observed(self, place: str) -> ObservedExchange | str:
-        """Return the exchange, or the reason why the entry is skipped."""
-        request, answer = self.request, self.answer
-        target = _api_target(request.target)
-        if target is None:
-            return _NOT_API
-        if request.cut is not None or answer.cut is not None:
-            return "was too long for the journal"
-        if answer.lost or self.fault:
-            return "had a fault applied"
-        body = request.body
-        text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
-        return ObservedExchange(
-            place=place,
-            method=request.method,
-            target=target,
-            headers={name.lower(): value for name, value in request.headers.items()},
-            body=text.encode("utf-8", "replace"),
-            at=self.at.replace(microsecond=0),
-            status=answer.status,
-            answer=answer.body,
-        )
-
-
-class _HarPair(Struct):
-    name: str
-    value: str | None = None
-
-
-class _HarBody(Struct, rename="camel"):
-    mime_type: str | None = None
-    text: str | None = None
-    encoding: str | None = None
-    params: list[_HarPair] | None = None
-
-    def content(self) -> bytes | None:
-        """Return the body, None for invalid base64."""
-        text = self.text or ""
-        try:
-            is_encoded = self.encoding == "base64"
-            return b64decode(text, validate=True) if is_encoded else text.encode("utf-8", "replace")
-        except ValueError:
-            return None
-
-
-class _HarRequest(Struct, rename="camel"):
-    method: str
-    url: str
-    headers: list[_HarPair] | None = None
-    post_data: _HarBody | None = None
-    body_size: float | None = None
-
-    def body(self) -> bytes | None:
-        """Return the body, None if the file does not have the body."""
-        if self.post_data is None:
-            return None if (self.body_size or 0) > 0 else b""
-        if self.post_data.text:
-            return self.post_data.content()
-        return urlencode([(pair.name, pair.value or "") for pair in self.post_data.params or ()]).encode()
-
-
-class _HarResponse(Struct):
-    status: float | None = None
-    headers: list[_HarPair] | None = None
-    content: _HarBody = field(default_factory=_HarBody)
-
-
-class _HarEntry(Struct, rename="camel"):
-    request: _HarRequest
-    response: _HarResponse
-    started_date_time: str | None = None
-
-    def observed(self, place: str) -> ObservedExchange | str:
-        """Return the exchange, or the reason why the entry is skipped."""
-        request, response = self.request, self.response
-        try:
-            url = urlsplit(request.url)
-        except ValueError as problem:
-            raise UnusableTranscript(f"{place}: request.url is not a URL: {problem}") from None
-        target = _api_target(f"{url.path}?{url.query}")
-        if target is None:
-            return _NOT_API
-        if not 100 <= (response.status or 0) <= 599:
-            return "has no answer"
-        body, content = request.body(), response.content.content()
-        if body is None:
-            return "does not have the body of its request"
-        if content is None:
-            raise UnusableTranscript(f"{place}: response.content.text is not base64")
-        try:
-            answer = json.loads(content)
-        except (ValueError, RecursionError):
-            return "does not have a JSON body in its answer"
-        headers = _headers(request.headers)
-        if request.post_data is not None and request.post_data.mime_type:
-            headers.setdefault("content-type", request.post_data.mime_type)
-        date = _date(_headers(response.headers).get("date"))
-        return ObservedExchange(
-            place=place,
-            method=request.method.upper(),
-            target=target,
-            headers=headers,
-            body=body,
-            at=date or instant(self.started_date_time) or _UNDATED,
-            status=int(response.status or 0),
-            answer=answer,
-        )
-
-
-class _HarLog(Struct):
-    entries: list[_HarEntry]
-
-
-class _Document(Struct):
-    """A HAR file, or the output of ``journal find --json``."""
-
-    log: _HarLog | None = None
-    requests: list[_JournalEntry] | None = None
-
-
-def read_transcript(path: Path) -> Transcript:
-    """Return the transcript in a file.
-
-    Raise ``UnusableTranscript`` with the place and the reason.
+    With ``host``, skip the requests to other hosts. Raise ``UnusableTranscript`` with the place and the
+    reason.
     """
+    name = "standard input" if str(path) == "-" else str(path)
+    word, entries = exchanges(_content(path, name), name)
+    observed, skipped = list[ObservedExchange](), list[tuple[str, str]]()
+    for number, entry in enumerate(entries, 1):
+        place = f"{name}: {word} {number}"
+        if number > MOST:
+            reason = f"a file must not have more than {MOST} exchanges; split the file"
+            raise UnusableTranscript(f"{place}: {reason}")
+        result = entry if isinstance(entry, str) else _observed(entry, place, host)
+        if isinstance(result, str):
+            skipped.append((place, result))
+        else:
+            observed.append(result)
+    return Transcript(observed, skipped)
+
+
+def _content(path: Path, name: str) -> bytes:
     try:
-        document = convert(_json(path), _Document)
-    except ValidationError as problem:
-        raise UnusableTranscript(f"{path}: {problem}") from None
-    if document.log is not None:
-        return _transcript(f"{path}: entry", document.log.entries)
-    if document.requests is not None:
-        return _transcript(f"{path}: request", document.requests)
-    raise UnusableTranscript(
-        f"{path}: must be a HAR file (an object with log.entries) or the output of journal find --json (an "
-        "object with requests)"
-    )
-
-
-def _transcript(place: str, entries: Sequence[_HarEntry | _JournalEntry]) -> Transcript:
-    if len(entries) > MOST:
-        raise UnusableTranscript(
-            f"{place} {MOST + 1}: a file must not have more than {MOST} exchanges; split the file"
-        )
-    places = (f"{place} {number}" for number in range(1, len(entries) + 1))
-    results = {place: entry.observed(place) for place, entry in zip(places, entries, strict=True)}
-    return Transcript(
-        [result for result in results.values() if not isinstance(result, str)],
-        [(place, reason) for place, reason in results.items() if isinstance(reason, str)],
-    )
-
-
-def _json(path: Path) -> Any:
-    place, reason = str(path), f"must not be larger than {LARGEST >> 20} MiB; split the file"
-    try:
-        if path.stat().st_size <= LARGEST:
-            return json.loads(path.read_text("utf-8-sig"))
+        with sys.stdin.buffer if str(path) == "-" else path.open("rb") as file:
+            content = file.read(LARGEST + 1)
     except OSError as problem:
-        reason = str(problem.strerror)
-    except json.JSONDecodeError as problem:
-        place, reason = f"{path}:{problem.lineno}:{problem.colno}", f"is not JSON: {problem.msg}"
-    except RecursionError:
-        reason = "is nested too deeply"
+        raise UnusableTranscript(f"{name}: {problem.strerror}") from None
+    if len(content) > LARGEST:
+        reason = f"must not be larger than {LARGEST >> 20} MiB; split the file"
+        raise UnusableTranscript(f"{name}: {reason}")
+    return content
+
+
+def _observed(exchange: Exchange, place: str, host: str) -> ObservedExchange | str:
+    """Return an exchange in the terms of the API, or the reason why it is skipped."""
+    try:
+        url = urlsplit(exchange.url)
+        server = url.hostname or ""
     except ValueError as problem:
-        reason = f"is not JSON: {problem}"
-    raise UnusableTranscript(f"{place}: {reason}")
-
-
-def _headers(pairs: Iterable[_HarPair] | None) -> dict[str, str]:
-    """Return headers by lower-case names, without the pseudo headers of HTTP/2."""
-    named = [pair for pair in pairs or () if pair.name and not pair.name.startswith(":")]
-    return {pair.name.lower(): pair.value or "" for pair in named}
+        raise UnusableTranscript(f"{place}: request.url is not a URL: {problem}") from None
+    target = _api_target(f"{url.path}?{url.query}")
+    if target is None:
+        return "is not a request of the reseller API"
+    if host and server and server != host.lower():
+        return f"is a request to another host, {server}"
+    if not 100 <= exchange.status <= 599:
+        return "has no answer"
+    if exchange.status in _OWN_TROUBLE:
+        return f"has the status {exchange.status}, which says nothing about the service"
+    try:
+        answer = json.loads(exchange.content)
+    except (ValueError, RecursionError):
+        return "does not have a JSON body in its answer"
+    answered = {name.lower(): value for name, value in exchange.answer_headers.items()}
+    at = exchange.at.replace(microsecond=0) if isinstance(exchange.at, datetime) else instant(exchange.at)
+    return ObservedExchange(
+        place=place,
+        method=exchange.method.upper(),
+        target=target,
+        headers={name.lower(): value for name, value in exchange.headers.items()},
+        body=exchange.body,
+        at=_date(answered.get("date")) or at or _UNDATED,
+        status=exchange.status,
+        answer=answer,
+    )
 
 
 def _date(header: str | None) -> datetime | None:

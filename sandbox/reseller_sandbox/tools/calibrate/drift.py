@@ -1,0 +1,115 @@
+"""Drift: the differences between a service and its profile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reseller_sandbox.advice.words import plural
+from reseller_sandbox.registry.assumptions import Assumptions, spelt
+from reseller_sandbox.tools.calibrate import Deviation, calibrated
+from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
+from reseller_sandbox.tools.calibrate.report import named_places, shown
+from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
+from reseller_sandbox.values.text_checks import printable, shortened
+
+#: The keys of an answer that say why a request is refused.
+_REFUSAL = frozenset({"error", "msg", "code"})
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+class Drift(Struct, frozen=True):
+    """One difference: an assumption, or a field of the answers of an operation.
+
+    ``kind`` is ``changed assumption``, ``changed error``, ``new field``, ``removed field``, ``changed type``
+    or ``changed value``. ``expected`` is the value of the profile or the sandbox, ``observed`` that of the
+    service. ``places`` are the exchanges that show the difference.
+    """
+
+    kind: str
+    subject: str
+    expected: Any
+    observed: Any
+    places: tuple[str, ...]
+
+
+def drift(
+    exchanges: Sequence[ObservedExchange], profile: Assumptions, *, fixture: str | None = None
+) -> list[Drift]:
+    """Return the differences between a service and ``profile``, each once.
+
+    Raise ``FixtureError``.
+    """
+    known = calibrated(exchanges, profile, fixture=fixture)
+    if not known.deviations:
+        return []
+    calibration = calibrated(exchanges, fixture=fixture)
+    values = profile.values()
+    changed = [
+        Drift("changed assumption", each.name, spelt(values[each.name]), _observed(each.left), each.by)
+        for each in calibration.determinations.values()
+        if values[each.name] in each.ruled_out
+    ]
+    deviations = calibration.deviations if changed else known.deviations
+    unique: dict[tuple[str, str], Drift] = {}
+    for found in (drift for deviation in deviations for drift in _of_deviation(deviation)):
+        first = unique.setdefault((found.kind, found.subject), found)
+        if first is not found:
+            unique[found.kind, found.subject] = replace(first, places=(*first.places, *found.places))
+    return [*changed, *unique.values()]
+
+
+def _observed(left: Sequence[Any]) -> str:
+    return " or ".join(map(spelt, left)) or "another value"
+
+
+def _of_deviation(deviation: Deviation) -> Iterator[Drift]:
+    """Yield the differences of an answer: one if it is another error, otherwise one for each field."""
+    operation, place = deviation.operation, (deviation.exchange.place,)
+    errors = [each for each in deviation.differences if _is_about_refusal(each)]
+    if errors:
+        first = errors[-1]
+        yield Drift(
+            "changed error", operation, _text(first, first.sandbox), _text(first, first.service), place
+        )
+        return
+    for each in deviation.differences:
+        subject = f"{operation} {_INDEX.sub('[]', each.where)}"
+        yield Drift(_kind(each), subject, _text(each, each.sandbox), _text(each, each.service), place)
+
+
+def _is_about_refusal(difference: Difference) -> bool:
+    return difference.where == "HTTP status" or difference.where in _REFUSAL
+
+
+def _kind(difference: Difference) -> str:
+    service, sandbox = difference.service, difference.sandbox
+    if sandbox is ABSENT:
+        return "new field"
+    if service is ABSENT:
+        return "removed field"
+    return "changed value" if type(service) is type(sandbox) else "changed type"
+
+
+def _text(difference: Difference, value: Any) -> str:
+    if value is ABSENT:
+        return "nothing"
+    text = printable(shortened(shown(difference, value)))
+    return text if difference.where != "HTTP status" else f"HTTP status {text}"
+
+
+def lines(drifts: Sequence[Drift], exchanges: int, profile: str) -> Iterator[str]:
+    """Yield the differences from ``profile`` as text."""
+    if not drifts:
+        yield f"{plural(exchanges, 'exchange')}: the service agrees with {profile}"
+        return
+    yield f"{plural(exchanges, 'exchange')}: {plural(len(drifts), 'difference')} from {profile}"
+    for each in drifts:
+        yield f"\n{each.kind}: {printable(each.subject)}  ({named_places(each.places)})"
+        yield f"  - {each.expected}"
+        yield f"  + {each.observed}"
