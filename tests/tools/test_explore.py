@@ -6,8 +6,7 @@ import json
 import random
 import shutil
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from reseller_sandbox.tools.explore import explore  # noqa: TID251  users import
 from tests.clients import person
 from tests.thorough import tries
 from tests.tools import workers
+from tests.tools.concurrent import buy_and_renew, look, renew_own_names, spend
 from tests.tools.running import command, printed, refused, with_pytest
 
 D = "/v3/domains"
@@ -169,73 +169,6 @@ def test_workers_with_the_same_credential_differ_by_their_connections() -> None:
     assert len(outcome["requests"]) == 4
     assert {name for _, name in requests} == {workers.NAME, workers.OTHER}
     assert len(requests) == 2, "each worker asks for one name alone"
-
-
-def at_once(job: Callable[[Any], object], *arguments: Any) -> None:
-    """Do a job for each argument in a thread; raise an error if one fails."""
-    failures: list[Exception] = []
-
-    def run(argument: Any) -> None:
-        try:
-            job(argument)
-        except Exception as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=run, args=(argument,)) for argument in arguments]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-
-
-def buy_and_renew(sandbox: Sandbox, shared: str) -> None:
-    """Two workers check, register and renew five names each; the name ``shared`` is the fourth of both."""
-
-    def job(worker: str) -> None:
-        headers = {"X-Sandbox-Actor": worker}
-        for number in range(5):
-            name = shared if shared and number == 3 else f"{worker}-{number}.com"
-            check = {"domainNames": [name]}
-            [seen] = workers.call(sandbox, "POST", f"{D}/checkAvailability", check, **headers)["results"]
-            if seen["status"] == "available":
-                order = {"domain": {"domainName": name}, "years": 1}
-                workers.call(sandbox, "POST", f"{D}/createDomain", order, **headers)
-            else:
-                workers.call(sandbox, "POST", f"{D}/renewDomain/{name}", **headers)
-
-    at_once(job, "a", "b")
-
-
-def renew_own_names(sandbox: Sandbox) -> None:
-    """Three workers renew their own names twice."""
-
-    def job(name: str) -> None:
-        for _ in range(2):
-            workers.call(sandbox, "POST", f"{D}/renewDomain/{name}", **{"X-Sandbox-Actor": name})
-
-    at_once(job, workers.NAME, workers.OTHER, "locked-example.net")
-
-
-def spend(sandbox: Sandbox) -> None:
-    """Two workers spend a balance that is enough for one of them."""
-    sandbox.simulate.adjust_balance("main", to="20.00")
-    at_once(
-        lambda name: workers.call(sandbox, "POST", f"{D}/renewDomain/{name}"), workers.NAME, workers.OTHER
-    )
-
-
-def look(sandbox: Sandbox) -> None:
-    """Two workers look at a domain and change it again and again, in very many orders."""
-
-    def job(host: str) -> None:
-        for _ in range(6):
-            workers.domain(sandbox)
-            body = {"nameservers": ["ns1.example.net", host]}
-            workers.call(sandbox, "POST", f"{D}/setNameservers/{workers.NAME}", body)
-
-    at_once(job, *workers.HOSTS)
 
 
 def test_few_schedules_are_enough_for_many_requests() -> None:

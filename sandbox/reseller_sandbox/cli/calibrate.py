@@ -11,7 +11,8 @@ from reseller_sandbox.cli.base import AS_JSON, Command, give_up, say, say_json, 
 from reseller_sandbox.fixture import FixtureError
 from reseller_sandbox.settings import BadSetting, Settings, profile_of
 from reseller_sandbox.tools.calibrate import calibrated, drift, report
-from reseller_sandbox.tools.calibrate.transcripts import UnusableTranscript, read_transcript
+from reseller_sandbox.tools.calibrate.formats import UnusableTranscript
+from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 
 _EXITS = (
     "Exit status: 0 if all answers are explained, 1 if not or if the service differs from --against, 2 if a "

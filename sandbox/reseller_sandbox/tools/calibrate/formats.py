@@ -431,12 +431,12 @@ def _of_curl(text: str) -> Iterator[Entry]:
     for match, end in _requests_in(text):
         sent: dict[str, str] = {}
         answered: dict[str, str] = {}
-        status, body = 0, []
+        status, body = 0, list[str]()
         for line in text[match.end() : end].splitlines():
             begin = _STATUS.match(line)
             name, _, value = line[2:].partition(": ")
             if begin is not None:
-                status, answered, body = int(begin[1]), {}, []
+                status, answered, body = int(begin[1]), {}, list[str]()
             elif line.startswith("> ") and name:
                 sent[name.lower()] = value
             elif line.startswith("< ") and name:

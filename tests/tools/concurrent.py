@@ -1,0 +1,79 @@
+"""Functions with several workers, which explore runs in this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from reseller_sandbox import Sandbox
+from tests.tools import workers
+
+D = "/v3/domains"
+
+
+def at_once(job: Callable[[Any], object], *arguments: Any) -> None:
+    """Do a job for each argument in a thread; raise an error if one fails."""
+    failures: list[Exception] = []
+
+    def run(argument: Any) -> None:
+        try:
+            job(argument)
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=run, args=(argument,)) for argument in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def buy_and_renew(sandbox: Sandbox, shared: str) -> None:
+    """Two workers check, register and renew five names each; the name ``shared`` is the fourth of both."""
+
+    def job(worker: str) -> None:
+        headers = {"X-Sandbox-Actor": worker}
+        for number in range(5):
+            name = shared if shared and number == 3 else f"{worker}-{number}.com"
+            check = {"domainNames": [name]}
+            [seen] = workers.call(sandbox, "POST", f"{D}/checkAvailability", check, **headers)["results"]
+            if seen["status"] == "available":
+                order = {"domain": {"domainName": name}, "years": 1}
+                workers.call(sandbox, "POST", f"{D}/createDomain", order, **headers)
+            else:
+                workers.call(sandbox, "POST", f"{D}/renewDomain/{name}", **headers)
+
+    at_once(job, "a", "b")
+
+
+def renew_own_names(sandbox: Sandbox) -> None:
+    """Three workers renew their own names twice."""
+
+    def job(name: str) -> None:
+        for _ in range(2):
+            workers.call(sandbox, "POST", f"{D}/renewDomain/{name}", **{"X-Sandbox-Actor": name})
+
+    at_once(job, workers.NAME, workers.OTHER, "locked-example.net")
+
+
+def spend(sandbox: Sandbox) -> None:
+    """Two workers spend a balance that is enough for one of them."""
+    sandbox.simulate.adjust_balance("main", to="20.00")
+    at_once(
+        lambda name: workers.call(sandbox, "POST", f"{D}/renewDomain/{name}"), workers.NAME, workers.OTHER
+    )
+
+
+def look(sandbox: Sandbox) -> None:
+    """Two workers look at a domain and change it again and again, in very many orders."""
+
+    def job(host: str) -> None:
+        for _ in range(6):
+            workers.domain(sandbox)
+            body = {"nameservers": ["ns1.example.net", host]}
+            workers.call(sandbox, "POST", f"{D}/setNameservers/{workers.NAME}", body)
+
+    at_once(job, *workers.HOSTS)
