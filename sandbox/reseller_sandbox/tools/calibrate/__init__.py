@@ -16,8 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.tools.calibrate.bench import PLACEHOLDERS, UNSEEN, candidates, zones_of
+from reseller_sandbox.tools.calibrate.bench import PLACEHOLDERS, candidates, zones_of
 from reseller_sandbox.tools.calibrate.following import follow
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import Difference
 from reseller_sandbox.tools.calibrate.search import Case, Explanation, Search, allows_all, possible
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
@@ -90,7 +91,7 @@ def calibrated(
     if only is None:
         tried: Mapping[str, Sequence[Any]] = candidates(parts)
     else:
-        tried = {name: (value,) for name, value in only.values().items() if name not in UNSEEN}
+        tried = {name: (value,) for name, value in only.values().items() if name not in hints().unseen}
     alive = {name: list(values) for name, values in tried.items()}
     by: dict[str, dict[str, None]] = {name: {} for name in tried}
     search = Search(None if fixture is None else zones_of(fixture))

@@ -21,10 +21,11 @@ from reseller_sandbox.registry.assumptions.assumption_spec import WORD
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import call
-from reseller_sandbox.settings import DEFAULT_URL
+from reseller_sandbox.settings import DEFAULT_URL, Settings
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
-from reseller_sandbox.v3.signing import sign
 from reseller_sandbox.values.clock import WorldClock
+from reseller_sandbox.web.interfaces import UnsignedRequest, interface_of, public_interfaces
 from reseller_sandbox.worlds import Snapshot
 
 if TYPE_CHECKING:
@@ -49,9 +50,6 @@ SOME_TIME = 3600
 PLACEHOLDERS = frozenset({OTHER_WORD, OTHER_VERSION, OTHER_HEADER, SOME_TIME})
 
 VERSIONS, TOKEN_HEADERS, SECONDS = "v2.versions", "v2.token_headers", "v2.order_processing"
-
-#: Assumptions about signatures, which no answer shows without the secret.
-UNSEEN = ("v3.signature.endpoint", "v3.signature.payload", "v3.signature.query")
 
 #: The most observed words, and the most observed versions or headers, to try beside the default.
 _MOST_WORDS, _MOST_LISTED = 12, 2
@@ -135,7 +133,7 @@ class Bench:
         return TriedAnswer(
             answer.status,
             json.loads(answer.body) if answer.body else None,
-            [name for name, _ in entry.assumed if name not in UNSEEN],
+            [name for name, _ in entry.assumed if name not in hints().unseen],
             entry.operation,
             entry.domains,
         )
@@ -143,17 +141,7 @@ class Bench:
 
 def has_bad_credentials(exchange: ObservedExchange) -> bool:
     """Whether the service refused the credentials of a request."""
-    return exchange.refusal in _BAD_CREDENTIALS
-
-
-#: The errors of refused credentials, in both generations.
-_BAD_CREDENTIALS = (
-    "credentials_missing",
-    "unknown_key",
-    "signature_mismatch",
-    "Token not found",
-    "Authorization failed",
-)
+    return exchange.refusal in hints().refused_credentials
 
 
 def _environment(exchange: ObservedExchange, credentials: str, account: Account) -> WSGIEnvironment:
@@ -173,15 +161,19 @@ def _environment(exchange: ObservedExchange, credentials: str, account: Account)
 def _credentials(exchange: ObservedExchange, credentials: str, account: Account) -> Iterator[tuple[str, str]]:
     if credentials == NONE:
         return
-    wrong = credentials == WRONG
-    if exchange.target.startswith("/v3"):
-        target = exchange.target.encode("latin-1", "replace")
-        signature = sign(account.secret, f"{account.key}{DEFAULT_URL}".encode() + target + exchange.body)
-        yield "x-svc-apikey", "another-key" if wrong else account.key
-        yield "x-svc-signature", signature.decode()
+    if credentials == WRONG:
+        account = replace(account, key="another-key", token="another-token")
+    target = exchange.target
+    interface = interface_of(target, public_interfaces())
+    if interface is None:
         return
-    for name in token_headers(exchange) or ["x-auth-token"]:
-        yield name.lower(), "another-token" if wrong else account.token
+    unsigned = UnsignedRequest(
+        account, Assumptions(), Settings.header_prefix, DEFAULT_URL, target, exchange.body
+    )
+    for name, value in interface.sign(unsigned).headers.items():
+        # A token can stand in another header.
+        names = (token_headers(exchange) if value == account.token else []) or [name]
+        yield from ((each.lower(), value) for each in names)
 
 
 def zones_of(name_or_path: str) -> dict[str, Any]:
@@ -206,7 +198,7 @@ def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ..
     keys = (key for exchange in exchanges for key in exchange.asked if _is_word(key))
     words, licenses = (list(dict.fromkeys(each))[:_MOST_WORDS] for each in (statuses, keys))
     for name, kind in kinds().items():
-        if name in UNSEEN:
+        if name in hints().unseen:
             continue
         if enum := kind.shape.get("enum"):
             values[name] = tuple(dict.fromkeys((defaults[name], *enum)))

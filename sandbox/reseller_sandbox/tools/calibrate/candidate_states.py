@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from reseller_sandbox.fixture.zones import ZONE_TYPES
 from reseller_sandbox.registry.model import Flag
 from reseller_sandbox.tools.calibrate.bench import ACCOUNT, PARTS
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.subject import KEPT, Known, Subject, agrees
 from reseller_sandbox.values.clock import wire
 
@@ -57,7 +58,7 @@ def _before(known: Known, subject: Subject) -> State:
 
 
 def _all(subject: Subject) -> Iterator[State]:
-    if subject.operation == "v3.listDomains":
+    if subject.operation in hints().lists_names:
         yield from (_held(subject), _many(subject), _world(subject))
         return
     holders = list(_holders(subject))
@@ -123,7 +124,7 @@ def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, An
     if subject.host:
         label = subject.host.removesuffix(f".{name}")
         entry["hosts"] = {label: ["192.0.2.250"], "another": ["192.0.2.251"]}
-    elif subject.operation == "v3.listGlueRecords":
+    elif subject.operation in hints().lists_hosts:
         entry["hosts"] = {"another": ["192.0.2.251"]}
     return entry
 
@@ -242,7 +243,7 @@ def _of_accounts(state: State, subject: Subject) -> Iterator[State]:
     """Yield variants with another kind of account, or with contact parameters."""
     main = {**state["accounts"]["main"], "reseller": False}
     yield {**_with(state, "accounts", {"main": main}), "customers": {}}
-    if subject.operation.startswith(("v2.contact", "v2.customer")):
+    if subject.operation.startswith(hints().people):
         yield {**state, "contact_params": dict.fromkeys(subject.keys, ".*")}
         yield {**state, "contact_params": dict.fromkeys(subject.keys, "[^ -~]")}
 

@@ -21,13 +21,13 @@ from msgspec.structs import replace
 
 from reseller_sandbox.registry.assumptions import Assumptions, named, watched
 from reseller_sandbox.tools.calibrate.bench import (
-    UNSEEN,
     Bench,
     Candidates,
     TriedAnswer,
     branches,
     has_bad_credentials,
 )
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, amount, amounts, differences, pairs
 from reseller_sandbox.tools.calibrate.search import possible
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
@@ -134,7 +134,7 @@ class Following:
         settled, _ = replace(snapshot, assumptions=watched(assumptions, read)).settled(at)
         answer = self._bench.ask(exchange, settled.at(at), values)
         timed = [name for name, _ in named(assumptions, read)]
-        rests_on = [name for name in dict.fromkeys((*timed, *answer.rests_on)) if name not in UNSEEN]
+        rests_on = [name for name in dict.fromkeys((*timed, *answer.rests_on)) if name not in hints().unseen]
         return (answer, replace(self._bench.snapshot_now, assumptions=self._defaults)), rests_on
 
     def _merged(self, guesses: Iterable[Guess]) -> list[Guess]:

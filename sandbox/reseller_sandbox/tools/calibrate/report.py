@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from importlib.resources import files
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -13,7 +12,7 @@ from reseller_sandbox.app_factory import contract
 from reseller_sandbox.registry.assumptions import kinds, spelt
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate import Calibration, Determination, Deviation
-from reseller_sandbox.tools.calibrate.bench import UNSEEN
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
 from reseller_sandbox.values.text_checks import printable, shortened
 from reseller_sandbox.worlds.redact import masked
@@ -76,21 +75,15 @@ def _determining_requests() -> dict[str, dict[str, str]]:
     The requests are in the ``calibrate.yaml`` of each interface.
     """
     operations = {each.id: f"{each.method} {each.path}" for each in contract()}
-    packages = dict.fromkeys(each.package for each in contract())
-    hints = [
-        file.read_text("utf-8") for name in packages if (file := files(name) / "calibrate.yaml").is_file()
-    ]
-    sections = [yaml.safe_load(text) for text in hints]
 
-    def in_words(section: str) -> dict[str, str]:
-        requests = {name: request for hint in sections for name, request in hint.get(section, {}).items()}
+    def in_words(requests: Mapping[str, str]) -> dict[str, str]:
         words = {name: request.partition(" ") for name, request in requests.items()}
         return {name: f"{operations[operation]}, {how}" for name, (operation, _, how) in words.items()}
 
     return {
-        _ALONE: in_words("alone"),
-        _WITH_FIXTURE: in_words("with_fixture"),
-        "not determinable from answers": dict.fromkeys(UNSEEN, _SIGNED),
+        _ALONE: in_words(hints().alone),
+        _WITH_FIXTURE: in_words(hints().with_fixture),
+        "not determinable from answers": dict.fromkeys(hints().unseen, _SIGNED),
     }
 
 

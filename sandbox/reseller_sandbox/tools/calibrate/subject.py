@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from reseller_sandbox.registry.model import Flag
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.values.names import well_formed
 
@@ -32,24 +33,6 @@ _IN_PATH = {
     "order": re.compile(r"/getDomain/([0-9]+)$"),
 }
 
-
-#: By operation, the switch that it changes, and whether it turns the switch on.
-_SWITCHES: Mapping[str, tuple[Flag | str, bool]] = {
-    "v3.lock": (Flag.HOLD, True),
-    "v3.unlock": (Flag.HOLD, False),
-    "v3.lockTransfer": (Flag.TRANSFER_PROHIBITED, True),
-    "v3.unlockTransfer": (Flag.TRANSFER_PROHIBITED, False),
-    "v3.lockUpdate": (Flag.UPDATE_PROHIBITED, True),
-    "v3.unlockUpdate": (Flag.UPDATE_PROHIBITED, False),
-    "v3.enableAutorenew": ("autorenew", True),
-    "v3.disableAutorenew": ("autorenew", False),
-}
-
-#: Operations that show a name of the account and change only switches.
-_SHOWING = frozenset({"v3.getDomain", "v2.domain.info", *_SWITCHES})
-
-#: Operations that change no name. All others can change their name in an unknown way.
-_READING = frozenset({"v3.checkAvailability", "v2.domain.check", "v3.listDomains", "v3.balance"})
 
 #: The known fields of a name beside its flags, in fixture format.
 KEPT = ("autorenew", "nameservers", "privacy")
@@ -108,7 +91,9 @@ def subject_of(exchange: ObservedExchange, operation: str, names: Sequence[str])
     return Subject(
         operation=operation,
         at=exchange.at,
-        names=tuple(dict.fromkeys((*names, *shown))) if operation.startswith("v3.list") else tuple(names),
+        names=tuple(dict.fromkeys((*names, *shown)))
+        if operation in (*hints().lists_names, *hints().lists_hosts)
+        else tuple(names),
         shown=shown,
         zones=dict(_zones(answer)),
         host=in_path.get("host") or _text(both.get("hostname")),
@@ -233,9 +218,11 @@ class KnownState:
     def learn(self, exchange: ObservedExchange, subject: Subject) -> None:
         """Update the known state from an exchange."""
         answer, name = exchange.answered, subject.name
-        if not answer or answer.get("error") or "msg" in answer or subject.operation in _READING:
+        if not answer or answer.get("error") or "msg" in answer or subject.operation in hints().reads:
             return
-        shows = subject.operation in _SHOWING and name in subject.shown and not _is_pending(answer)
+        switches = hints().switches
+        is_showing = subject.operation in (*hints().shows, *switches)
+        shows = is_showing and name in subject.shown and not _is_pending(answer)
         if not shows or self.of(exchange, subject) is None:
             for changed in subject.names:
                 self._names.pop(changed, None)
@@ -244,11 +231,11 @@ class KnownState:
         self._seen[name] = exchange.at, exchange.credentials
         known, shown = self._names.setdefault(name, {}), subject.shown[name]
         known.update((key, shown[key]) for key in KEPT if key in shown)
-        if subject.operation == "v3.getDomain":
+        if subject.operation in hints().shows_lock:
             known[str(Flag.TRANSFER_PROHIBITED)] = str(Flag.TRANSFER_PROHIBITED) in shown["flags"]
-        if subject.operation in _SWITCHES:
-            switch, on = _SWITCHES[subject.operation]
-            known[str(switch)] = on
+        if subject.operation in switches:
+            switch, on = switches[subject.operation]
+            known[switch] = on
 
 
 def _is_pending(answer: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec import Struct, field
 
 from reseller_sandbox.tools.calibrate.formats import Exchange, UnusableTranscript, exchanges
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.parameters import Quiet
 
@@ -24,8 +25,6 @@ LARGEST, MOST = 128 << 20, 20_000
 #: The instant of an exchange without a date.
 _UNDATED = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
-#: The beginning of the reseller API in a path. The part before that beginning differs between services.
-_API = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")
 _CREDENTIAL = re.compile(r"[^=]*(?:API-?_?KEY|SIGNATURE|TOKEN)(?:=|$)", re.IGNORECASE)
 
 
@@ -87,7 +86,7 @@ def _api_target(target: str) -> str | None:
     Return None if the target is not in the API. Credentials in the query are left out.
     """
     path, _, query = target.encode("utf-8", "replace").decode().partition("?")
-    match = _API.search(path)
+    match = re.search(rf"/(?:{'|'.join(hints().paths)})\b", path)
     if match is None:
         return None
     public = "&".join(pair for pair in query.split("&") if pair and not _CREDENTIAL.match(pair))
