@@ -29,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("registry",),
     ("server",),
     ("faults",),
+    ("answers",),
     ("fixture",),
     ("settings",),
     ("worlds",),

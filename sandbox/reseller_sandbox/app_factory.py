@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flask import Flask
+from werkzeug.exceptions import HTTPException
 
 from reseller_sandbox import fixture
 from reseller_sandbox.control.catalogue import RESOURCES
@@ -29,6 +30,8 @@ from reseller_sandbox.worlds import Engine, Fixtures, Snapshot, World
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult
 
 if TYPE_CHECKING:
+    from werkzeug.routing import Map
+
     from reseller_sandbox.web.interface import Endpoint, Interface
 
 
@@ -49,7 +52,7 @@ def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], objec
     assumed = profile_of(str(settings.profile)).with_values(seed.assume).with_values(settings.assumed)
     frozen = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     clock = WorldClock(seed.now) if frozen else WorldClock(seed.now).run()
-    return Snapshot(seed.state, clock, assumed, seed.requests, seed.faults)
+    return Snapshot(seed.state, clock, assumed, seed.requests, seed.faults, seed.answers)
 
 
 def open_worlds(
@@ -98,6 +101,25 @@ def vocabulary(more: tuple[str, ...] = ()) -> Vocabulary:
     return Vocabulary(
         lambda: (operation.id for operation in contract(more)),
         lambda: {public.name: public.load().known_errors() for public in public_interfaces(more)},
+        partial(_operation_at, more),
+    )
+
+
+def _operation_at(more: tuple[str, ...], method: str, path: str) -> str | None:
+    """Return the id of the operation that takes a method and a path, or None."""
+    try:
+        return str(_contract_routes(more).bind("").match(path, method)[0])
+    except HTTPException:
+        return None
+
+
+@cache
+def _contract_routes(more: tuple[str, ...]) -> Map:
+    from reseller_sandbox.web.application import route_map
+
+    endpoints = (endpoint for public in public_interfaces(more) for endpoint in public.load().endpoints)
+    return route_map(
+        tuple((endpoint.id, rule, endpoint.method) for endpoint in endpoints for rule in endpoint.rules())
     )
 
 

@@ -213,6 +213,31 @@ FAULTS = (
     *(good(f"faults.{verb}") for verb in ("list", "kinds", "presets")),
 )
 
+# Canned answers
+
+ZONE: Parameters = {"path": "/dns/zones/{zone}"}
+CANNED = (("answers.add", {**ZONE, "name": "zone", "body": {"zone": "{zone}"}}),)
+ANSWERS = (
+    good("answers.add", ZONE, {**ZONE, "body": {"zone": "{zone}", "expires": "{zone.expires}"}}),
+    bad("answers.add", {**ZONE, "name": "zone"}, code="answer_exists", before=CANNED),
+    bad("answers.add", {}, {"path": "dns"}, {"path": "/v3/balance"}, {**ZONE, "body": "{zonne}"}),
+    bad("answers.add", {**ZONE, "status": 404, "sequence": [{"status": 200}]}),
+    each(
+        "answers.add",
+        ZONE,
+        {
+            **{"method": ("POST", "post"), "name": ("zone", "no such / name!"), "status": (404, 7)},
+            **{"request_body": ({"type": "A"}, 7), "headers": ({"X-Id": "{count}"}, {"Date": "now"})},
+            **{"body": ("{query.page}", "{query}"), "content_type": ("text/html", "html")},
+            "sequence": ([{"status": 202}, {"body": [1.5]}], []),
+        },
+    ),
+    good("answers.list", before=CANNED),
+    *(good(f"answers.{verb}", {"name": "zone"}, before=CANNED) for verb in ("get", "remove")),
+    *(bad(f"answers.{verb}", {"name": "none"}, code="unknown_answer") for verb in ("get", "remove")),
+    good("answers.clear", before=CANNED),
+)
+
 # Worlds and their past
 
 PRICES = {"registration": 1, "renewal": 1.5, "transfer": 1, "restore": 1}
@@ -418,7 +443,10 @@ ASSUMPTIONS = (
     bad("assumptions.set", {"assume": "v3.ids"}, {"profile": "observd"}),
 )
 
-GROUPS = (ASSUMPTIONS, CLOCK, RECORDS, FAULTS, HISTORY, JOURNAL, LEDGER, OUTSIDE, ADDING, REGISTRY, WORLDS)
+GROUPS = (
+    *(ANSWERS, ASSUMPTIONS, CLOCK, RECORDS, FAULTS, HISTORY, JOURNAL),
+    *(LEDGER, OUTSIDE, ADDING, REGISTRY, WORLDS),
+)
 EXAMPLES: tuple[Example, ...] = (
     Example("advice.list"),
     Example("health.show"),

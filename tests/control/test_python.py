@@ -11,7 +11,7 @@ import pytest
 from reseller_sandbox import Refused, Sandbox, connect
 from tests.registry import Make
 
-#: A key of a record and a key of none, in a world with a request, a snapshot, a branch and a fault.
+#: A key of a record and a key of none, in a world with a request, a snapshot, a branch and so on.
 KEYS: dict[str, tuple[Any, Any]] = {
     "worlds": ("default", "none"),
     "snapshots": ("here", "none"),
@@ -23,6 +23,7 @@ KEYS: dict[str, tuple[Any, Any]] = {
     "hosts": ("ns1.second.com", "ns9.second.com"),
     "transfers": ("arriving.com", "second.com"),
     "faults": ("slow", "none"),
+    "answers": ("zone", "none"),
     "journal": ("r1", "r99"),
     "assumptions": ("v3.ids", "v3.none"),
 }
@@ -107,6 +108,7 @@ def test_a_key_has_a_record_or_raises_a_key_error(
     served.snapshot("here")
     served.restore("here")
     served.faults.add("latency", seconds=0, name="slow")
+    served.answers.add("/dns/{zone}", name="zone")
     served.hosts.add("ns1.second.com", ips=["192.0.2.1"])
     served.customers.add(1, name="Ann", mail="ann@example.com")
     indexed = {name for name, value in vars(served).items() if hasattr(value, "__getitem__")}

@@ -66,7 +66,7 @@ _COMMANDS = {
 _RESOURCE_DEFAULTS = {"assumptions": "documents", "coverage": "coverage"}
 
 #: The commands of resources beside their operations, and their modules.
-_SUBCOMMANDS = {"recording": {"export": "recording", "open": "serve"}}
+_SUBCOMMANDS = {"answers": {"record": "answers"}, "recording": {"export": "recording", "open": "serve"}}
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 

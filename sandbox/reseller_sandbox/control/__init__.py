@@ -14,6 +14,7 @@ from collections.abc import Mapping
 SUMMARIES: Mapping[str, str] = {
     "accounts": "The accounts of the service: their money and their credentials.",
     "advice": "Requests of your program that would cost money, names or secrets in production.",
+    "answers": "Canned answers to requests that no operation of the contract takes.",
     "assumptions": "How this world behaves where the contract is silent: named, settable values.",
     "branches": "The futures that this world left behind when it went back.",
     "recording": "The past of this world in one file that can be replayed.",

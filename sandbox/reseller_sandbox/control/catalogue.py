@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cache
 from typing import get_type_hints
 
+from reseller_sandbox.control.answers import Answers
 from reseller_sandbox.control.clock import Clock
 from reseller_sandbox.control.contract import Advice, Assumptions, Coverage
 from reseller_sandbox.control.events import Events
@@ -59,6 +60,7 @@ class Resources:
     hosts: Hosts
     transfers: Transfers
     faults: Faults
+    answers: Answers
     simulate: Simulate
     scheduled: Scheduled
     journal: Journal

@@ -23,6 +23,7 @@ from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds import World
+from reseller_sandbox.worlds.journal import Tally
 
 #: How many of the requests that first exercised an item are listed.
 MOST_REQUESTS = 3
@@ -137,7 +138,8 @@ class CoverageSummary(Result, frozen=True, kw_only=True):
     """How much of the contract has been exercised, in total and by area.
 
     ``figures`` are the coverage of the operations that you use, of their documented errors, and of the whole
-    contract, which the first fields repeat. ``counts`` describes how items are counted.
+    contract, which the first fields repeat. ``counts`` describes how items are counted. ``canned`` counts the
+    requests that got a canned answer. These are calls beyond the contract and belong to no item.
     """
 
     percentage: float
@@ -145,6 +147,7 @@ class CoverageSummary(Result, frozen=True, kw_only=True):
     total: int
     counts: str
     figures: tuple[Figure, ...]
+    canned: int
     areas: tuple[AreaCovered, ...]
 
 
@@ -184,6 +187,7 @@ class Coverage(Resource):
             total=len(items),
             counts=COUNTS,
             figures=tuple(figures.figures(items)),
+            canned=_exercised(local_transport(self), everywhere).canned,
             areas=tuple(figures.areas(items)),
         )
 
@@ -231,11 +235,15 @@ class Coverage(Resource):
         return self.show(everywhere=everywhere)
 
 
+def _exercised(transport: LocalTransport, everywhere: bool) -> Tally:
+    return transport.worlds.exercised() if everywhere else transport.world.tally
+
+
 def _covered_items(
     transport: LocalTransport, operation: str | None, everywhere: bool, seen: bool | None = None
 ) -> list[ItemCovered]:
     contract = transport.worlds.contract()
-    exercised = marks.read(transport.worlds.exercised() if everywhere else transport.world.tally, contract)
+    exercised = marks.read(_exercised(transport, everywhere), contract)
     items = (item for item in matching_items(contract, operation) if seen in (None, item.key in exercised))
     return figures.covered(items, exercised, MOST_REQUESTS)
 

@@ -21,6 +21,7 @@ from typing import Any
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet, Queue
 
+from reseller_sandbox.answers.canned import CannedAnswer, CannedResponse
 from reseller_sandbox.faults import FaultBook, FaultRule
 from reseller_sandbox.faults.book import Strike
 from reseller_sandbox.faults.kind import Effects
@@ -51,7 +52,7 @@ from reseller_sandbox.worlds.snapshot import changes
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
 #: The version of the format. Increase it if the meaning of a file changes.
-VERSION = 6
+VERSION = 7
 
 #: The maximum number of objects written in one call, because no other thread runs meanwhile.
 PIECE = 1000
@@ -61,7 +62,20 @@ RECORDS: tuple[type, ...] = (
     *(*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium, model.Prices, model.Policy),
     *(Match, JsonPath, When, FaultRule, Count, Window, FaultBook, Strike, *KINDS.values()),
     *(WorldClock, Assumptions, Event, EventLog, RegistryEvent, Change, State, Refusal, Possible, Wording),
-    *(Snapshot, Inherited, Arrival, Entry, Checkpoint, WorldDump, EngineDump, Exercise, Counted, Tally),
+    *(
+        CannedResponse,
+        CannedAnswer,
+        Snapshot,
+        Inherited,
+        Arrival,
+        Entry,
+        Checkpoint,
+        WorldDump,
+        EngineDump,
+        Exercise,
+        Counted,
+        Tally,
+    ),
 )
 
 #: Other kinds of values, beside those that pickle supports directly.

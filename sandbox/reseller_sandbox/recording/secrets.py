@@ -17,6 +17,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reseller_sandbox.answers import ANSWER, CannedAnswer
+from reseller_sandbox.answers.placeholders import is_placeholder
 from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.recording.steps import Raw, RecordedRequest
 from reseller_sandbox.refusals import UNKNOWN_KEY, UNKNOWN_TOKEN
@@ -82,7 +84,9 @@ class Masking:
         secrets = set(redact.secrets_in(parameters, keys=True)) - self._foreign
         if secrets - self._own:
             self._own.update(set(_credentials(state())) | set(held_in(state())))
-            self._own.update(secret for secret in secrets if _is_like_any(secret, self._own))
+            self._own.update(
+                secret for secret in secrets if is_placeholder(secret) or _is_like_any(secret, self._own)
+            )
 
         def unlike(secret: Any, _: str) -> str:
             self._foreign.update(redact.texts(secret))
@@ -92,7 +96,7 @@ class Masking:
         return made
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
-        """Return a snapshot whose faults and scheduled actions match no foreign secret."""
+        """Return a snapshot whose faults, answers and scheduled actions have no foreign secret."""
         state, book = snapshot.state, snapshot.faults
         rules = tuple(self._rule(rule, state) for rule in book.rules)
         draft = Draft(state, snapshot.clock.instant, snapshot.assumptions, "")
@@ -100,9 +104,15 @@ class Masking:
             match = {} if action.after is None else MATCH.write(action.after)
             if (clean := self.call(match, lambda: state)) != match:
                 draft.put(replace(action, after=MATCH.read(clean)))
-        if all(map(is_, rules, book.rules)) and draft.state is state:
+        answers = {name: self._answer(answer, state) for name, answer in snapshot.answers.items()}
+        if all(map(is_, rules, book.rules)) and draft.state is state and answers == snapshot.answers:
             return snapshot
-        return replace(snapshot, state=draft.made(), faults=replace(book, rules=rules))
+        return replace(snapshot, state=draft.made(), faults=replace(book, rules=rules), answers=answers)
+
+    def _answer(self, answer: CannedAnswer, state: State) -> CannedAnswer:
+        values = ANSWER.write(answer)
+        clean = self.call(values, lambda: state)
+        return answer if clean == values else ANSWER.read(clean)
 
     def _rule(self, rule: FaultRule, state: State) -> FaultRule:
         values = reading.rule_as_json(rule)

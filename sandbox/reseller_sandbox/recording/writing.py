@@ -61,7 +61,7 @@ PAST = frozenset(
 )
 
 #: The calls whose arguments match requests.
-_LOOKING = ("faults.", "simulate.")
+_LOOKING = ("answers.", "faults.", "simulate.")
 
 #: Why a recording begins after the start of its world, or contains another state.
 FORGOTTEN = "earlier requests are no longer in the journal"
@@ -213,7 +213,11 @@ def _differ(first: Snapshot, other: Snapshot) -> bool:
     """Whether a request would see a difference between two snapshots."""
     if first.state is not other.state and next(changes(first.state, other.state), None) is not None:
         return True
-    return first.assumptions != other.assumptions or first.faults.rules != other.faults.rules
+    return (first.assumptions, first.faults.rules, first.answers) != (
+        other.assumptions,
+        other.faults.rules,
+        other.answers,
+    )
 
 
 def _why_skipped(entry: Entry) -> str:

@@ -79,6 +79,13 @@ FAULT_EXISTS = conflict(
     "The fault {fault!r} already exists. Remove it first, or choose another name.",
     "remove {fault!r} first, or choose another name",
 )
+UNKNOWN_ANSWER = not_found(
+    "There is no canned answer {answer!r}; {known}.", "name an existing answer; {known}"
+)
+ANSWER_EXISTS = conflict(
+    "The canned answer {answer!r} already exists. Remove it first, or choose another name.",
+    "remove {answer!r} first, or choose another name",
+)
 TOO_MANY_FAULTS = limit(
     "There would be {count} faults, and the maximum is {limit}. Remove some, or raise {setting}.",
     "remove some faults, or raise {setting}",

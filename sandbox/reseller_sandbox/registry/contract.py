@@ -9,7 +9,7 @@ from typing import Any
 
 from reseller_sandbox.refusals import RULES, SYNONYMS, Rule, Wording
 from reseller_sandbox.values.kinds import Mistake, Within
-from reseller_sandbox.values.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
+from reseller_sandbox.values.matching import CANNED, MATCH, NO_OPERATION, OUTCOMES, Match, is_status
 from reseller_sandbox.values.patterns import Glob, any_matches
 from reseller_sandbox.values.text_checks import nearest
 
@@ -45,14 +45,18 @@ class Vocabulary:
     """The ids of operations and the names of errors, computed on first use.
 
     ``errors`` maps an interface to its errors. The name of an interface is the first part of its operations'
-    ids.
+    ids. ``operation_at`` returns the operation that takes a method and a path, or None.
     """
 
     def __init__(
-        self, operations: Callable[[], Iterable[str]], errors: Callable[[], Mapping[str, frozenset[str]]]
+        self,
+        operations: Callable[[], Iterable[str]],
+        errors: Callable[[], Mapping[str, frozenset[str]]],
+        operation_at: Callable[[str, str], str | None],
     ) -> None:
         self._operations = operations
         self._errors = errors
+        self.operation_at = operation_at
 
     @cached_property
     def operations(self) -> frozenset[str]:
@@ -86,7 +90,7 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[Mistake]:
     if words is None:
         return
     for glob in match.operation or ():
-        if not any(map(glob.matches, (NO_OPERATION, *words.operations))):
+        if not glob.text.startswith(CANNED) and not any(map(glob.matches, (NO_OPERATION, *words.operations))):
             yield Mistake(("operation",), f"matches no operation{nearest(glob.text, words.operations)}")
     for outcome in match.outcome or ():
         known = {*OUTCOMES, *RULES, *(error for errors in words.errors.values() for error in errors)}

@@ -131,6 +131,9 @@ GLOBS_BY_PATH = _conditions(
 #: The operation id of a request that matches no operation.
 NO_OPERATION = "-"
 
+#: The beginning of the operation id of a request with a canned answer. The name of the answer follows.
+CANNED = "canned."
+
 #: The outcomes that are not names of errors: success, any error, and a fault in place of the answer.
 OK, REFUSED, FAULT = "ok", "refused", "fault"
 OUTCOMES = (OK, REFUSED, FAULT)

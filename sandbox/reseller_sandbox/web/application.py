@@ -80,7 +80,8 @@ class LazyRule(Rule):
         return lambda rule, **values: compiled(append_unknown)(rule, **values)
 
 
-def _map(routes: tuple[Route, ...]) -> Map:
+def route_map(routes: tuple[Route, ...]) -> Map:
+    """Return the map of ``routes``."""
     rules = Map(
         [LazyRule(path, endpoint=name, methods=[method]) for name, path, method in routes],
         merge_slashes=False,
@@ -91,7 +92,7 @@ def _map(routes: tuple[Route, ...]) -> Map:
 
 
 #: Applications with the same routes share one map, which nothing changes.
-_shared_map = lru_cache(maxsize=8)(_map)
+_shared_map = lru_cache(maxsize=8)(route_map)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -152,7 +153,7 @@ class Application(Flask):
         self._load(self._unloaded)
         if not self.has_own_map:
             with self._loading:
-                self.rules = _map(self._all_routes())
+                self.rules = route_map(self._all_routes())
                 self.has_own_map = True
         return self.rules
 

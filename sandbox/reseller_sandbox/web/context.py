@@ -20,7 +20,7 @@ from reseller_sandbox.registry.state import Change, relevant_order
 from reseller_sandbox.server.delivery import ENV_SERVED
 from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.values.clock import stopwatch
-from reseller_sandbox.values.matching import FAULT, NO_OPERATION, OK
+from reseller_sandbox.values.matching import CANNED, FAULT, NO_OPERATION, OK
 from reseller_sandbox.values.names import well_formed
 from reseller_sandbox.web.headers import IGNORED, header_value
 from reseller_sandbox.web.strict_json import BadJson, read
@@ -56,9 +56,10 @@ class RequestContext(Struct, dict=True):
 
     ``world`` and ``sender`` are set as soon as they are known. ``admitted`` is whether a route matched
     the request and its credentials are valid. ``rejected`` is the reason why the request reaches no
-    operation. ``begun`` is whether the request has its number. ``relied_on`` collects the assumptions
-    that the response depends on. ``assumed`` has these assumptions with their values. ``ignored`` are
-    keys without effect. ``headers_out`` are additional response headers.
+    operation. ``canned`` is the name of the canned answer to a request that no route matched. ``begun``
+    is whether the request has its number. ``relied_on`` collects the assumptions that the response
+    depends on. ``assumed`` has these assumptions with their values. ``ignored`` are keys without effect.
+    ``headers_out`` are additional response headers.
 
     ``client_outcome`` is the outcome that the client sees if a fault replaces the operation's response:
     the name of an error, or ``fault``. ``held`` is a fault that delays the request. ``held_up`` is the
@@ -85,6 +86,7 @@ class RequestContext(Struct, dict=True):
     credentials_in_query: bool = False
     admitted: bool = False
     rejected: Refused | None = None
+    canned: str = ""
 
     relied_on: set[str] = field(default_factory=set)
     ignored: tuple[str, ...] = ()
@@ -203,8 +205,13 @@ class RequestContext(Struct, dict=True):
 
     @property
     def operation(self) -> str:
-        """The id of the operation, or a dash if no route matched the request."""
-        return self.endpoint.id if self.endpoint is not None else NO_OPERATION
+        """The id of the operation, or a dash if no route matched the request.
+
+        A canned answer has an id that begins with ``canned.``.
+        """
+        if self.endpoint is not None:
+            return self.endpoint.id
+        return f"{CANNED}{self.canned}" if self.canned else NO_OPERATION
 
     @property
     def reads(self) -> bool:

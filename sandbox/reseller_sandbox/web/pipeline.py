@@ -4,7 +4,7 @@
 context through these steps:
 
 1. ``_resolve``: host, size, world and body.
-2. ``_authenticate``: the account, or the reason why no route matches.
+2. ``_authenticate``: the account. If no route matches, the canned answer or the reason.
 3. ``fault_injection.before``: faults that apply before the operation.
 4. ``_execute``: the arguments, the operation on a draft of the world, and the response or the refusal.
 5. ``fault_injection.after``: faults that apply after the operation.
@@ -52,7 +52,7 @@ from reseller_sandbox.server.delivery import (
 from reseller_sandbox.server.log import log_failure
 from reseller_sandbox.server.messages import Unread
 from reseller_sandbox.server.secrecy import host_masked
-from reseller_sandbox.web import fault_injection
+from reseller_sandbox.web import canned_answers, fault_injection
 from reseller_sandbox.web import headers as names
 from reseller_sandbox.web.application import Application, Views, WholeResponse
 from reseller_sandbox.web.context import ENV_WORLD, RequestContext
@@ -185,16 +185,33 @@ class Pipeline:
         request.read_body()
 
     def _authenticate(self, request: RequestContext, error: Exception | None) -> None:
-        """Determine world and sender. Raise ``error`` as a refusal if no route matches."""
+        """Determine world and sender.
+
+        If no route matches, find a canned answer, or raise ``error`` as a refusal.
+        """
         if error is None:
             request.interface.authenticate(request)
             request.admitted = True
             return
         if not isinstance(error, HTTPException):
             raise error
-        with suppress(Refused):  # only to identify the sender
-            request.interface.authenticate(request)
-        raise self._unmatched.refusal(error, request, self._world(request))
+        self._identify(request)
+        if request.interface.journalled and error.code in (404, 405):
+            request.canned = canned_answers.find(request, self._world(request))
+        if not request.canned:
+            raise self._unmatched.refusal(error, request, self._world(request))
+
+    def _identify(self, request: RequestContext) -> None:
+        """Find world and sender of a request beyond the contract, if it has credentials of an account.
+
+        If the path belongs to no interface, every interface for clients tries its authentication.
+        """
+        owners = [mount.interface for mount in self.mounts if mount.owns(request.path)]
+        for interface in owners or [mount.interface for mount in self.mounts]:
+            if interface.journalled or owners:
+                with suppress(Refused):
+                    interface.authenticate(request)
+                    return
 
     def _is_lengthy(self, request: RequestContext) -> bool:
         """Whether the request takes so long that it must run on a separate thread."""
@@ -240,10 +257,12 @@ class Pipeline:
         """Run the operation in ``world``. Return its result or its refusal as a response."""
         interface, endpoint = request.interface, request.endpoint
         try:
-            if request.rejected is not None or endpoint is None:
+            if request.rejected is not None or (endpoint is None and not request.canned):
                 raise request.rejected or Refused(INTERNAL_ERROR)
             if not request.begun:
                 request.begin(world)
+            if endpoint is None:
+                return canned_answers.respond(request, world)
             try:
                 request.arguments = interface.arguments(request, endpoint, world)
                 outcome = interface.carry_out(request, endpoint, world)

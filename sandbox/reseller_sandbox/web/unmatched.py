@@ -46,6 +46,10 @@ _VERBS = frozenset(
 )
 
 
+#: The hint for a call that the contract does not have.
+_BEYOND = "; to answer it all the same, add a canned answer (answers.add)"
+
+
 class Unmatched:
     """Explains why no route of ``mounts`` matches a request."""
 
@@ -84,11 +88,10 @@ class Unmatched:
             return f"the nearest {'is' if len(nearest) == 1 else 'are'} {', '.join(nearest)}"
         if interface is None:
             *first, last = (mount.address for mount in self._mounts)
-            return f"paths begin with {', '.join(first)} or {last}"
+            return f"paths begin with {', '.join(first)} or {last}{_BEYOND}"
         unknown = rows.unknown(path)
-        return f"{interface.owner} has " + (
-            f"no operations on {' '.join(unknown[:_MOST_WORDS])}" if unknown else "nothing like it"
-        )
+        missing = f"no operations on {' '.join(unknown[:_MOST_WORDS])}" if unknown else "nothing like it"
+        return f"{interface.owner} has {missing}" + (_BEYOND if interface.journalled else "")
 
 
 def _methods_of(path: str, error: MethodNotAllowed) -> list[str]:

@@ -91,7 +91,8 @@ class Fixtures(Struct):
     def _first(self, seed: Seed) -> Snapshot:
         frozen = self.frozen if seed.frozen is None else seed.frozen
         clock = WorldClock(seed.now) if frozen else WorldClock(seed.now).run()
-        return Snapshot(seed.state, clock, self.base.with_values(seed.assume), seed.requests, seed.faults)
+        assumptions = self.base.with_values(seed.assume)
+        return Snapshot(seed.state, clock, assumptions, seed.requests, seed.faults, seed.answers)
 
     def written(self, snapshot: Snapshot) -> str:
         """Return ``snapshot`` as a fixture.
@@ -106,6 +107,7 @@ class Fixtures(Struct):
             frozen=snapshot.clock.frozen,
             assume={name: values[name] for name in values if name in named},
             book=snapshot.faults,
+            answers=snapshot.answers,
             requests=snapshot.requests,
         )
 

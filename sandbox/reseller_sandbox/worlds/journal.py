@@ -24,6 +24,7 @@ from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.model import LedgerEntry, Stage
 from reseller_sandbox.registry.state import Change
 from reseller_sandbox.server.log import masked
+from reseller_sandbox.values.matching import CANNED
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.feed import Feed, Follower
@@ -245,6 +246,12 @@ class Tally(Struct):
             _count(self.requests, exercise, seen.times, seen.first)
         for event, seen in list(other.events.items()):
             _count(self.events, event, seen.times)
+
+    @property
+    def canned(self) -> int:
+        """The number of requests that got a canned answer."""
+        counts = list(self.requests.items())
+        return sum(count.times for exercise, count in counts if exercise.operation.startswith(CANNED))
 
     def clear(self) -> None:
         """Remove all counts."""

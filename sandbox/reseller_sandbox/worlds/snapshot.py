@@ -5,7 +5,7 @@ No function in this module changes a world.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from typing import Any
@@ -13,8 +13,9 @@ from typing import Any
 from msgspec import field
 from msgspec.structs import replace
 
+from reseller_sandbox.answers import CannedAnswer
 from reseller_sandbox.faults import FaultBook
-from reseller_sandbox.fixture import faults
+from reseller_sandbox.fixture import answers, faults
 from reseller_sandbox.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.registry import scheduled_actions, timers
 from reseller_sandbox.registry.assumptions import Assumptions
@@ -47,6 +48,7 @@ class Snapshot(Quiet, frozen=True):
     assumptions: Assumptions
     requests: int = 0
     faults: FaultBook = FaultBook()
+    answers: Mapping[str, CannedAnswer] = {}
     log: EventLog = field(default_factory=EventLog)
 
     def settled(self, until: datetime) -> tuple[Snapshot, list[RegistryEvent]]:
@@ -230,16 +232,16 @@ def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, 
     if earlier.assumptions is not later.assumptions:
         old, new = earlier.assumptions.values(), later.assumptions.values()
         pairs += [(f"assume.{name}", old[name], new[name]) for name in old]
-    pairs += _faults(earlier.faults, later.faults)
+    if earlier.faults is not later.faults:
+        pairs += _by_name("faults", faults.written(earlier.faults), faults.written(later.faults))
+    if earlier.answers is not later.answers:
+        pairs += _by_name("answers", answers.written(earlier.answers), answers.written(later.answers))
     return (pair for pair in pairs if pair[1] != pair[2])
 
 
-def _faults(earlier: FaultBook, later: FaultBook) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each fault rule before and after, and the order if the names agree."""
-    if earlier is later:
-        return
-    old, new = faults.written(earlier), faults.written(later)
+def _by_name(setting: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each named value before and after, and the order if the names agree."""
     for name in dict.fromkeys([*old, *new]):
-        yield f"faults.{name}", old.get(name), new.get(name)
+        yield f"{setting}.{name}", old.get(name), new.get(name)
     if old.keys() == new.keys():
-        yield "faults", list(old), list(new)
+        yield setting, list(old), list(new)

@@ -355,7 +355,7 @@ class World:
             return reached, events
 
     def change(self, **settings: Any) -> None:
-        """Replace settings of the present snapshot: its clock, assumptions or faults."""
+        """Replace settings of the present snapshot: its clock, assumptions, faults or answers."""
         with self.lock:
             self.snapshot = replace(self._snapshot, **settings)
 

@@ -1,0 +1,230 @@
+"""Canned answers: to calls beyond the contract, from the world that the credentials choose."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reseller_sandbox import Refused, Sandbox, replay
+from tests.clients import Api
+from tests.command import printed, run
+
+ZONE: dict[str, Any] = {
+    "path": "/dns/zones/{zone}",
+    "headers": {"X-Zone": "{zone}", "X-Count": "{count}"},
+    "body": {
+        **{"zone": "{zone}", "expires": "{zone.expires}", "servers": "{zone.nameservers}", "ttl": 9.10},
+        **{"page": "page {query.page}", "account": "{account.name} {account.client_id}", "plain": "{{zone}}"},
+    },
+}
+
+
+def test_an_answer_has_values_of_the_request_and_of_the_registry(sandbox: Sandbox, api: Api) -> None:
+    sandbox.answers.add(**ZONE)
+    sandbox.answers.add(
+        "/dns/zones/{zone}/records",
+        method="POST",
+        body={
+            "id": "{count}",
+            "type": "{body.records.0.type}",
+            "t": "{body.records.0.ttl} s",
+            "all": "{body}",
+        },
+        status=201,
+    )
+    answer = api.call("GET", "/dns/zones/active.com?page=2")
+    assert (answer.status, answer.headers["x-zone"], answer.headers["x-count"]) == (200, "active.com", "1")
+    order = sandbox.names["active.com"]
+    assert answer.json == {
+        **{"zone": "active.com", "servers": list(order.nameservers), "ttl": 9.1, "page": "page 2"},
+        **{"expires": f"{order.expires:%Y-%m-%dT%H:%M:%SZ}", "account": "main 1001", "plain": "{zone}"},
+    }
+    assert api.call("GET", "/dns/zones/nobodys.com").json["expires"] is None
+    sent = {"records": [{"type": "A", "ttl": 60}]}
+    answer = api.call("POST", "/dns/zones/active.com/records", sent)
+    assert (answer.status, answer.json) == (201, {"id": 1, "type": "A", "t": "60 s", "all": sent})
+
+
+def test_the_first_answer_that_matches_method_path_and_body_is_given(
+    sandbox: Sandbox, api: Api, subtests: pytest.Subtests
+) -> None:
+    sandbox.answers.add("/dns/{zone}", method="POST", request_body={"type": "M*", "ttl": 60}, body="both")
+    sandbox.answers.add("/dns/{zone}", method="POST", request_body={"type": "M*"}, body="type")
+    sandbox.answers.add("/dns/{zone}", method="POST", body="any", content_type="text/csv")
+    for body, expected in (({"type": "MX", "ttl": 60}, b"both"), ({"type": "MX"}, b"type"), ({}, b"any")):
+        with subtests.test(body=body):
+            assert api.call("POST", "/dns/a.com", body).raw == expected
+    assert api.call("POST", "/dns/a.com", {}).headers["content-type"] == "text/csv"
+    for method, path in (
+        ("GET", "/dns/a.com"),
+        ("POST", "/dns/"),
+        ("POST", "/dns/a.com/b"),
+        ("POST", "/dnt/a"),
+    ):
+        with subtests.test(method=method, path=path):
+            assert api.call(method, path).status == 404
+
+
+def test_a_sequence_gives_its_answers_in_turn_and_goes_back_in_time(sandbox: Sandbox, api: Api) -> None:
+    sandbox.answers.add("/job", sequence=[{"status": 202, "body": "wait"}, {"body": {"done": "{count}"}}])
+
+    def ask() -> Any:
+        answer = api.call("GET", "/job")
+        return answer.status if answer.status == 202 else answer.json["done"]
+
+    assert [ask() for _ in range(3)] == [202, 2, 3]
+    with sandbox.fork() as fork:
+        assert fork.client().get("/job").json == {"done": 4}
+    assert sandbox.answers["get-job"].matched == 3
+    sandbox.history.rewind("r2")
+    assert [ask(), ask()] == [2, 3]
+
+
+def test_credentials_choose_the_world_of_an_answer(sandbox: Sandbox, api: Api) -> None:
+    """The prefix of the path comes first, and without credentials it is the default world."""
+    sandbox.answers.add("/who", body="default")
+    with sandbox.fork(name="mine") as fork:
+        fork.answers.clear()
+        fork.answers.add("/who", body="mine, {account}")
+        assert fork.client().get("/who").data == b"mine, main"
+        token = {"X-Auth-Token": fork.accounts["main"].token}
+        for path, headers, expected in (
+            ("/who", token, b"mine, main"),
+            ("/who", {}, b"default"),
+            ("/who", {"X-Auth-Token": "unknown"}, b"default"),
+            ("/_worlds/mine/who", {}, b"mine, "),
+        ):
+            answer = sandbox.app.test_client().get(path, headers=headers)
+            assert answer.data == expected, (path, headers)
+
+
+def test_a_canned_answer_is_in_the_journal_and_is_no_operation(sandbox: Sandbox, api: Api) -> None:
+    sandbox.coverage.clear()
+    refused = api.call("GET", "/v3/dns/zones")
+    assert "add a canned answer (answers.add)" in refused.message
+    sandbox.answers.add("/v3/dns/zones", name="zones", body=[])
+    api.call("GET", "/v3/dns/zones")
+    request = sandbox.journal.find().requests[-1]
+    assert (request.operation, request.account, request.outcome) == ("canned.zones", "main", "ok")
+    assert (request.answer.body, request.changes, request.charged) == ([], (), 0)
+    assert sandbox.journal.count(operation="canned.*") == 1
+    coverage = sandbox.coverage.show()
+    assert (coverage.covered, coverage.canned) == (sandbox.coverage.show().covered, 1)
+    assert not [item for item in sandbox.coverage.items(area="operations").items if item.covered]
+
+
+def test_faults_and_scheduled_actions_apply_to_canned_answers(sandbox: Sandbox, api: Api) -> None:
+    sandbox.answers.add("/dns", body="ok")
+    sandbox.simulate.when(after="canned.*").adjust_balance("poor", to=7)
+    with sandbox.faults.add("error", status=503, match={"path": "/dns"}, when={"times": 1}) as fault:
+        assert [api.call("GET", "/dns").status for _ in range(2)] == [503, 200]
+        assert fault.applied == 1
+    assert sandbox.accounts["poor"].balance == 7
+
+
+def test_answers_are_exported_saved_in_recordings_and_compared(sandbox: Sandbox, api: Api) -> None:
+    sandbox.answers.add(**ZONE)
+    sandbox.answers.add("/job", sequence=[{"status": 202}, {"body": {"n": 1.5}}], name="job")
+    api.call("GET", "/job")
+    assert {setting.name for setting in sandbox.diff().settings} >= {"answers.job"}
+    listed = sandbox.answers.list()
+    with sandbox.fork(state=sandbox.export()) as fork:
+        assert fork.answers.list() == listed
+        assert fork.client().get("/job").data == b'{"n":1.5}'
+    result = replay(sandbox.recording.get().content)
+    assert (result.identical, result.requests, result.skipped) == (True, 1, {})
+    assert result.sandbox.answers.list() == listed
+
+
+def test_a_recording_masks_secrets_of_answers_but_no_placeholders(sandbox: Sandbox, api: Api) -> None:
+    sandbox.answers.add("/a/{domain}", body={"auth_code": "{domain.auth_code}"})
+    sandbox.answers.add("/b", body={"token": "their-token-31"})
+    assert api.call("GET", "/a/theirs.com").json["auth_code"]
+    api.call("GET", "/b")
+    result = replay(sandbox.recording.get().content)
+    assert (result.identical, list(result.skipped)) == (True, ["r2"])
+
+
+def test_invalid_answers_are_refused_with_the_place(sandbox: Sandbox, subtests: pytest.Subtests) -> None:
+    for parts, problem in (
+        ({"path": "/v3/balance"}, "path belongs to the operation v3.balance; use a fault"),
+        ({"path": "/v3/domains/getDomain/{name}"}, "path belongs to the operation v3.getDomain"),
+        ({"path": "/_sandbox/x"}, "path cannot begin with /_sandbox"),
+        ({"path": "/a?b=c"}, "path has the invalid segment 'a[?]b=c'"),
+        ({"path": "/{a}/{a}"}, r"path cannot have the placeholder \{a\} twice"),
+        ({"path": "/{now}"}, r"path cannot have the placeholder \{now\}"),
+        ({"path": "/{zone}", "body": ["{zona}"]}, r"body.0 has the .* \{zona\}; did you mean zone"),
+        ({"path": "/{zone}", "headers": {"X": "{zone.expirse}"}}, "headers.X .*; did you mean expires"),
+        ({"path": "/a", "sequence": [{"status": 99}]}, "sequence.0.status must be an integer"),
+        ({"path": "/a", "body": 1, "sequence": [{}]}, "sequence cannot be combined with status"),
+        ({"path": "/a", "method": "HEAD"}, "method must be one of DELETE, GET, PATCH, POST, PUT"),
+        ({"path": "/a", "headers": {"Content-Length": "1"}}, "headers cannot set Content-Length"),
+    ):
+        with subtests.test(parts=parts), pytest.raises(Refused, match=f"invalid_parameter: {problem}"):
+            sandbox.answers.add(**parts)
+    assert sandbox.answers.list().answers == ()
+
+
+def test_a_fixture_with_invalid_answers_is_refused_with_the_lines(tmp_path: Path) -> None:
+    file = tmp_path / "world.yaml"
+    file.write_text("answers:\n  one: {path: /v3/balance}\n  two:\n    path: /x\n    body: '{y}'\n")
+    done = run("fixture", "validate", str(file))
+    assert f"{file}:2:15: path belongs to the operation v3.balance" in done.err
+    assert f"{file}:5:11: body has the unknown placeholder {{y}}" in done.err
+
+
+@pytest.mark.port
+def test_answers_are_added_over_http_by_the_command_and_for_dns(wire: Api, served: Sandbox, url: str) -> None:
+    served.load("include: {answers-dns: [answers]}\n" + served.export())
+    zone = wire.call("GET", "/v3/dns/zones/active.com").json
+    assert zone["expires"] == "2026-11-21T12:00:00Z"
+    assert wire.call("POST", "/v3/dns/zones/a.com/records", {"value": ""}).status == 400
+    assert wire.call("POST", "/v3/dns/zones/a.com/records", {"value": "192.0.2.1"}).json["id"] == 1
+    assert wire.call("DELETE", "/v3/domains/deleteDnssec/active.com").status == 204
+    options = ("--body", '{"idn": "{name}"}', "--url", url)
+    assert "idn" in printed("answers", "add", "/idn/{name}", "--name", "idn", *options)
+    assert wire.call("GET", "/idn/a.com").json == {"idn": "a.com"}
+    served.reset(original=True)
+
+
+HAR = {
+    "log": {
+        "entries": [
+            {
+                "request": {"method": method, "url": f"https://{host}{path}"},
+                "response": {
+                    "status": 200,
+                    "headers": [{"name": "Set-Cookie", "value": "a=b"}, {"name": "ETag", "value": '"x"'}],
+                    "content": {"mimeType": "application/json", "text": json.dumps(body)},
+                },
+            }
+            for method, host, path, body in (
+                ("GET", "api.example.com", "/dns/zones?page=1", {"zones": ["{a}"], "api_token": "sekrit-32"}),
+                ("GET", "api.example.com", "/job", {"state": "pending"}),
+                ("GET", "api.example.com", "/job", {"state": "done"}),
+                ("GET", "api.example.com", "/v3/balance", {}),
+                ("GET", "other.example.com", "/x", {}),
+            )
+        ]
+    }
+}
+
+
+def test_a_har_file_becomes_a_fixture_without_secrets(tmp_path: Path) -> None:
+    file, output = tmp_path / "real.har", tmp_path / "answers.yaml"
+    file.write_text(json.dumps(HAR))
+    message = printed("answers", "record", str(file), "--host", "api.example.com", "-o", str(output))
+    assert message == f"{output} contains 2 answers. Left out: 1 request of the contract.\n"
+    assert "sekrit-32" not in output.read_text()
+    with Sandbox(output) as sandbox:
+        client = sandbox.app.test_client()
+        answer = client.get("/dns/zones")
+        assert answer.json == {"zones": ["{a}"], "api_token": "***"}
+        assert (answer.headers["ETag"], "Set-Cookie" in answer.headers) == ('"x"', False)
+        assert [client.get("/job").json["state"] for _ in range(3)] == ["pending", "done", "done"]
+    assert "has no answers of none" in run("answers", "record", str(file), "--host", "none").err
+    file.write_text("[]")
+    assert "is not an HTTP archive (HAR)" in run("answers", "record", str(file), "--host", "a").err
