@@ -142,7 +142,7 @@ def from_file(folder: Path) -> dict[str, Any]:
         for setting in known:
             if setting.name in values and setting.kind in (FIXTURE, FILE, PROFILE):
                 is_output = setting.kind is FILE and place != folder
-                values[setting.name] = _beside(place, values[setting.name], is_output)
+                values[setting.name] = _in_folder(place, values[setting.name], is_output)
         settings, mistakes = read(known, values)
         if mistakes:
             raise BadSetting(complaint([f"{path}: [tool.{_TABLE}] {mistake}" for mistake in mistakes]))
@@ -165,7 +165,7 @@ def _table(path: Path) -> dict[str, Any] | None:
     raise BadSetting(f"{path}: [tool.{_TABLE}] must be a table")
 
 
-def _beside(folder: Path, value: Any, is_output: bool) -> Any:
+def _in_folder(folder: Path, value: Any, is_output: bool) -> Any:
     """Return the path in ``folder`` if the file exists or is an output, else ``value``."""
     is_path = isinstance(value, str) and value and "\0" not in value
     return str(folder / value) if is_path and (is_output or os.path.isfile(folder / value)) else value

@@ -182,7 +182,7 @@ def _shard(value: Any) -> str:
     raise ValueError("must be letters and a number such as s3, or hostname")
 
 
-_SOME = whole(1, MOST)
+_POSITIVE = whole(1, MOST)
 _SHARD = Kind({"type": "string"}, _shard)
 _HOST = matching(r"[!-~]*", "an address or a name")  # an empty string means all addresses
 _PREFIX = matching(r"[A-Za-z0-9-]*", "the beginning of a header's name: letters, digits and hyphens")
@@ -216,9 +216,9 @@ class ServiceSettings(Limits):
     public_urls: Annotated[Sequence[str], _each(read_url)] = ()
     header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
     interfaces: Annotated[Sequence[str], _each(_INTERFACE.read)] = ()
-    max_body: Annotated[int, _SOME] = 1 << 20
-    max_control_body: Annotated[int, _SOME] = 64 << 20
-    max_connections: Annotated[int, _SOME] | None = None
+    max_body: Annotated[int, _POSITIVE] = 1 << 20
+    max_control_body: Annotated[int, _POSITIVE] = 64 << 20
+    max_connections: Annotated[int, _POSITIVE] | None = None
     control_token: Annotated[str, _TOKEN] | None = field(default=None, repr=False)
     control_open: Switch = False
     shard: Annotated[str, _SHARD] | None = None

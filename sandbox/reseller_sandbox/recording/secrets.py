@@ -107,7 +107,7 @@ class Masking:
         answers = {name: self._answer(answer, state) for name, answer in snapshot.answers.items()}
         if all(map(is_, rules, book.rules)) and draft.state is state and answers == snapshot.answers:
             return snapshot
-        return replace(snapshot, state=draft.made(), faults=replace(book, rules=rules), answers=answers)
+        return replace(snapshot, state=draft.result(), faults=replace(book, rules=rules), answers=answers)
 
     def _answer(self, answer: CannedAnswer, state: State) -> CannedAnswer:
         values = ANSWER.write(answer)

@@ -80,7 +80,7 @@ MOVES: tuple[Move, ...] = (
 
 
 #: The actions that create an order, each with its first stage.
-_BEGINNINGS = {
+_CREATIONS = {
     "registration": Stage.ACTIVE,
     "registration, with v2.order_processing": Stage.REQUESTED,
     "transfer from another registrar": Stage.ARRIVING,
@@ -148,19 +148,21 @@ TIMED: tuple[TimedTransition, ...] = (
 )
 
 
-_PASSAGES = {stage: [row for row in TIMED if row.stage is stage and not row.tried_again] for stage in Stage}
-_TRIALS = {row.stage: row for row in TIMED if row.tried_again}
+_TRANSITIONS = {
+    stage: [row for row in TIMED if row.stage is stage and not row.tried_again] for stage in Stage
+}
+_REPEATED = {row.stage: row for row in TIMED if row.tried_again}
 _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
 def timed_transitions(stage: Stage) -> Sequence[TimedTransition]:
     """Return the transitions from ``stage``, without repeated attempts."""
-    return _PASSAGES[stage]
+    return _TRANSITIONS[stage]
 
 
 def trial(stage: Stage) -> TimedTransition | None:
     """Return the transition that is attempted repeatedly at ``stage``."""
-    return _TRIALS.get(stage)
+    return _REPEATED.get(stage)
 
 
 def completion(requested: datetime, policy: Policy) -> datetime:
@@ -245,7 +247,7 @@ class Edge(NamedTuple):
 
 def edges(state: State) -> Iterator[Edge]:
     """Yield every transition by request that ``state`` permits."""
-    for action, stage in _BEGINNINGS.items():
+    for action, stage in _CREATIONS.items():
         yield Edge(None, stage, action)
     for move in MOVES:
         if move.target is not None:

@@ -37,7 +37,7 @@ def make(
     """
     if (at is None) is (after is None):
         raise Refused(INVALID_PARAMETER, problems="a scheduled action requires either at or after")
-    _require_hope(draft, action, arguments)
+    _require_possible(draft, action, arguments)
     after = None if after is None else awaited(after)
     scheduled = ScheduledAction(
         id=draft.next("scheduled"), action=action, parameters=tuple(sorted(arguments.items())), after=after
@@ -47,7 +47,7 @@ def make(
     return draft.put(scheduled)
 
 
-def _require_hope(draft: Draft, action: str, arguments: Mapping[str, Any]) -> None:
+def _require_possible(draft: Draft, action: str, arguments: Mapping[str, Any]) -> None:
     trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
     try:
         third_parties.ACTIONS[action](trial, **arguments)

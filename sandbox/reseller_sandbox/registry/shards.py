@@ -13,7 +13,7 @@ from msgspec import Struct
 #: Pattern of a shard's name: letters, then a number.
 NAME = r"[a-z]{1,8}[0-9]{1,4}"
 
-_MADE = re.compile(rf"({NAME})-")
+_PREFIXED = re.compile(rf"({NAME})-")
 
 
 class Shard(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Shard(Struct, frozen=True):
 
         If this shard created it, the phrase says why it no longer has it.
         """
-        match = _MADE.match(name) if self.name else None
+        match = _PREFIXED.match(name) if self.name else None
         if match is None or match[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
             return ""
         if match[1] == self.name:

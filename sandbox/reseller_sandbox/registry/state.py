@@ -97,7 +97,7 @@ class State(Struct, frozen=True):
         return changed(self, (), (record,))
 
 
-class _Making:
+class _StateBuilder:
     """A mutable copy of ``base``. It copies the state on the first write.
 
     ``due`` collects the calendar entries of every record written.
@@ -110,7 +110,7 @@ class _Making:
         self.due: list[Due] = []
         self._copied = False
 
-    def made(self) -> State:
+    def result(self) -> State:
         """Return the state. A later write does not change the returned state."""
         self._copied = False
         return self.state
@@ -173,7 +173,7 @@ class Draft:
     name ``cause``, the request or event, and ``operation``, its operation.
     """
 
-    __slots__ = ("_changes", "_making", "assumed", "base", "cause", "now", "operation")
+    __slots__ = ("_builder", "_changes", "assumed", "base", "cause", "now", "operation")
 
     def __init__(
         self, base: State, now: datetime, assumed: Assumptions, cause: str, operation: str = ""
@@ -183,7 +183,7 @@ class Draft:
         self.assumed = assumed
         self.cause = cause
         self.operation = operation
-        self._making = _Making(base)
+        self._builder = _StateBuilder(base)
         self._changes: dict[tuple[str, Any], Change] = {}
 
     @property
@@ -192,27 +192,27 @@ class Draft:
 
         Later writes of the draft change this object.
         """
-        return self._making.state
+        return self._builder.state
 
-    def made(self) -> State:
+    def result(self) -> State:
         """Return the current state of the transaction. Later writes do not change it."""
-        return self._making.made()
+        return self._builder.result()
 
     def restart(self, now: datetime, cause: str) -> None:
         """Begin another transaction on the result of this one."""
         self.now, self.cause = now, cause
         self._changes = {}
-        self._making.due = []
+        self._builder.due = []
 
     def put(self, record: R) -> R:
         """Add ``record``, or replace the record under the same key. Return ``record``."""
-        self._note(record, self._making.put(record), record)
+        self._note(record, self._builder.put(record), record)
         return record
 
     def remove(self, record: Record) -> None:
         """Remove ``record``."""
         self._note(record, record, None)
-        self._making.remove(record)
+        self._builder.remove(record)
 
     def _note(self, record: Record, before: Any, after: Record | None) -> None:
         table = TABLES[type(record)]
@@ -222,19 +222,19 @@ class Draft:
 
     def attempt(self, work: Callable[[Draft], T]) -> T:
         """Return the result of ``work``. If ``work`` refuses, undo its writes."""
-        making, changes = _Making(self.made()), dict(self._changes)
-        making.due = list(self._making.due)
+        builder, changes = _StateBuilder(self.result()), dict(self._changes)
+        builder.due = list(self._builder.due)
         try:
             return work(self)
         except Refused:
-            self._making, self._changes = making, changes
+            self._builder, self._changes = builder, changes
             raise
 
     def next(self, counter: str) -> int:
         """Return the next number of ``counter``: 1, 2, 3, …"""
-        counters = self._making.state.counters
+        counters = self._builder.state.counters
         number = counters.get(counter, 0) + 1
-        self._making.write("counters", counters.insert(counter, number))
+        self._builder.write("counters", counters.insert(counter, number))
         return number
 
     @property
@@ -243,7 +243,7 @@ class Draft:
 
         Later writes may have removed some of these entries from the calendar.
         """
-        return self._making.due
+        return self._builder.due
 
     def changes(self) -> list[Change]:
         """Return the changes of the draft, in the order of the first write."""
@@ -255,12 +255,12 @@ def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> Stat
 
     A new record replaces the record under the same key.
     """
-    making = _Making(state)
+    builder = _StateBuilder(state)
     for record in gone:
-        making.remove(record)
+        builder.remove(record)
     for record in new:
-        making.put(record)
-    return making.made()
+        builder.put(record)
+    return builder.result()
 
 
 def replaced(state: State, accounts: Sequence[Account]) -> State:

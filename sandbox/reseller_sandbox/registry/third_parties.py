@@ -293,7 +293,7 @@ def hold(draft: Draft, domain: Name) -> RegistryEvent:
 
     The hold removes the domain from the DNS.
     """
-    order = _held(draft.state, domain)
+    order = _order_of(draft.state, domain)
     draft.put(replace(order, flags=order.flags | {Flag.SERVER_HOLD}))
     return concerning(draft, "hold", order)
 
@@ -303,7 +303,7 @@ def release_hold(draft: Draft, domain: Name) -> RegistryEvent:
 
     A hold that the registrant set remains.
     """
-    order = _held(draft.state, domain)
+    order = _order_of(draft.state, domain)
     draft.put(replace(order, flags=order.flags - {Flag.SERVER_HOLD}))
     return concerning(draft, "release_hold", order)
 
@@ -313,7 +313,7 @@ def drop(draft: Draft, domain: Name) -> RegistryEvent:
 
     The domain goes to redemption. Within the add grace period, it is released and refunded.
     """
-    order = _held(draft.state, domain)
+    order = _order_of(draft.state, domain)
     return concerning(draft, "drop", order, charged=-orders.delete(draft, order))
 
 
@@ -322,7 +322,7 @@ def release(draft: Draft, domain: Name) -> RegistryEvent:
 
     A pending transfer ends, and the account that requested the transfer is refunded.
     """
-    order = _held(draft.state, domain)
+    order = _order_of(draft.state, domain)
     transfers.fail_pending(draft, domain)
     orders.release(draft, order)
     return concerning(draft, "release", order)
@@ -340,7 +340,7 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Re
         force: Whether to ignore the transfer lock and the domain's age.
     """
     zone = zones.zone_of(draft.state, domain)
-    order = _held(draft.state, domain)
+    order = _order_of(draft.state, domain)
     if order.account == OUTSIDE:
         raise Refused(refusals.HELD_OUTSIDE, name=to_unicode(domain))
     price = zones.transfer_price(zone, zones.premium_prices(zone, domain), 1)
@@ -351,7 +351,7 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Re
 
 def approve_transfer(draft: Draft, domain: Name) -> RegistryEvent:
     """Approve a transfer to an account here at once, as the losing registrar."""
-    transfer = _coming_in(draft.state, domain)
+    transfer = _incoming_transfer(draft.state, domain)
     transfers.complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
     return concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
 
@@ -361,7 +361,7 @@ def reject_transfer(draft: Draft, domain: Name) -> RegistryEvent:
 
     The account is refunded.
     """
-    transfer = _coming_in(draft.state, domain)
+    transfer = _incoming_transfer(draft.state, domain)
     order = draft.state.orders[transfer.gaining_order]
     back = ledger.total(draft, transfer.charges)
     transfers.fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
@@ -415,7 +415,7 @@ ACTIONS: Mapping[str, Action] = {
 }
 
 
-def _held(state: State, name: str) -> Order:
+def _order_of(state: State, name: str) -> Order:
     zones.zone_of(state, name)
     order = held_order(state, name)
     if order is None:
@@ -423,7 +423,7 @@ def _held(state: State, name: str) -> Order:
     return order
 
 
-def _coming_in(state: State, name: str) -> Transfer:
+def _incoming_transfer(state: State, name: str) -> Transfer:
     zones.zone_of(state, name)
     transfer = pending_transfer(state, name)
     if transfer is None or transfer.gaining == OUTSIDE:

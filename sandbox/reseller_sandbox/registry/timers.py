@@ -63,7 +63,7 @@ def _order(draft: Draft, number: int) -> list[RegistryEvent]:
             continue
         blocked_by = _blocked_by(draft, order, row)
         if not blocked_by:
-            return _pass(draft, order, row, note)
+            return _carry_out(draft, order, row, note)
         note = f"no {row.event}: {blocked_by}"
     return []
 
@@ -72,7 +72,7 @@ def _blocked_by(draft: Draft, order: Order, row: TimedTransition) -> str:
     return renewals.blocked_by(draft, order, row.years) if row.years else ""
 
 
-def _pass(draft: Draft, order: Order, row: TimedTransition, note: str = "") -> list[RegistryEvent]:
+def _carry_out(draft: Draft, order: Order, row: TimedTransition, note: str = "") -> list[RegistryEvent]:
     """Carry out a transition that is not blocked."""
     ended = _end_transfer(draft, order) if row.ends_transfer else []
     charged = NOTHING
@@ -100,7 +100,7 @@ def _retry(draft: Draft, number: int) -> list[RegistryEvent]:
     assert row is not None
     blocked_by = _blocked_by(draft, order, row)
     if not blocked_by:
-        return _pass(draft, order, row)
+        return _carry_out(draft, order, row)
     draft.put(replace(order, retry=lifecycle.retry(order, draft.assumed, draft.now)))
     return [concerning(draft, row.tried_again, order, note=blocked_by)]
 

@@ -57,7 +57,7 @@ DAY = 86_400
 T = TypeVar("T")
 
 
-def _itself(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -71,7 +71,7 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
 
     schema: Mapping[str, Any] | Callable[[], Mapping[str, Any]]
     read: Callable[[Any], T]
-    write: Callable[[Any], Any] = _itself
+    write: Callable[[Any], Any] = _unchanged
     says: str = ""
 
     @property

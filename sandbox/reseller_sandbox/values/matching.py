@@ -14,8 +14,7 @@ from reseller_sandbox.values.kinds import ANYTHING, SWITCH, Kind, free_text, sev
 from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.values.parameters import Also, record
 from reseller_sandbox.values.patterns import PATH, Glob, Path, any_matches
-from reseller_sandbox.values.text_checks import plain as as_letters
-from reseller_sandbox.values.text_checks import require_whole_letters
+from reseller_sandbox.values.text_checks import plain, require_whole_letters
 
 #: The maximum number of keys of an object.
 _KEYS = 50
@@ -81,16 +80,16 @@ def _read_glob(value: Any) -> Glob:
         return value
     if not isinstance(value, str):
         raise ValueError("must be a string")
-    return Glob(as_letters(value))
+    return Glob(plain(value))
 
 
-def plain(expected: Any) -> Any:
+def body_as_json(expected: Any) -> Any:
     """Return the expected body as JSON, with globs as their texts."""
     if isinstance(expected, Glob):
         return expected.text
     if isinstance(expected, Mapping):
-        return {key: plain(value) for key, value in expected.items()}
-    return [plain(item) for item in expected] if isinstance(expected, list | tuple) else expected
+        return {key: body_as_json(value) for key, value in expected.items()}
+    return [body_as_json(item) for item in expected] if isinstance(expected, list | tuple) else expected
 
 
 def _with_globs(value: Any) -> Any:
@@ -123,7 +122,7 @@ GLOBS_BY_NAME = _conditions(
     "an object of names, each with a glob for its value, or null if it must be absent",
 )
 GLOBS_BY_PATH = _conditions(
-    table(PATH, Kind({}, lambda value: _with_globs(ANYTHING.read(plain(value))), plain)),
+    table(PATH, Kind({}, lambda value: _with_globs(ANYTHING.read(body_as_json(value))), body_as_json)),
     "an object of paths, each with a glob or another JSON value",
 )
 
@@ -371,7 +370,7 @@ def _body_misses(path: Path, expected: Any, body: Any) -> Iterator[Miss]:
     """Yield the differences at ``path``. One matching value there is enough."""
     misses = [list(_differences(f"body.{path.text}", expected, actual)) for actual in path.find(body)]
     if not misses:
-        yield Miss(f"body.{path.text}", plain(expected), None)
+        yield Miss(f"body.{path.text}", body_as_json(expected), None)
     elif all(misses):
         yield from misses[0]
 
@@ -385,14 +384,14 @@ def _differences(path: str, expected: Any, actual: Any) -> Iterator[Miss]:
         for key in expected:
             present = actual.get(key, _MISSING)
             if present is _MISSING:
-                yield Miss(f"{path}.{key}", plain(expected[key]), None)
+                yield Miss(f"{path}.{key}", body_as_json(expected[key]), None)
             else:
                 yield from _differences(f"{path}.{key}", expected[key], present)
     elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         for number, (expected_item, actual_item) in enumerate(zip(expected, actual, strict=True)):
             yield from _differences(f"{path}[{number}]", expected_item, actual_item)
     elif not _same(expected, actual):
-        yield Miss(path, plain(expected), actual)
+        yield Miss(path, body_as_json(expected), actual)
 
 
 def _same(expected: Any, actual: Any) -> bool:

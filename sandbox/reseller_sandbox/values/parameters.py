@@ -258,7 +258,7 @@ def read_by(known: Sequence[Parameter], raw: Mapping[str, Any]) -> dict[str, Any
 def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Mistake]]:
     """Return the values that can be read from ``raw``, and all mistakes."""
     named = {parameter.name: parameter for parameter in known}
-    wrong = _strange(named, raw)
+    wrong = _unknown_names(named, raw)
     values = {name: plain(value) for name, value in raw.items() if value is not None and name in named}
     wrong += [
         Mistake((parameter.name,), "is missing")
@@ -276,7 +276,7 @@ def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, 
     return read_values, wrong
 
 
-def _strange(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[Mistake]:
+def _unknown_names(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[Mistake]:
     """Return a mistake for each unknown name, with its place, a suggestion or all known names."""
     unknown = [name for name in values if name not in named][: MOST_MISTAKES + 1]
     if not unknown:

@@ -71,7 +71,7 @@ class Snapshot(Quiet, frozen=True):
             for later in draft.written_due:
                 if later[0] <= until:
                     heappush(coming, later)
-        return self.after(draft.made(), events), [registry_event for registry_event, _ in events]
+        return self.after(draft.result(), events), [registry_event for registry_event, _ in events]
 
     def after(self, state: State, events: Sequence[TimedEvent]) -> Snapshot:
         """Return this snapshot with ``state``, the result of ``events``."""
@@ -193,7 +193,7 @@ def after_request(request: Request) -> Journey:
         for action in list(scheduled_actions.waiting_for(state, request)):
             draft = Draft(state, now, snapshot.assumptions, f"event:plan:{action.id}", BY_ITSELF)
             events.append(TimedEvent(scheduled_actions.apply(draft, action), action.id))
-            state = draft.made()
+            state = draft.result()
         return snapshot.after(state, events), [registry_event for registry_event, _ in events]
 
     return go

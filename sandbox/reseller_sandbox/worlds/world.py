@@ -225,7 +225,7 @@ class World:
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
-                    self.snapshot = replace(self._snapshot, state=draft.made())
+                    self.snapshot = replace(self._snapshot, state=draft.result())
             return outcome
 
     @contextmanager

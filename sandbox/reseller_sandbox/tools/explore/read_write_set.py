@@ -111,7 +111,7 @@ class WatchedDraft(Draft):
 
     def changes(self) -> list[Change]:
         """Return the changes of the draft, and record all its writes before the commit."""
-        made, footprint = self.made(), self._footprint
+        state, footprint = self.result(), self._footprint
         for change in self._changes.values():
             before, after = change.before, change.after
             if isinstance(before, Account) and isinstance(after, Account):
@@ -123,7 +123,7 @@ class WatchedDraft(Draft):
                 footprint.adds.add(("ledger_of_account", (after.account, "new")))
             else:
                 footprint.writes.update(_written(change))
-        footprint.state = made
+        footprint.state = state
         return super().changes()
 
     def _paid(self, before: Account, after: Account) -> None:
