@@ -32,7 +32,8 @@ export const Select = ({ label, none, words, chosen = "", change: changed }) => 
  */
 export class Field extends Component {
   componentDidUpdate(before) {
-    if (before.value !== this.props.value && this.input !== document.activeElement) this.input.value = this.props.value ?? "";
+    const isTyping = this.props.isLive && this.input === document.activeElement;
+    if (before.value !== this.props.value && !isTyping) this.input.value = this.props.value ?? "";
   }
 
   render({ label, value = "", change: changed, type = "text", isLive, ...more }) {

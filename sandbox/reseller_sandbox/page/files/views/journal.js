@@ -50,29 +50,27 @@ export default class extends View {
     return { ...known, total: known.total + page.requests.length, dropped: page.dropped, kept: page.kept, lines: merged(known.lines, page.requests, others).slice(0, JOURNAL_ROWS) };
   }
 
-  // Load older rows until the list has the request of the address.
+  // Load older rows, so that the list has the request of the address.
   async #reach(data, subject) {
-    const wanted = /^r\d+$/.test(subject) ? Number(subject.slice(1)) : Infinity;
-    let all = data;
-    while (!all.isEnd && !all.lines.some(({ id }) => id === subject) && Number(all.lines.findLast(({ id }) => id)?.id.slice(1)) > wanted) all = await this.#older(all);
-    return all;
+    const [oldest, wanted] = [data.lines.findLast(({ id }) => id)?.id, subject].map((id) => Number(id?.slice(1) || NaN));
+    return oldest > wanted && !data.isEnd ? this.#older(data, Math.min(oldest - wanted + 20, JOURNAL_ROWS)) : data;
   }
 
-  async #older(data) {
+  async #older(data, limit) {
     const { address } = this.props;
     const oldest = data.lines.findLast(({ id }) => id);
     const before = data.lines.at(-1).number;
-    const [page, others] = await Promise.all([this.#find(address, { before: oldest?.number }), this.#others(address, { before })]);
+    const [page, others] = await Promise.all([this.#find(address, { before: oldest?.number }, limit), this.#others(address, { before })]);
     const end = page.requests[0]?.number ?? 0;
     return { ...data, isEnd: page.isEnd, lines: merged(data.lines, page.requests, page.isEnd ? others : others.filter(({ number }) => number > end)).slice(0, JOURNAL_ROWS) };
   }
 
-  async #find(address, range) {
+  async #find(address, range, limit = JOURNAL_PAGE) {
     if (address.kind && address.kind !== "request") return { requests: [], matching: 0, isEnd: true };
     const known = operations["journal.find"].parameters.map(({ name }) => name);
     const filter = Object.entries({ ...filterOf(address), ...range }).filter(([key, value]) => value && known.includes(key));
-    const page = await this.ask("journal.find", { ...Object.fromEntries(filter), limit: JOURNAL_PAGE });
-    return { ...page, requests: page.requests.map(row), isEnd: page.requests.length < JOURNAL_PAGE };
+    const page = await this.ask("journal.find", { ...Object.fromEntries(filter), limit });
+    return { ...page, requests: page.requests.map(row), isEnd: page.requests.length < limit };
   }
 
   // Lines that are not requests. A filter on a field of requests excludes all of them.
