@@ -76,9 +76,6 @@ export async function ask(operation, args, where) {
   return sent(method, path, body, method === "GET" ? {} : { "X-Sandbox-Change": change });
 }
 
-/** Return the address of the response of an operation, for a link. */
-export const linkTo = (operation, args, where) => new URL(request(operation, args, where).path, root).href;
-
 /** Return the response of a path of the server, in the world of an address. */
 export const look = (path, where) => sent("GET", prefix(where) + path);
 

@@ -1,7 +1,6 @@
 // Points of a world's past: the beginning, the moment after each request in the journal, and the present.
 
 import { ask } from "./api.js";
-import { instant } from "./words.js";
 
 /** Return the numbers of the first and the last request that the journal of a world has. */
 export async function reachOf(world) {
@@ -28,6 +27,6 @@ export function wordsOf(point, request) {
   if (point === "start") return "the beginning";
   const [side, name] = point.split(":");
   if (!request) return `${side} ${name}`;
-  const { id, operation, domains, outcome, at } = request;
-  return [side === "before" && "before", id, operation, ...domains.slice(0, 2), outcome !== "ok" && outcome, `· ${instant(at)}`].filter(Boolean).join(" ");
+  const { id, operation, domains, outcome } = request;
+  return [side === "before" && "before", id, operation, ...domains.slice(0, 2), outcome !== "ok" && outcome].filter(Boolean).join(" ");
 }

@@ -2,20 +2,21 @@
 
 import { Action } from "../parts/action.js";
 import { beside, write } from "../parts/address.js";
-import { linkTo, operations } from "../parts/api.js";
+import { operations } from "../parts/api.js";
 import { First } from "../parts/first.js";
 import { Component, html } from "../parts/html.js";
 import { JOURNAL_PAGE, JOURNAL_ROWS } from "../parts/limits.js";
 import { notice } from "../parts/notices.js";
 import { Field, narrow, Select, Tag } from "../parts/pieces.js";
 import { Request } from "../parts/request.js";
+import { save } from "../parts/save.js";
 import { View } from "../parts/view.js";
 import { brief, count, instant, money, plural } from "../parts/words.js";
 
 // After these control calls, the journal has other requests than before.
 const REWRITES = /^(history|journal|branches|snapshots)\./;
 
-const FILTERS = ["text", "status", "operation", "account", "domain", "outcome", "fault", "since", "until"];
+const FILTERS = ["text", "operation", "account", "domain", "outcome", "fault", "since", "until"];
 
 export default class extends View {
   #age = 0;
@@ -67,9 +68,7 @@ export default class extends View {
 
   async #find(address, range, limit = JOURNAL_PAGE) {
     if (address.kind && address.kind !== "request") return { requests: [], matching: 0, isEnd: true };
-    const known = operations["journal.find"].parameters.map(({ name }) => name);
-    const filter = Object.entries({ ...filterOf(address), ...range }).filter(([key, value]) => value && known.includes(key));
-    const page = await this.ask("journal.find", { ...Object.fromEntries(filter), limit });
+    const page = await this.ask("journal.find", { ...given(address), ...range, limit });
     return { ...page, requests: page.requests.map(row), isEnd: page.requests.length < limit };
   }
 
@@ -148,6 +147,8 @@ export default class extends View {
 const filterOf = ({ outcome, ...address }) => ({ ...Object.fromEntries(FILTERS.map((name) => [name, address[name]])),
   ...(outcome === "fault" ? { fault: address.fault || "*" } : { outcome }) });
 
+const given = (address) => Object.fromEntries(Object.entries(filterOf(address)).filter(([, value]) => value));
+
 const isNarrow = (address) => Boolean(address.kind) || FILTERS.some((name) => address[name]);
 
 const hasOthers = ({ kind, domain, ...address }) => kind !== "request" && !FILTERS.some((name) => address[name]);
@@ -174,14 +175,14 @@ const Filters = ({ address, accounts, isWide }) => html`<details class="filters"
   <${Select} label="Kind" none="everything" words=${["request", "control", "time", "scheduled"]} chosen=${address.kind} change=${narrow("kind", "subject")} />
   <${Field} label="Operation" placeholder="operation" size="13" value=${address.operation} change=${narrow("operation", "subject")} />
   <${Select} label="Account" none="every account" words=${accounts.map(({ name }) => [name, name])} chosen=${address.account} change=${narrow("account", "subject")} />
-  <${Field} label="Status" placeholder="status" size="5" inputmode="numeric" value=${address.status} change=${narrow("status", "subject")} />
   <${Field} label="Fault" placeholder="fault" size="8" value=${address.fault} change=${narrow("fault", "subject")} />
   <${Field} label="From" placeholder="from: 2026-03-01" size="13" value=${address.since} change=${narrow("since", "subject")} />
   <${Field} label="Until" placeholder="until" size="10" value=${address.until} change=${narrow("until", "subject")} />
   ${isNarrow(address) && html`<a class="do" href=${write({ view: "journal", world: address.world, at: address.at, subject: address.subject })}>All</a>`}</span></details>`;
 
-const Exports = ({ address }) => operations["journal.export"] && ["har", "ndjson"].map((format) => html`<a class="do" key=${format} download="journal.${format}"
-  href=${linkTo("journal.export", { format, ...Object.fromEntries(Object.entries(filterOf(address)).filter(([, value]) => value)) }, address)}>${format.toUpperCase()}</a>`);
+// The shown requests as a file, for browsers, proxies and scripts.
+const Exports = ({ address }) => operations["journal.export"] && ["har", "ndjson"].map((format) => html`<${Action} key=${format} label=${format.toUpperCase()} operation="journal.export" where=${address}
+  args=${() => ({ format, ...given(address) })} then=${({ text }) => save(`journal.${format}`, text)} says=${() => `Saved journal.${format}.`} />`);
 
 const HEADS = [["id", "Request"], ["time", "Time"], ["who", "Account"], ["method", "Method"], ["operation", "Operation"], ["about", "Subject"], ["status", "Status"], ["fault", "Fault"], ["duration", "Duration"], ["money", "Charge"]];
 

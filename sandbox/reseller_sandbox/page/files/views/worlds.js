@@ -7,6 +7,7 @@ import { html } from "../parts/html.js";
 import { COMPARED } from "../parts/limits.js";
 import { notice } from "../parts/notices.js";
 import { Changes, Scroll, Select, Table, Time } from "../parts/pieces.js";
+import { save } from "../parts/save.js";
 import { View } from "../parts/view.js";
 import { plural } from "../parts/words.js";
 
@@ -81,12 +82,6 @@ const packed = (file) => new Promise((done, failed) => {
 });
 
 const unpacked = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-
-function save(name, content) {
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([content])), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href));
-}
 
 const compared = ({ changes, settings, total }) => (!total && !settings.length ? html`<p class="quiet">No differences.</p>`
   : html`<p class="quiet">${total} records and ${settings.length} settings differ${total > changes.length && `; the first ${changes.length} are shown`}.</p>

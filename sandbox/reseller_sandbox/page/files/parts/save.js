@@ -1,0 +1,8 @@
+// Files that the browser saves.
+
+/** Let the browser save a text, or bytes, as a file called `name`. */
+export function save(name, content) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([content])), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href));
+}
