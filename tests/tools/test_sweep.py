@@ -332,3 +332,23 @@ def test_ends_early(reseller_sandbox):
         assert len(sandbox.worlds.list().worlds) == 1
         done = command(*words, "early")
         assert (done.exit_code, "exit status 7" in done.stderr) == (2, True), done.output
+
+
+def test_the_parts_of_a_sweep_are_merged_to_the_whole() -> None:
+    """Also of a program in several tests, one of which fails and is not swept."""
+    tested = ("pytest", "-k", "only_reads or looks_away or is_refused", "test_programs.py")
+    kinds = ("--kinds", "lost-answer,twice", "--json")
+    files = []
+    for part in ("1/2", "2/2"):
+        files.append(Path(f"part-{part[0]}.json"))
+        files[-1].write_text(command("sweep", *kinds, "--part", part, "--", *tested).stdout)
+    whole = printed("sweep", *kinds, "--", *tested)
+    merged = printed("sweep", "--merge", "--json", *files)
+    for report in (whole, merged):
+        for finding in report["findings"]:
+            finding["file"] = None
+            for run in finding["also"]:
+                run["file"] = None
+    assert merged["findings"] == whole["findings"]
+    assert (merged["runs"], merged["planned"]) == (whole["runs"], whole["planned"])
+    refused(["sweep", "--merge", "nowhere.json"], "nowhere.json is not a report with --json")

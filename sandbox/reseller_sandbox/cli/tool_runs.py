@@ -7,11 +7,12 @@ import math
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import reduce
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import click
 from rich.console import Console
@@ -82,16 +83,33 @@ def explore(asked: Mapping[str, Any], as_json: bool, invariants: tuple[str, ...]
 
 def merge_explorations(files: Sequence[str], as_json: bool) -> None:
     """Report the parts of an exploration, which are JSON reports in ``files``, as a whole."""
-    by_test: dict[str, list[ExplorationReport]] = {}
+    parts = _parts(files, "explorations", ExplorationReport.from_json)
+    _report([merged(reports) for reports in parts], as_json, "explorations")
+
+
+def merge_sweeps(files: Sequence[str], as_json: bool) -> None:
+    """Report the parts of a sweep, which are JSON reports in ``files``, as a whole."""
+    parts = _parts(files, "sweeps", SweepReport.from_json)
+    _report([reduce(SweepReport.beside, reports) for reports in parts], as_json, "sweeps")
+
+
+_Report = TypeVar("_Report", SweepReport, ExplorationReport)
+
+
+def _parts(
+    files: Sequence[str], together: str, from_json: Callable[[Mapping[str, Any]], _Report]
+) -> Iterable[list[_Report]]:
+    """Return the reports in files, by their test. An unusable file ends the process with one line."""
+    by_test: dict[str, list[_Report]] = {}
     for file in files:
         try:
             data = json.loads(Path(file).read_text("utf-8"))
-            for part in data.get("explorations", [data]):
-                report = ExplorationReport.from_json(part)
+            for part in data.get(together, [data]):
+                report = from_json(part)
                 by_test.setdefault(report.test, []).append(report)
         except (OSError, ValueError, AttributeError) as problem:
-            give_up(f"{file} is not a report of explore --json: {problem}")
-    _report([merged(reports) for reports in by_test.values()], as_json, "explorations")
+            give_up(f"{file} is not a report with --json: {problem}")
+    return by_test.values()
 
 
 def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:

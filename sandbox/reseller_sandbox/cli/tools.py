@@ -145,10 +145,11 @@ def _in_one(value: Any) -> str:
 )
 @_JOBS
 @_PART
+@_MERGE
 @click.option("--stop-at-first", is_flag=True, help="Stop after the first run that is silently wrong.")
 @_RECORDINGS
 @_INVARIANTS
-def sweep(**words: Any) -> None:
+def sweep(merge: bool, **words: Any) -> None:
     """Run a program repeatedly, each time with a different fault, and report the outcomes.
 
     The first run has no fault, and your program must exit with 0. Then each of its requests gets each of
@@ -164,6 +165,9 @@ def sweep(**words: Any) -> None:
     """
     from reseller_sandbox.cli import tool_runs  # loads Flask, which the help does not need
 
+    if merge:
+        tool_runs.merge_sweeps(words["asked"]["words"], words["as_json"])
+        return
     flags = {name: words.pop(name) for name in ("assumptions", "external_changes", "time")}
     extra = [name.replace("_", "-") for name, is_set in flags.items() if is_set]
     tool_runs.sweep(extra=extra, **words)

@@ -140,6 +140,12 @@ def part_of(word: str) -> tuple[int, int]:
     raise ValueError(f"a part must be a word such as 1/2, not {word[:80]!r}")
 
 
+def part_of_job(part: tuple[int, int], job: int, jobs: int) -> str:
+    """Return the part that one of several jobs makes of ``part``, such as ``3/4``."""
+    number, parts = part
+    return f"{(number - 1) * jobs + job}/{parts * jobs}"
+
+
 def with_defaults(words: Sequence[str]) -> list[str]:
     """Return command line words with the default of each option that has no value after ``=``.
 

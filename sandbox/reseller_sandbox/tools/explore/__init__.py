@@ -395,14 +395,13 @@ def tests_explored(
         cli_options.EXPLORE_SCHEDULE: explorer.schedule,
         cli_options.INVARIANT: ",".join(invariants),
     }
-    number, parts = explorer.part
     jobs = 1 if explorer.schedule else explorer.jobs
 
     def step(news: Mapping[str, Any]) -> None:
         tell(news["ran"], None)
 
     def explored(job: int) -> list[Any]:
-        part = f"{(number - 1) * jobs + job}/{parts * jobs}"
+        part = cli_options.part_of_job(explorer.part, job, jobs)
         return program.tests("explored", {**options, cli_options.PART: part}, folder, step)
 
     by_test: dict[str, list[ExplorationReport]] = {}

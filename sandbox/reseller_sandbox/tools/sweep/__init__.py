@@ -313,7 +313,7 @@ def tests_swept(
         tell(news["ran"], sum(planned))
 
     def part(number: int) -> list[SweepReport]:
-        mine = {**options, cli_options.PART: f"{number}/{wanted.jobs}"}
+        mine = {**options, cli_options.PART: cli_options.part_of_job(wanted.part, number, wanted.jobs)}
         return convert(
             program.tests("swept", mine, wanted.folder or Path("recordings"), step), list[SweepReport]
         )

@@ -8,7 +8,7 @@ from enum import StrEnum
 from textwrap import wrap
 from typing import Any
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.advice.words import plural
@@ -118,6 +118,15 @@ class SweepReport(Struct, kw_only=True):
             problem=self.problem or other.problem,
         )
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> SweepReport:
+        """Return the report that ``json`` wrote. Raise ValueError for another one."""
+        own = {
+            name: data[name] for name in ("rows", "refused", "planned", "deeper", "unsteady") if name in data
+        }
+        rest = {"test": data.get("test", ""), "problem": data.get("problem") or ""}
+        return convert({**own, **rest, "runs": data.get("all_runs")}, cls)
+
     @property
     def wrong(self) -> list[Run]:
         """The silently wrong runs."""
@@ -183,6 +192,8 @@ class SweepReport(Struct, kw_only=True):
             "others": [
                 run.json() for run in self.runs if run.result in (SweepResult.NOTICED, SweepResult.NOT_SENT)
             ],
+            "rows": list(self.rows),
+            "all_runs": to_builtins(self.runs),
         }
 
     def lines(self) -> Iterator[str]:
