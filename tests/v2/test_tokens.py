@@ -61,7 +61,7 @@ def test_a_contact_may_repeat_its_own_handle_and_no_other(main: Client) -> None:
         for method, error in (("POST", "Invalid value for extra param contact_id"), ("PUT", "Invalid Param")):
             refused = main.call(method, f"/contact/N-{key}", {**NEEDED, key: "OWNER"})
             assert refusal(refused) == (400, error, "invalid_parameter")
-            message = f"said twice and differently: N-{key} in the path and OWNER in {place}."
+            message = f"has two different values: N-{key} in the path and OWNER in {place}."
             assert refused.headers["x-sandbox-refusal"].endswith(message)
             assert done(main.call(method, f"/contact/N-{key}", {**NEEDED, key: f"N-{key}"}))
     assert done(main.post("/contact/1234", {**NEEDED, "id": 1234})), "a handle of digits as a number"

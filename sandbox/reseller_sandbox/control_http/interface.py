@@ -18,7 +18,7 @@ from reseller_sandbox.settings import Settings
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.access_control import HEADER, Gate
 from reseller_sandbox.web.context import RequestContext
-from reseller_sandbox.web.fields import dumped, load
+from reseller_sandbox.web.fields import dumped
 from reseller_sandbox.web.headers import HEADERS, WORLD
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.interfaces import PublicInterface
@@ -152,15 +152,12 @@ class Control(Interface):
         """Refuse a request that the gate does not admit."""
         self.gate.admit(request)
 
-    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:  # noqa: ARG002
+    def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the path parameters with the query and the body, read by the schemas."""
-        query = dict(request.query)
+        values = super().arguments(request, endpoint, world)
         if endpoint.streams and (mark := request.headers.get("Last-Event-ID")):
-            query["since"] = mark  # a browser sends it when it reconnects
-        values = load(endpoint.query, query) if endpoint.query is not None else {}
-        body = request.object if request.method != "GET" else {}
-        values |= load(endpoint.body, body) if endpoint.body is not None else {}
-        return request.path_arguments | values
+            values["since"] = mark  # a browser sends it when it reconnects
+        return values
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
         """Carry the request out at once, because an operation locks the world itself."""

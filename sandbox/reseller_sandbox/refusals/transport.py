@@ -32,7 +32,7 @@ BODY_TOO_LARGE = too_large(
     "send at most {limit} bytes, or raise {setting}",
 )
 UNSUPPORTED_MEDIA_TYPE = wrong_format(
-    "The content type {given} is not JSON; {setting} would accept it.", "send JSON with {wanted}"
+    "The content type {given} is not JSON; {setting} would accept it.", "send JSON with {expected}"
 )
 UNKNOWN_PATH = not_found("{method} {path} is not an operation: {nearest}.", "use another path: {nearest}")
 METHOD_NOT_ALLOWED = wrong_method("{method} is not allowed for {path}; use {allowed}.", "use {allowed}")

@@ -91,7 +91,7 @@ def read(request: RequestContext, world: World) -> dict[str, Any]:
         raise Refused(
             UNSUPPORTED_MEDIA_TYPE,
             given=content_type[:_LONGEST],
-            wanted="Content-Type: application/json",
+            expected="Content-Type: application/json",
             setting="v2.request_format=json_or_form",
         )
     return read_form(request.body)

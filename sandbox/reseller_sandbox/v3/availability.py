@@ -57,7 +57,7 @@ class AvailabilityResult(Shape):
 
 
 class Availabilities(Shape):
-    """One result for each name asked, in the order asked."""
+    """One result for each requested name, in the order of the request."""
 
     results = Array(InnerObject(AvailabilityResult))
 

@@ -72,7 +72,7 @@ class V3(Interface):
             raise Refused(
                 UNSUPPORTED_MEDIA_TYPE,
                 given=content_type[:80] or "none",
-                wanted="Content-Type: application/json",
+                expected="Content-Type: application/json",
                 setting="v3.request.content_type=any",
             )
         return request.object

@@ -223,7 +223,7 @@ class AlternativeKeys(Shape):
         if name not in values and value is None:
             raise ValidationError("is missing", name)
         if value is not None and values.get(name, value) != value:
-            raise ValidationError(f"is said twice and differently: as {name} and as {alias}", name)
+            raise ValidationError(f"has two different values: as {name} and as {alias}", name)
         return {name: value, **values}
 
 

@@ -112,7 +112,7 @@ def require_consistent(
         for other, value in others:
             if _normal_form(name, value, known, request) != _normal_form(name, first, known, request):
                 both = f"{_shown(first)} in {place} and {_shown(value)} in {other}"
-                problem = f"{name} is said twice and differently: {both}"
+                problem = f"{name} has two different values: {both}"
                 raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_shown(value))
 
 
