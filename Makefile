@@ -113,12 +113,27 @@ audit: .venv/audit
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
 
-# The wheel, the archive of the source, and the bill of materials (CycloneDX) of what the wheel needs, in dist/.
-dist: .venv/ready .venv/sbom
+# The wheel, the archive of the source, the bill of materials (CycloneDX) of what the wheel needs, and one file that
+# each Python of PYTHONS runs on this platform, in dist/.
+PYTHONS := 3.11 3.12 3.13 3.14
+dist: .venv/ready .venv/sbom .venv/shiv
 	rm -rf dist
 	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
 	$(BIN)/twine check --strict dist/*
 	.venv/sbom/bin/cyclonedx-py requirements $(PINS) --pyproject pyproject.toml --output-reproducible -o dist/sbom.cdx.json
+	rm -rf .venv/pyz
+	mkdir -p .venv/pyz/all
+	for version in $(PYTHONS); do \
+		$(INSTALL) --no-deps --no-compile --only-binary=:all: --python-version $$version \
+			--target .venv/pyz/$$version --require-hashes -r $(PINS) && cp -R .venv/pyz/$$version/. .venv/pyz/all || exit 1; \
+	done
+	$(INSTALL) --no-deps --no-compile --target .venv/pyz/all --upgrade dist/*.whl
+	.venv/shiv/bin/shiv --compressed --site-packages .venv/pyz/all -p "/usr/bin/env python3" \
+		-c reseller-sandbox -o dist/reseller-sandbox.pyz
+
+.venv/shiv: .venv/ready
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check shiv==1.0.8
 
 .venv/sbom: .venv/ready
 	$(PYTHON) -m venv $@

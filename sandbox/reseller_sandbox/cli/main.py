@@ -29,7 +29,7 @@ _SECTIONS = {
     "Get started": ("serve", "request", "sign", "wait"),
     "Inspect and change a world of a server": (),
     "Find mistakes": ("sweep", "explore", "coverage", "replay", "recording", "calibrate"),
-    "Files and documents": ("fixture", "openapi", "lifecycle", "deploy", "manual", "completion"),
+    "Files and documents": ("fixture", "openapi", "lifecycle", "deploy", "mcp", "manual", "completion"),
 }
 
 #: For each command its module, which is loaded when the command runs, and its summary.
@@ -44,6 +44,7 @@ _COMMANDS = {
     "fixture": ("documents", "Write or validate a fixture, and show the format of fixtures."),
     "lifecycle": ("documents", "Print the life of a name as a Mermaid state diagram."),
     "manual": ("manual", "Print a page of the manual, or the list of its pages."),
+    "mcp": ("mcp", "Let a coding agent use a sandbox, by the Model Context Protocol."),
     "openapi": ("openapi", "Print the OpenAPI document of an interface, to generate clients from it."),
     "replay": (
         "recording",

@@ -1,0 +1,74 @@
+"""Command ``mcp``, which lets a coding agent use a sandbox."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import click
+
+from reseller_sandbox.cli.base import give_up
+from reseller_sandbox.cli.server_options import ConfiguredServerCommand, calling
+from reseller_sandbox.remote import HttpTransport
+from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.values.extras import needs
+
+
+class McpCommand(ConfiguredServerCommand):
+    """Command that uses a running server only if an option or a variable selects it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and pass whether it has its own sandbox."""
+        ctx.params["own"] = ctx.params["url"] is None and ctx.params["port"] is None
+        return super().invoke(ctx)
+
+
+def _amount(context: click.Context, parameter: click.Parameter, word: str | None) -> Decimal | None:
+    try:
+        amount = None if word is None else Decimal(word)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if amount is not None and not (amount.is_finite() and amount >= 0):
+        raise click.BadParameter(f"{word!r} is not an amount such as 100.00", context, parameter)
+    return amount
+
+
+@click.command(cls=McpCommand, named=("fixture", "profile"))
+@click.option("--account", default="main", show_default=True, help="Account that sends the requests.")
+@click.option("--read-only", is_flag=True, help="Offer only tools that change nothing.")
+@click.option(
+    "--spend-limit",
+    metavar="AMOUNT",
+    callback=_amount,
+    help="Refuse a call that would make the accounts pay more than this sum in total.",
+)
+def mcp(
+    account: str,
+    read_only: bool,
+    spend_limit: Decimal | None,
+    own: bool,
+    server: HttpTransport,
+    settings: dict[str, Any],
+) -> None:
+    """Let a coding agent use a sandbox, by the Model Context Protocol on standard input and output.
+
+    Each operation of the API and each control operation is a tool. Without --url and --port, the agent gets
+    its own sandbox with --fixture. The sandbox ends with the command.
+    """
+    try:
+        from reseller_sandbox.tools import mcp_server
+    except ModuleNotFoundError:
+        give_up(needs("reseller-sandbox mcp", "mcp"))
+    from reseller_sandbox.sandbox import Sandbox  # late, because the help needs no Flask
+
+    with ExitStack() as stack:
+        try:
+            transport = (
+                HttpTransport(stack.enter_context(closing(Sandbox(**settings))).url) if own else server
+            )
+        except BadSetting as problem:
+            give_up(str(problem))
+        stack.enter_context(calling(transport))
+        agent = mcp_server.Agent(Sandbox.through(transport), account, reads_only=read_only, limit=spend_limit)
+        mcp_server.serve(agent, transport.url + transport.prefix)
