@@ -327,10 +327,10 @@ def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
         return tuple(kind.read(item) for item in items)
 
     def write(value: Any) -> Any:
-        shown = [kind.write(item) for item in value]
-        return shown[0] if len(shown) == 1 else shown
+        return kind.write(value[0]) if len(value) == 1 else array.write(value)
 
-    shape = {"oneOf": [dict(kind.shape), {"type": "array", "items": dict(kind.shape)}]}
+    array = listed(kind)
+    shape = {"oneOf": [dict(kind.shape), array.shape]}
     return Kind(shape, read, write, f"{kind.says}, or a list of these")
 
 

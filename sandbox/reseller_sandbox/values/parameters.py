@@ -15,6 +15,7 @@ from dataclasses import MISSING, fields
 from functools import cache
 from keyword import iskeyword
 from textwrap import dedent
+from types import MappingProxyType
 from typing import Any, Literal, Required, get_args, get_origin, get_type_hints, is_typeddict
 
 from msgspec import NODEFAULT, Struct
@@ -193,36 +194,32 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
             required = parameter.default is inspect.Parameter.empty
             default = None if required else parameter.default
-            parameters.append(
-                Parameter(
-                    _key(name),
-                    kind_of(hint),
-                    required,
-                    _PLACES[parameter.kind],
-                    default,
-                    words_of(hint),
-                    _synonyms_of(hint),
-                )
-            )
+            parameters.append(_parameter(name, hint, required, default, place=_PLACES[parameter.kind]))
         else:
             group = next((part for part in _metadata(hint) if isinstance(part, Group)), None)
             parameters += group.known() if group else declared(*get_args(hint))  # of Unpack
     return tuple(parameters)
 
 
-def _key(name: str) -> str:
-    return name.removesuffix("_")
+def _parameter(
+    name: str,
+    hint: Any,
+    required: bool,
+    default: Any = None,
+    about: Mapping[str, str] = MappingProxyType({}),
+    place: Place = "option",
+) -> Parameter:
+    """Return the parameter that an annotation declares. ``about`` holds other descriptions, by name."""
+    key = name.removesuffix("_")
+    words = words_of(hint) or about.get(key, "")
+    return Parameter(key, kind_of(hint), required, place, default, words, _synonyms_of(hint))
 
 
 def _keys(about: Mapping[str, str], hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     parameters = []
     for name, hint in hints.items():
         required = get_origin(hint) is Required
-        annotated = get_args(hint)[0] if required else hint
-        words = words_of(annotated) or about.get(_key(name), "")
-        parameters.append(
-            Parameter(_key(name), kind_of(annotated), required, words=words, synonyms=_synonyms_of(annotated))
-        )
+        parameters.append(_parameter(name, get_args(hint)[0] if required else hint, required, about=about))
     return tuple(parameters)
 
 
@@ -230,18 +227,12 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     bases = [base for base in of.__bases__ if is_record(base) and field_names(base)]
     inherited = {name for base in bases for name in field_names(base)}
     constants, about = defaults(of), documented_parameters(of)
-    parameters = []
-    for name in field_names(of):
-        if name not in inherited:
-            words = words_of(hints[name]) or about.get(_key(name), "")
-            kind, default = kind_of(hints[name]), constants.get(name)
-            synonyms = _synonyms_of(hints[name])
-            parameters.append(
-                Parameter(
-                    _key(name), kind, name not in constants, default=default, words=words, synonyms=synonyms
-                )
-            )
-    return (*parameters, *(parameter for base in bases for parameter in declared(base)))
+    own = (
+        _parameter(name, hints[name], name not in constants, constants.get(name), about)
+        for name in field_names(of)
+        if name not in inherited
+    )
+    return (*own, *(parameter for base in bases for parameter in declared(base)))
 
 
 def read_by(known: Sequence[Parameter], raw: Mapping[str, Any]) -> dict[str, Any]:
