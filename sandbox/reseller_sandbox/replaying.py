@@ -200,7 +200,7 @@ class _Replaying(Generic[S]):
     def replay(self) -> Replay[S]:
         """Repeat all steps. Return the result."""
         for step in self._recording.steps[1:]:
-            self._do(step)
+            self._take_step(step)
         head = self._recording.head
         return Replay(
             self.sandbox,
@@ -212,29 +212,29 @@ class _Replaying(Generic[S]):
             head.settings,
         )
 
-    def _do(self, step: Step) -> None:
+    def _take_step(self, step: Step) -> None:
         match step:
             case EventsStep():
                 self._expected.append(step)
             case StateStep():
                 self._state(step)
             case WaitingStep():
-                self._move(step)
+                self._move_clock(step)
                 self._arrive(step)
             case RequestStep():
-                self._move(step)
-                self._ask(step)
+                self._move_clock(step)
+                self._send(step)
                 self._compare_events(step)
             case CallStep():
-                self._move(step)
+                self._move_clock(step)
                 self._call(step)
                 self._compare_events(step)
             case EndStep():
-                self._move(step)
+                self._move_clock(step)
                 self._compare_events(step)
                 self._end(step)
 
-    def _move(self, step: WaitingStep | RequestStep | CallStep | EndStep) -> None:
+    def _move_clock(self, step: WaitingStep | RequestStep | CallStep | EndStep) -> None:
         """Apply the events that were due before the step, and set the clock to its time.
 
         Events that an earlier reader made happen are recorded as steps, and take effect here. Other due
@@ -266,9 +266,9 @@ class _Replaying(Generic[S]):
         self._happened, self._expected = self._happened[len(early) :], []
         if replayed != recorded:
             first = next(pair for pair in zip_longest(recorded, replayed) if pair[0] != pair[1])
-            self._note(number, "timed events", "event", *first)
+            self._differ(number, "timed events", "event", *first)
 
-    def _note(self, number: int, step: str, what: str, recorded: Any, replayed: Any) -> None:
+    def _differ(self, number: int, step: str, what: str, recorded: Any, replayed: Any) -> None:
         if self._difference is None:
             self._difference = FirstDifference(number, step, what, recorded, replayed)
 
@@ -280,7 +280,7 @@ class _Replaying(Generic[S]):
             self._world.snapshot = replace(snapshot, log=log, faults=faults)
         self._log, self._happened, self._expected = log, [], []
 
-    def _ask(self, step: RequestStep) -> None:
+    def _send(self, step: RequestStep) -> None:
         if step.skipped:
             self._skipped[step.id] = step.skipped
             return
@@ -288,13 +288,13 @@ class _Replaying(Generic[S]):
         entry = self._request(step)
         named = f"{step.id} {step.operation}"
         if entry is None or entry.id != step.id:
-            self._note(step.number, named, "request", step.id, entry.id if entry is not None else None)
+            self._differ(step.number, named, "request", step.id, entry.id if entry is not None else None)
             return
         again = response_of(entry)
         for what in ("status", "outcome", "faults", "held_up", "body", "size", "digest"):
             recorded, replayed = getattr(step.result, what), getattr(again, what)
             if recorded != replayed:
-                self._note(step.number, named, what, recorded, replayed)
+                self._differ(step.number, named, what, recorded, replayed)
 
     def _call(self, step: CallStep) -> None:
         world = self._world
@@ -305,21 +305,21 @@ class _Replaying(Generic[S]):
             return
         operation = self._operations.get(step.call)
         if operation is None:
-            self._note(step.number, step.call, "call", "was carried out", "unknown call")
+            self._differ(step.number, step.call, "call", "was carried out", "unknown call")
             return
         try:
             self.sandbox.transport.carry_out(operation, step.parameters)
         except Refused as refused:
-            self._note(step.number, step.call, "call", "was carried out", f"was refused: {refused.message}")
+            self._differ(step.number, step.call, "call", "was carried out", f"was refused: {refused.message}")
 
     def _end(self, step: EndStep) -> None:
         snapshot = self._world.snapshot
         if self._recording.head.by == program_version():  # another version may write fixtures differently
             digest = state_digest(self.sandbox.engine, snapshot)
             if digest != step.digest:
-                self._note(step.number, "the end", "state", step.digest, digest)
+                self._differ(step.number, "the end", "state", step.digest, digest)
         if snapshot.requests != step.requests:
-            self._note(step.number, "the end", "requests", step.requests, snapshot.requests)
+            self._differ(step.number, "the end", "requests", step.requests, snapshot.requests)
 
     def _arrive(self, step: WaitingStep) -> None:
         """Send a request that was deferred.

@@ -80,7 +80,7 @@ def _log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
     """Log a request. Omit the page's own read requests from the log for people."""
     if in_json:
         log.write(as_json(line))
-    elif not line.said.is_read_only:
+    elif not line.words.is_read_only:
         log.write(as_text(line))
 
 

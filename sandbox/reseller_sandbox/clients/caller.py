@@ -18,7 +18,7 @@ from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
-    ENV_SAID,
+    ENV_LOG_WORDS,
     ENV_SERVED,
     ENV_STREAM,
     Again,
@@ -112,7 +112,9 @@ class Caller:
         if self._world:
             environ[ENV_WORLD] = self._world
         response = call(self._app, environ)
-        environ.pop(ENV_SAID, None)  # The words refer to the environment, and the cycle would keep the world.
+        environ.pop(
+            ENV_LOG_WORDS, None
+        )  # The words refer to the environment, and the cycle would keep the world.
         answer = replace(response, headers=[(name.lower(), value) for name, value in response.headers])
         options = [value for name, value in answer.headers if name == b"connection"]
         last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *options]).lower()

@@ -388,8 +388,8 @@ def _verification(verdict: Verdict) -> Verification:
     return Verification(
         verified=verdict.verified,
         message=verdict.message,
-        count=len(verdict.found),
-        requests=tuple(map(request_line, verdict.found[-LISTED:])),
+        count=len(verdict.matching),
+        requests=tuple(map(request_line, verdict.matching[-LISTED:])),
         near_misses=tuple(
             NearMatch(request=request_line(near.entry), misses=near.misses) for near in verdict.near
         ),

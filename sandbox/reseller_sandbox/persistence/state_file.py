@@ -140,7 +140,8 @@ def _marks(worlds: Engine) -> list[Any]:
     return marks
 
 
-def _same(some: list[Any], others: list[Any]) -> bool:
-    return len(some) == len(others) and all(
-        one is other or (type(one) is int and one == other) for one, other in zip(some, others, strict=True)
+def _same(marks: list[Any], others: list[Any]) -> bool:
+    return len(marks) == len(others) and all(
+        mark is other or (type(mark) is int and mark == other)
+        for mark, other in zip(marks, others, strict=True)
     )

@@ -104,8 +104,8 @@ def opened(path: Path) -> EngineDump:
         try:
             differ = _shape().symmetric_difference(reader.load())
             while not differ:
-                if isinstance(found := reader.load(), EngineDump):
-                    return found
+                if isinstance(part := reader.load(), EngineDump):
+                    return part
             other = min(differ).partition("(")[0]
         except Exception:
             raise BadFile(f"{path}: its content is damaged") from None
@@ -134,7 +134,7 @@ class _Writer(pickle.Pickler):
             State: self._state,
             Queue: self._queue,
             Rule: lambda rule: (_rule, (rule.code,)),
-            Strike: lambda apply: (_apply, (apply.request, apply.arrived)),
+            Strike: lambda strike: (_apply, (strike.request, strike.arrived)),
         }
         #: The call that restores each state, by the identity of the state.
         self._states: dict[int, Made] = {}
@@ -201,26 +201,28 @@ class _Writer(pickle.Pickler):
             records = list(stepwise(_records(state)))
             self._dump_pieces(records)
             return _whole, (own, records)
-        gone = [one.before for one in led if one.after is None]
-        return _changed, (before, gone, [one.after for one in led if one.after is not None], own)
+        gone = [change.before for change in led if change.after is None]
+        return _changed, (before, gone, [change.after for change in led if change.after is not None], own)
 
     def _state(self, state: State) -> Made:
         """Return the call that restores a state.
 
         A state to which only a waiting request refers is written in full here.
         """
-        made = self._states.get(id(state))
-        if made is None:
-            made = _whole, (_own(state), list(_records(state)))
-        return made
+        call = self._states.get(id(state))
+        if call is None:
+            call = _whole, (_own(state), list(_records(state)))
+        return call
 
     def _queue(self, queue: Queue[Event]) -> Made:
         """Write events as a change of the last queue, because most logs share events."""
         events = tuple(queue)
-        base, held = self._last
+        base, earlier = self._last
         self._last = queue, events
-        dropped = next((at for at, event in enumerate(held) if events and event is events[0]), len(held))
-        common = held[dropped:]
+        dropped = next(
+            (at for at, event in enumerate(earlier) if events and event is events[0]), len(earlier)
+        )
+        common = earlier[dropped:]
         if common and len(common) <= len(events) and all(map(is_, common, events)):
             return _queue, (base, dropped, events[len(common) :])
         return _queue, (None, 0, events)
@@ -296,4 +298,4 @@ _NAMED: tuple[Any, ...] = (
 )
 
 #: The same by the names in a file.
-_KINDS: Mapping[str, Any] = {one.__name__: one for one in _NAMED}
+_KINDS: Mapping[str, Any] = {kind.__name__: kind for kind in _NAMED}

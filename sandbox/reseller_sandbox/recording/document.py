@@ -45,11 +45,11 @@ class BadRecording(ValueError):
     """A file is not a recording, or is damaged. The message says where and why."""
 
 
-def _content(given: Any) -> bytes:
-    if isinstance(given, bytes):
-        return given
+def _content(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
     try:
-        return given.read_bytes() if isinstance(given, Path) else b64decode(given, validate=True)
+        return value.read_bytes() if isinstance(value, Path) else b64decode(value, validate=True)
     except OSError as problem:
         raise ValueError(f"cannot be read: {problem}") from None
     except (TypeError, ValueError):

@@ -92,8 +92,8 @@ class Masking:
             self._foreign.update(redact.texts(secret))
             return UNLIKE
 
-        made: dict[str, Any] = redact.masked(parameters, own=self._own, instead=unlike)
-        return made
+        clean: dict[str, Any] = redact.masked(parameters, own=self._own, instead=unlike)
+        return clean
 
     def snapshot(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot whose faults, answers and scheduled actions have no foreign secret."""

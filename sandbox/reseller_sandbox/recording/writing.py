@@ -150,10 +150,12 @@ class Past(Struct, frozen=True):
         arrivals = [(entry.arrived, entry, entry.id) for entry in self.entries if entry.arrived is not None]
         strikes: Iterable[Any] = self.end.faults.waiting
         inherited = () if self.origin is None else self.origin.faults.waiting
-        held = sorted(
+        waiting_strikes = sorted(
             (strike for strike in strikes if strike not in inherited), key=lambda strike: strike.arrived
         )
-        arrivals += [(strike.arrived, strike.request, f"w{number}") for number, strike in enumerate(held, 1)]
+        arrivals += [
+            (strike.arrived, strike.request, f"w{number}") for number, strike in enumerate(waiting_strikes, 1)
+        ]
         # Several requests can arrive after the same number.
         arrivals.sort(key=lambda arrival: arrival[0][:2])
         waiting = [
@@ -187,8 +189,10 @@ class Past(Struct, frozen=True):
         They can differ from the requested ones if another world had those.
         """
         name = event.parameters.get("name", event.parameters.get("account"))
-        made = account_named(self._state_after(event), name)
-        return {} if made is None else {"key": made.key, "secret": made.secret, "token": made.token}
+        account = account_named(self._state_after(event), name)
+        if account is None:
+            return {}
+        return {"key": account.key, "secret": account.secret, "token": account.token}
 
     def _state_after(self, event: Event) -> State:
         """Return the state before the next request, or the final state."""

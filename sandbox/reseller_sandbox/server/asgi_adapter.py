@@ -22,7 +22,7 @@ from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
     ENV_LEFT,
-    ENV_SAID,
+    ENV_LOG_WORDS,
     ENV_SERVED,
     ENV_STREAM,
     ENV_TOO_LARGE,
@@ -286,7 +286,7 @@ class Bridge:
             self._log(environ, answer, began)
         except Gone:
             if "wsgi.input" in environ:  # The request was complete, but the server stopped.
-                environ[ENV_SAID] = Words("stopped", {"outcome": "stopped"})
+                environ[ENV_LOG_WORDS] = Words("stopped", {"outcome": "stopped"})
                 self._log(environ, WireAnswer(0, [], b""), began)
         except Exception as error:
             report(error, environ)
@@ -294,7 +294,7 @@ class Bridge:
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
         # Remove the words. They can refer to the environment, and the reference cycle would stay in memory.
-        words = environ.pop(ENV_SAID, NO_WORDS)
+        words = environ.pop(ENV_LOG_WORDS, NO_WORDS)
         if self.request_log is not None:
             status = 0 if words.is_unanswered else answer.status
             method, target, size = environ["REQUEST_METHOD"], masked(environ["RAW_URI"]), len(answer.body)

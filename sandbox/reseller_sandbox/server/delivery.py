@@ -31,7 +31,7 @@ ENV_LEFT = "sandbox.left"
 #: Set by the application: a ``Stream``, which follows the head of the response.
 ENV_STREAM = "sandbox.stream"
 #: Set by the application: the description of the request for the log (``LogWords``).
-ENV_SAID = "sandbox.said"
+ENV_LOG_WORDS = "sandbox.log_words"
 
 #: Seconds without news after which a stream sends a heartbeat.
 HEARTBEAT = 15.0

@@ -47,7 +47,7 @@ class LoggedRequest(Quiet, frozen=True):
     """One request and its response, with the secrets in ``target`` masked.
 
     ``status`` is the status from the application, even if a fault changed the delivery. It is 0 if there was
-    no response. ``size`` is the length of the body in bytes. ``said`` has the words of the application.
+    no response. ``size`` is the length of the body in bytes. ``words`` has the words of the application.
     """
 
     method: str
@@ -55,13 +55,13 @@ class LoggedRequest(Quiet, frozen=True):
     status: int
     duration_seconds: float
     size: int
-    said: LogWords
+    words: LogWords
 
 
 def as_text(line: LoggedRequest) -> str:
     """Return a request as a line for people."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
-    target, note = _cut(line.target), _cut(printable(line.said.note))
+    target, note = _cut(line.target), _cut(printable(line.words.note))
     when = real_now().time().isoformat("seconds")
     return f"{when}  {line.status or '---'}  {line.method} {target}  {note}  {took}"
 
@@ -78,7 +78,7 @@ def as_json(line: LoggedRequest) -> str:
         "status": line.status,
         "duration_ms": round(line.duration_seconds * 1000, 3),
         "size": line.size,
-        **(line.said.facts or {"note": line.said.note}),
+        **(line.words.facts or {"note": line.words.note}),
     }
     return _dumped("info", fields)
 

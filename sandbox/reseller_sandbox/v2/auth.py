@@ -33,9 +33,9 @@ def refusal(request: RequestContext, worlds: Engine) -> Refused:
         request.relied_on.add("token_headers")
     token = next(filter(None, map(request.headers.get, accepted)), None)
     if token is not None:
-        stranger = worlds.stranger(token, request.world)
-        request.recognise(stranger.sender)
-        return Refused(UNKNOWN_TOKEN, token=key_masked(token), reason=stranger.reason)
+        rejection = worlds.rejection(token, request.world)
+        request.recognise(rejection.sender)
+        return Refused(UNKNOWN_TOKEN, token=key_masked(token), reason=rejection.reason)
     return Refused(TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request))
 
 

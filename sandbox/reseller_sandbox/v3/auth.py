@@ -107,9 +107,9 @@ Both elements can be in the query string instead of the headers, under the same 
             raise Refused(CREDENTIALS_MISSING, missing=missing, instead=self._instead(request))
         holder = _account(request, worlds, key)
         if holder is None:
-            stranger = worlds.stranger(key, request.world)
-            request.recognise(stranger.sender)
-            raise Refused(UNKNOWN_KEY, key=key_masked(key), reason=stranger.reason)
+            rejection = worlds.rejection(key, request.world)
+            request.recognise(rejection.sender)
+            raise Refused(UNKNOWN_KEY, key=key_masked(key), reason=rejection.reason)
         world, account = request.world, request.sender = holder
         self._verify(request, world, account, signature)
 

@@ -43,7 +43,7 @@ from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
     ENV_HOSTS,
-    ENV_SAID,
+    ENV_LOG_WORDS,
     ENV_SERVED,
     ENV_STREAM,
     ENV_TOO_LARGE,
@@ -207,7 +207,7 @@ class Pipeline:
         If the path belongs to no interface, every interface for clients tries its authentication.
         """
         owners = [mount.interface for mount in self.mounts if mount.owns(request.path)]
-        for interface in owners or [mount.interface for mount in self.mounts]:
+        for interface in owners or (mount.interface for mount in self.mounts):
             if interface.journalled or owners:
                 with suppress(Refused):
                     interface.authenticate(request)
@@ -315,7 +315,7 @@ class Pipeline:
         if request.refused is not None and request.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
         request.is_unanswered = not answer.status
-        environ[ENV_SAID] = request
+        environ[ENV_LOG_WORDS] = request
         if answer.stream is not None:
             if ENV_SERVED in environ:
                 environ[ENV_STREAM] = answer.stream

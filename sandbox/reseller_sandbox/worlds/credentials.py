@@ -85,11 +85,11 @@ def renewed(
     for client_id in sorted(only):
         account = state.accounts[client_id]
         for attempt in count():
-            made = _drawn(account, source, number, attempt, shard)
-            if not is_taken(made) and not _is_here(made, holders):
+            new = _drawn(account, source, number, attempt, shard)
+            if not is_taken(new) and not _is_here(new, holders):
                 break
-        renewed_accounts.append(made)
-        for claim in claims(made):
+        renewed_accounts.append(new)
+        for claim in claims(new):
             holders[claim] = client_id
     return replaced(state, renewed_accounts)
 
@@ -113,8 +113,8 @@ def _drawn(account: Account, source: str, number: int, attempt: int, shard: Shar
     word = _word(account.name) or str(account.client_id)
     again = f"/{attempt}" if attempt else ""
 
-    made = {}
+    credentials = {}
     for kind in ("key", "secret", "token"):
         digest = hashlib.sha256(f"{source}/{account.client_id}/{kind}{again}".encode()).hexdigest()
-        made[kind] = shard.unique(f"{word}-{kind}-w{number}-{digest[:16]}")
-    return replace(account, **made)
+        credentials[kind] = shard.unique(f"{word}-{kind}-w{number}-{digest[:16]}")
+    return replace(account, **credentials)

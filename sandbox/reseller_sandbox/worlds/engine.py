@@ -97,9 +97,9 @@ class Index:
 
     def forget(self, world: World, end: str) -> None:
         """Remove a deleted world and its claims. Remember ``end`` for its credentials."""
-        became = f"it was of the world {world.name}, which {end}"
+        end = f"it was of the world {world.name}, which {end}"
         for _, credential in self._credentials.get(world, ()):
-            self._ends[credential] = became
+            self._ends[credential] = end
             self._ends.move_to_end(credential)
         while len(self._ends) > MOST_REMEMBERED:
             self._ends.popitem(last=False)
@@ -128,7 +128,7 @@ class Index:
                 self._claim(claim, worlds[name])
         self._ends |= ends
 
-    def what_became_of(self, credential: str) -> str:
+    def end_of(self, credential: str) -> str:
         """Return how the former world of ``credential`` ended, or an empty string."""
         return self._ends.get(credential, "")
 
@@ -137,7 +137,7 @@ class Index:
         return any(self._claims.get(claim, by_other_than) is not by_other_than for claim in claims(account))
 
 
-class Stranger(Struct, frozen=True):
+class Rejection(Struct, frozen=True):
     """The reason for rejecting a credential, without its value.
 
     ``sender`` is the account that has the credential, if there is one.
@@ -147,7 +147,7 @@ class Stranger(Struct, frozen=True):
     sender: tuple[World, Account] | None = None
 
 
-def rejection_in(world: World, credential: str, there: World | None) -> Stranger | None:
+def rejection_in(world: World, credential: str, there: World | None) -> Rejection | None:
     """Return why ``credential`` is rejected if an account in ``world`` has it.
 
     Return None otherwise. ``there`` is the world that the path selected.
@@ -160,10 +160,10 @@ def rejection_in(world: World, credential: str, there: World | None) -> Stranger
         if kind is None:
             continue
         if there not in (None, world):
-            return Stranger(f"it is of the world {world.name}, and the path names another")
+            return Rejection(f"it is of the world {world.name}, and the path names another")
         if kind in account.revoked:
-            return Stranger("it has been revoked", (world, account))
-        return Stranger(f"it is the {_CALLED[kind]} of the account {account.name}", (world, account))
+            return Rejection("it has been revoked", (world, account))
+        return Rejection(f"it is the {_CALLED[kind]} of the account {account.name}", (world, account))
     return None
 
 
@@ -327,7 +327,7 @@ class Engine:
                 return world, world.state.accounts[client_id]
         return None
 
-    def stranger(self, credential: str, there: World | None = None) -> Stranger:
+    def rejection(self, credential: str, there: World | None = None) -> Rejection:
         """Return why a key or token is rejected.
 
         ``there`` is the world that the path selected.
@@ -336,29 +336,29 @@ class Engine:
             known = rejection_in(world, credential, there)
             if known is not None and self._in_use(world):
                 return known
-        became = self._index.what_became_of(credential)
-        return Stranger(became or self.shard.elsewhere(credential) or NOBODYS)
+        end = self._index.end_of(credential)
+        return Rejection(end or self.shard.elsewhere(credential) or NOBODYS)
 
-    def fork(self, wanted: Fork | None = None) -> World:
+    def fork(self, request: Fork | None = None) -> World:
         """Return a new world with its own credentials.
 
         The time grows only with the number of accounts. Refuse with ``too_many_worlds``, ``world_exists``,
         ``unknown_world``, ``invalid_fixture``, ``invalid_parameter``, ``too_many_faults``, and with
         ``set_back`` if ``now`` is before the time of the source.
         """
-        wanted = wanted or Fork()
-        self._may_take(wanted.name)
-        source, inherited = self._source(wanted)
-        begin = wanted.applied(replace(source, log=EventLog(self.limits.max_events)))
+        request = request or Fork()
+        self._may_take(request.name)
+        source, inherited = self._source(request)
+        begin = request.applied(replace(source, log=EventLog(self.limits.max_events)))
         with self._lock:
-            name = self._may_take(wanted.name)
+            name = self._may_take(request.name)
             number = self._count + 1
             state = self._with_credentials(begin.state, number)
-            state = replace(state, seed=wanted.seed or f"{begin.state.seed}/{name}")
+            state = replace(state, seed=request.seed or f"{begin.state.seed}/{name}")
             world = World(name, replace(begin, state=state), self.limits, number)
             world.inherited = inherited.and_of(begin.state)
             self._count = number
-            world.note("worlds.fork", wanted.parameters)
+            world.note("worlds.fork", request.parameters)
             self._take(world)
             return world
 
@@ -502,7 +502,11 @@ class Engine:
             return not all(map(self.shard.owns, (account.key, account.token)))
 
         guarded = bool(self.shard.name) and world is not self.default
-        others = {one.client_id for one in accounts if (guarded and is_foreign(one)) or is_taken(one)}
+        others = {
+            account.client_id
+            for account in accounts
+            if (guarded and is_foreign(account)) or is_taken(account)
+        }
         return renewed(state, self.seed, world.number, is_taken, others, self.shard)
 
     def _take(self, world: World, used: float | None = None) -> None:

@@ -115,8 +115,8 @@ def _wrong_state(case: Explanation) -> Allowed | None:
     return Allowed(words, at if waits == way else None)
 
 
-def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[Leg]:
-    """Return the shortest path from ``stage`` to a stage that permits ``wanted``.
+def _way(state: State, stage: Stage, action: Action, wording: Wording) -> list[Leg]:
+    """Return the shortest path from ``stage`` to a stage that permits ``action``.
 
     Transitions that give a name away are left out. If there is no such path, return the path to the release.
     """
@@ -136,7 +136,7 @@ def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[L
                 reached[step.target] = [*reached[at], step]
                 edge.append(step.target)
     return next(
-        (reached[end] for end in reached if permits(state, end, wanted)), reached.get(Stage.RELEASED, [])
+        (reached[end] for end in reached if permits(state, end, action)), reached.get(Stage.RELEASED, [])
     )
 
 

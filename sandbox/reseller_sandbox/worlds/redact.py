@@ -172,8 +172,8 @@ def secrets_of(record: Any) -> Iterator[str]:
     """Yield the secrets of a record, also in the arguments of a scheduled action."""
     if is_record(record):
         arguments = record.parameters if isinstance(record, ScheduledAction) else ()
-        held = ((name, getattr(record, name)) for name in field_names(record))
-        yield from (value for name, value in (*held, *arguments) if is_secret(name))
+        fields = ((name, getattr(record, name)) for name in field_names(record))
+        yield from (value for name, value in (*fields, *arguments) if is_secret(name))
 
 
 def shown(change: Change) -> dict[str, Any]:

@@ -134,12 +134,12 @@ def until_stage(order: int, name: str, stage: Stage) -> Journey:
     """
     reason = f"time alone does not bring {to_unicode(name)} to {stage.value}"
 
-    def there(snapshot: Snapshot, _: Sequence[RegistryEvent]) -> bool:
+    def is_reached(snapshot: Snapshot, _: Sequence[RegistryEvent]) -> bool:
         if order not in snapshot.state.orders and stage is not Stage.RELEASED:
             raise Refused(NOTHING_DUE, reason=reason)
         return _stage(snapshot.state, order) is stage
 
-    return _until(there, reason)
+    return _until(is_reached, reason)
 
 
 def until_event(event: str, name: str | None = None, account: int | None = None) -> Journey:
@@ -149,33 +149,33 @@ def until_event(event: str, name: str | None = None, account: int | None = None)
     """
     about = f" of {to_unicode(name)}" if name is not None else ""
 
-    def there(_: Snapshot, events: Sequence[RegistryEvent]) -> bool:
+    def is_reached(_: Snapshot, events: Sequence[RegistryEvent]) -> bool:
         return any(
-            one.event == event and name in (None, one.subject) and account in (None, one.account)
-            for one in events
+            later.event == event and name in (None, later.subject) and account in (None, later.account)
+            for later in events
         )
 
-    return _until(there, f"time alone does not lead to {event}{about} in {HORIZON.days // 366} years")
+    return _until(is_reached, f"time alone does not lead to {event}{about} in {HORIZON.days // 366} years")
 
 
-def _until(there: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: str) -> Journey:
-    """Return the journey from event to event until ``there`` is true.
+def _until(is_reached: Callable[[Snapshot, Sequence[RegistryEvent]], bool], reason: str) -> Journey:
+    """Return the journey from event to event until ``is_reached`` is true.
 
-    ``there`` receives the snapshot and the latest events. The journey refuses with ``reason``.
+    ``is_reached`` receives the snapshot and the latest events. The journey refuses with ``reason``.
     """
 
     def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
         now = snapshot.clock.now()
         reached, events = snapshot.settled(now)
         instant, furthest = now, min(now + HORIZON, LATEST)
-        just = list(events)
-        while not there(reached, just):
+        latest = list(events)
+        while not is_reached(reached, latest):
             due = reached.state.calendar.first()
             if due is None or due[0] > furthest:
                 raise Refused(NOTHING_DUE, reason=reason)
             instant = due[0]
-            reached, just = reached.settled(instant)
-            events += just
+            reached, latest = reached.settled(instant)
+            events += latest
         return reached.at(instant), events
 
     return go

@@ -55,7 +55,7 @@ def point(world: World, named: str) -> Snapshot:
     raise Refused(UNKNOWN_POINT, point=named[:80])
 
 
-def led_to(world: World, named: str) -> tuple[Entry, ...]:
+def requests_until(world: World, named: str) -> tuple[Entry, ...]:
     """Return the requests of the history of an existing point."""
     kind, _, name = named.partition(":")
     checkpoints = {"snapshot": world.snapshots, "branch": world.branches}.get(kind, {})
@@ -195,7 +195,7 @@ def seen(world: World, named: str) -> PastWorld | None:
             snapshot = point(world, named)
         except Refused:
             return None
-        entries = led_to(world, named)
+        entries = requests_until(world, named)
         past = PastWorld(f"{world.name}{AT}{named}", snapshot, world.limits, world.number)
         past.snapshot = snapshot.frozen()
         past.first, past.origin, past.inherited = world.first, world.origin, world.inherited

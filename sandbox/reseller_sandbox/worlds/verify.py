@@ -35,12 +35,12 @@ class NearMiss(Struct, frozen=True):
 class Verdict(Struct, frozen=True):
     """Whether the journal holds the expected requests, and if not, why.
 
-    ``found`` are the requests that match. ``near`` are the near misses.
+    ``matching`` are the requests that match. ``near`` are the near misses.
     """
 
     verified: bool
     message: str
-    found: tuple[Entry, ...]
+    matching: tuple[Entry, ...]
     near: tuple[NearMiss, ...] = ()
 
 
