@@ -73,7 +73,7 @@ class ScheduleNotReached(BadProgram):
     """The program does not reach the requested schedule."""
 
 
-class _Made(NamedTuple):
+class _RunResult(NamedTuple):
     """A run and its result.
 
     ``longest`` are the seconds for which it held a request at most. ``is_abandoned`` is whether a client left
@@ -88,7 +88,7 @@ class _Made(NamedTuple):
     is_abandoned: bool
 
 
-def _judged(runs: Sequence[_Made]) -> list[ExploredSchedule]:
+def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
     """Return one run of each outcome and class of equivalent runs, with the findings that need all runs.
 
     The baseline outcome is that of the first run that passed and in which the workers took turns.
@@ -148,18 +148,18 @@ class Explorer(Struct, kw_only=True):
         schedules = Schedules(self.part)
         if self.schedule:
             return self._run_schedule(schedules)
-        runs: list[_Made] = []
-        made = sampled = 0
+        runs: list[_RunResult] = []
+        started = sampled = 0
         with ThreadPoolExecutor(self.jobs) as pool:
-            while made < self.max_runs:
-                count = min(self.jobs, self.max_runs - made)
+            while started < self.max_runs:
+                count = min(self.jobs, self.max_runs - started)
                 plans = schedules.search(count)
-                if plans and sampled < self.max_runs // _RANDOM and self._are_too_many(schedules, made):
+                if plans and sampled < self.max_runs // _RANDOM and self._are_too_many(schedules, started):
                     plans = [schedules.sample(sampled + number) for number in range(count)]
                     sampled += count
                 if not plans:
                     break
-                made += len(plans)
+                started += len(plans)
                 for plan, run in pool.map(self._fair_run, plans):
                     tell(run.schedule.text if run is not None else "", None)
                     if schedules.learn(plan, is_final=run is None) and run is not None:
@@ -183,10 +183,10 @@ class Explorer(Struct, kw_only=True):
             longest=max((run.longest for run in runs), default=0.0),
         )
 
-    def _are_too_many(self, schedules: Schedules, made: int) -> bool:
+    def _are_too_many(self, schedules: Schedules, started: int) -> bool:
         """Whether there are more schedules than runs, so that random ones find a race sooner."""
         estimate = schedules.estimate()
-        return made > 0 and (estimate is None or estimate > self.max_runs)
+        return started > 0 and (estimate is None or estimate > self.max_runs)
 
     def _recorded(self, findings: Sequence[ScheduleFinding]) -> list[ScheduleFinding]:
         """Return the findings with their recordings.
@@ -217,7 +217,7 @@ class Explorer(Struct, kw_only=True):
         findings = [finding for finding in findings_in([schedule, *others]) if finding.schedule is schedule]
         return Exploration([schedule], self._recorded(findings))
 
-    def _in_turns(self, schedules: Schedules, runs: Sequence[_Made]) -> Iterator[_Made]:
+    def _in_turns(self, schedules: Schedules, runs: Sequence[_RunResult]) -> Iterator[_RunResult]:
         """Yield runs in which whole workers take turns, for comparison with the others."""
         seen = sorted({request.actor for run in runs for request in run.schedule.requests})
         for turns in islice(permutations(seen), _TURNS):
@@ -225,7 +225,7 @@ class Explorer(Struct, kw_only=True):
             if run is not None and schedules.learn(plan):
                 yield run._replace(steps=plan.steps)
 
-    def _fair_run(self, plan: Plan) -> tuple[Plan, _Made | None]:
+    def _fair_run(self, plan: Plan) -> tuple[Plan, _RunResult | None]:
         """Return a run that does not fail because a request was held too long.
 
         If a run fails after a long hold, try again with shorter ones. Return None if the plan cannot be
@@ -242,7 +242,7 @@ class Explorer(Struct, kw_only=True):
             plan = plan.again()
         return plan, None
 
-    def run(self, plan: Plan, name: str = "") -> _Made:
+    def run(self, plan: Plan, name: str = "") -> _RunResult:
         """Run the program with one schedule.
 
         With a ``name``, write the recording of the world at the end of the run.
@@ -265,10 +265,10 @@ class Explorer(Struct, kw_only=True):
                 tuple(words),
                 advice=tuple(map(in_a_line, outcome.of_money)),
             )
-            held = (*requests, *turnstile.dropped)
-            longest = max((request.held_for for request in held), default=0.0)
+            all_requests = (*requests, *turnstile.dropped)
+            longest = max((request.held_for for request in all_requests), default=0.0)
             is_abandoned = any(request.is_abandoned for request in requests)
-            return _Made(schedule, plan.steps, outcome, recording, longest, is_abandoned)
+            return _RunResult(schedule, plan.steps, outcome, recording, longest, is_abandoned)
 
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, plan: Plan
@@ -289,8 +289,8 @@ class Explorer(Struct, kw_only=True):
         try:
             while waiting := self._settled(plan, turnstile, actors, threads):
                 texts = {actor: request.text for actor, request in waiting.items()}
-                oldest = min(waiting, key=lambda actor: waiting[actor].came)
-                is_overdue = stopwatch() - waiting[oldest].came > self._limit
+                oldest = min(waiting, key=lambda actor: waiting[actor].arrived_at)
+                is_overdue = stopwatch() - waiting[oldest].arrived_at > self._limit
                 actor = plan.choose(texts, oldest if is_overdue else "")
                 request = waiting[actor]
                 actors.settle(waiting, actor)
@@ -313,10 +313,10 @@ class Explorer(Struct, kw_only=True):
         since = stopwatch()
         expected = plan.expected
         while not turnstile.over:
-            held = turnstile.waiting
-            waiting = actors.name(held)
+            requests = turnstile.waiting
+            waiting = actors.name(requests)
             enough = len(waiting) >= self.actors
-            enough |= threads.all_wait(threading.enumerate(), held, self.actors)
+            enough |= threads.all_wait(threading.enumerate(), requests, self.actors)
             there = waiting.keys() >= expected if expected else enough
             there &= plan.next_up is None or plan.next_up in waiting
             known = expected is not None or plan.next_up is not None
@@ -325,9 +325,9 @@ class Explorer(Struct, kw_only=True):
             slowest = self._slowest_start if is_starting else self._slowest_request
             patience = max(self.quiet * times, slowest * _SLOWER)
             quiet = stopwatch() - max(since, turnstile.moved)
-            oldest = stopwatch() - min((request.came for request in held), default=stopwatch())
+            oldest = stopwatch() - min((request.arrived_at for request in requests), default=stopwatch())
             if waiting and (there or quiet > patience or oldest > self._limit):
-                took = max(request.came - since for request in held)
+                took = max(request.arrived_at - since for request in requests)
                 if is_starting:
                     self._slowest_start = max(self._slowest_start, took)
                 else:

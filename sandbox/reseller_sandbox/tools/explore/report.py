@@ -218,8 +218,8 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         seconds = f"{data['patience']:.1f} s"
         yield f"a hold made the program fail, so no request was held for more than {seconds} after that"
     if data["held_too_long"]:
-        held = plural(data["held_too_long"], "schedule")
-        yield f"{held} given up, because it would hold a request longer than the program waits"
+        given_up = plural(data["held_too_long"], "schedule")
+        yield f"{given_up} given up, because it would hold a request longer than the program waits"
     for finding in data["findings"]:
         yield ""
         yield f"{finding['kind']}: {_ABOUT[finding['kind']]} ({plural(finding['schedules'], 'schedule')})"

@@ -41,14 +41,14 @@ Path = tuple[str, ...]
 class ScheduledTurn(Struct, frozen=True):
     """A request that was let through, with its actor and its read-write set.
 
-    ``waiting`` maps each actor that waited then to the text of its request. ``came`` are the actors that did
-    not wait one step earlier.
+    ``waiting`` maps each actor that waited then to the text of its request. ``arrived`` are the actors that
+    did not wait one step earlier.
     """
 
     actor: str
     request: RequestKey
     waiting: Mapping[str, str]
-    came: AbstractSet[str]
+    arrived: AbstractSet[str]
     footprint: Footprint
 
 
@@ -141,20 +141,20 @@ class Plan(Struct):
         return overdue
 
     def _choice(self, waiting: Mapping[str, str]) -> str:
-        wanted = self.next_up
-        if wanted is not None:
+        scheduled = self.next_up
+        if scheduled is not None:
             are_swapped = self.known is not None and self.known.are_swapped(self.path, waiting)
-            if wanted in waiting and not are_swapped:
-                return wanted
-            self.missed = wanted
+            if scheduled in waiting and not are_swapped:
+                return scheduled
+            self.missed = scheduled
         awake = waiting.keys() - self.asleep.keys() if len(self.steps) >= len(self.prefix) else set()
         return self.pick(awake or waiting.keys(), self.steps)
 
     def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
         """Record that a request of ``actor`` was carried out, with its read-write set."""
         still = self.steps[-1].waiting.keys() - {self.steps[-1].actor} if self.steps else frozenset()
-        came = self._waiting.keys() - still
-        self.steps.append(ScheduledTurn(actor, request, self._waiting, came, footprint))
+        arrived = self._waiting.keys() - still
+        self.steps.append(ScheduledTurn(actor, request, self._waiting, arrived, footprint))
         if len(self.steps) >= len(self.prefix):
             self.asleep = _still_asleep(self.asleep, actor, footprint)
 
@@ -170,7 +170,7 @@ def _still_asleep(asleep: Mapping[str, Footprint], actor: str, footprint: Footpr
 class _Point(Struct):
     """A point in the tree of schedules, with the actors that go first there.
 
-    ``wanted`` are the actors to try at this point, ``done`` the tried ones with their read-write sets. The
+    ``to_try`` are the actors to try at this point, ``done`` the tried ones with their read-write sets. The
     actors in ``asleep`` lead to no new state if they go first. ``preemptions`` is the number of workers that
     had to wait on the way although their last request was answered.
     """
@@ -178,7 +178,7 @@ class _Point(Struct):
     waiting: AbstractSet[str]
     asleep: dict[str, Footprint]
     preemptions: int
-    wanted: set[str] = field(default_factory=set)
+    to_try: set[str] = field(default_factory=set)
     done: dict[str, Footprint] = field(default_factory=dict)
 
 
@@ -302,7 +302,7 @@ class Schedules:
         left = [
             (point.preemptions + _is_preemption(path, actor, point.waiting), (*path, actor))
             for path, point in self._points.items()
-            for actor in point.wanted - point.done.keys() - point.asleep.keys()
+            for actor in point.to_try - point.done.keys() - point.asleep.keys()
             if (*path, actor) not in self._closed
             and not any(other[: len(path) + 1] == (*path, actor) for other in planned)
         ]
@@ -331,14 +331,16 @@ class Schedules:
                 actor = follow(awake, steps)
             else:
                 break
-            point.wanted.add(actor)
+            point.to_try.add(actor)
             preemptions = point.preemptions + _is_preemption(path, actor, point.waiting)
             request = self._requests.get((*path, actor))
             if request is None:
                 return (*path, actor)
             footprint = self._footprints[request]
-            came = waiting.keys() - (steps[-1].waiting.keys() - {steps[-1].actor} if steps else frozenset())
-            steps.append(ScheduledTurn(actor, request, waiting, came, footprint))
+            arrived = waiting.keys() - (
+                steps[-1].waiting.keys() - {steps[-1].actor} if steps else frozenset()
+            )
+            steps.append(ScheduledTurn(actor, request, waiting, arrived, footprint))
             asleep = _still_asleep({**point.asleep, **point.done}, actor, footprint)
             point.done[actor] = footprint
             path = (*path, actor)
@@ -362,7 +364,7 @@ class Schedules:
             for actor in sorted(self._points[first[:at]].waiting - {first[at]})
         ]
         for at, branch in enumerate(branches):
-            self._points[branch[:-1]].wanted.add(branch[-1])
+            self._points[branch[:-1]].to_try.add(branch[-1])
             if at % parts != number - 1:
                 self._closed.add(branch)
 
@@ -377,9 +379,9 @@ class Schedules:
                 point = self._points[path[:early]]
                 free = [at for at in range(early + 1, late) if not before[at] >> early & 1]
                 first = _initials(steps, before, [*free, late])
-                if not first & (point.wanted | point.asleep.keys()):
+                if not first & (point.to_try | point.asleep.keys()):
                     there = first & point.waiting
-                    point.wanted |= {min(there)} if there else point.waiting
+                    point.to_try |= {min(there)} if there else point.waiting
 
 
 def _is_preemption(path: Path, actor: str, waiting: AbstractSet[str]) -> bool:
@@ -457,8 +459,8 @@ def asked_after(steps: Sequence[ScheduledTurn], at: int) -> int | None:
 
     Any actor can have got that response. Return None if the actor waited from the beginning.
     """
-    came = next(early for early in range(at, -1, -1) if steps[at].actor in steps[early].came)
-    return came - 1 if came else None
+    arrival = next(early for early in range(at, -1, -1) if steps[at].actor in steps[early].arrived)
+    return arrival - 1 if arrival else None
 
 
 def is_serializable(steps: Sequence[ScheduledTurn]) -> bool:

@@ -53,8 +53,8 @@ class HeldRequest:
     ``named`` is the actor from its header, ``account`` the owner of its credential. ``line`` is its
     connection or thread, and ``rank`` the place of that line among all. ``footprint`` is the read-write set
     after the request, ``status`` the status of its response. ``refused`` is whether the journal records a
-    refusal. ``came`` is the arrival time by the stopwatch, and ``held_for`` the seconds that it was held.
-    ``is_abandoned`` is whether its client left while it was held.
+    refusal. ``arrived_at`` is the arrival time by the stopwatch, and ``held_for`` the seconds that it was
+    held. ``is_abandoned`` is whether its client left while it was held.
     """
 
     named: str
@@ -66,7 +66,7 @@ class HeldRequest:
     footprint: Footprint = field(default_factory=Footprint)
     status: int = 0
     refused: bool = False
-    came: float = field(default_factory=stopwatch)
+    arrived_at: float = field(default_factory=stopwatch)
     held_for: float = 0.0
     is_abandoned: bool = False
     passed: Future[None] = field(default_factory=Future)
@@ -134,7 +134,7 @@ class Turnstile:
         """
         with self._news:
             self._waiting.remove(request)
-        request.held_for = stopwatch() - request.came
+        request.held_for = stopwatch() - request.arrived_at
         request.passed.set_result(None)
         with self._news:
             self._news.wait_for(lambda: request.status or self.over)
@@ -149,7 +149,7 @@ class Turnstile:
             left, self._waiting = self._waiting, []
         self.dropped += left
         for request in left:
-            request.held_for = stopwatch() - request.came
+            request.held_for = stopwatch() - request.arrived_at
             request.dropped = True
             request.passed.set_result(None)
 
@@ -368,10 +368,10 @@ class Actors:
 
         The names of new requests can change until ``settle``.
         """
-        held = list(waiting)
-        named = {self._of[request]: request for request in held if request in self._of}
+        requests = list(waiting)
+        named = {self._of[request]: request for request in requests if request in self._of}
         new = sorted(
-            (request for request in held if request not in self._of),
+            (request for request in requests if request not in self._of),
             key=lambda request: (request.base, request.rank, request.text),
         )
         strange = []
