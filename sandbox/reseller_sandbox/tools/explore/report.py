@@ -216,7 +216,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"{unmatched} given up: the program sent other requests in each try"
     if data["patience"] is not None:
         seconds = f"{data['patience']:.1f} s"
-        yield f"a hold made the program fail, so no request was held for more than {seconds} after that"
+        yield f"a request was held too long for the program, so none was held for over {seconds} after that"
     if data["held_too_long"]:
         given_up = plural(data["held_too_long"], "schedule")
         yield f"{given_up} given up, because it would hold a request longer than the program waits"
