@@ -110,7 +110,8 @@ def test_every_link_leads_to_a_page_and_a_heading_and_every_picture_is_served(
     for path, page in served_pages.items():
         folder = path.rpartition("/")[0]
         assert len(page.anchors) == len({*page.anchors}), path
-        for link in page.links:
+        assert normpath(join(folder, page.links[0])) == "/", "the first link leads to the page of the sandbox"
+        for link in page.links[1:]:
             target, _, anchor = link.partition("#")
             found = normpath(join(folder, target)) if target else path
             assert found in served_pages, f"{path} links to {link}"
