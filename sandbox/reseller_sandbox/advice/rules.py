@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.advice.credentials import credentials_in_query
 from reseller_sandbox.advice.finding import AdviceRule, Finding
 from reseller_sandbox.advice.funds import auto_renewal_unpaid
-from reseller_sandbox.advice.guards import renewed_without_guard
-from reseller_sandbox.advice.hammering import rate_limit_ignored
-from reseller_sandbox.advice.ignored import keys_ignored
 from reseller_sandbox.advice.lost import lost_answer_ignored, registration_repeated, transfer_repeated
+from reseller_sandbox.advice.pace import polled_without_pause, rate_limit_ignored
 from reseller_sandbox.advice.paging import pages_not_followed
-from reseller_sandbox.advice.polling import polled_without_pause
+from reseller_sandbox.advice.parameters import credentials_in_query, keys_ignored, renewed_without_guard
 from reseller_sandbox.advice.prices import premium_without_price, price_not_enforced, wrong_price_repeated
 from reseller_sandbox.advice.record import Record, currency
-from reseller_sandbox.advice.renewed_after_itself import renewed_after_auto_renewal
-from reseller_sandbox.advice.renewed_twice import renewed_twice
+from reseller_sandbox.advice.renewals import renewed_after_auto_renewal, renewed_twice
 from reseller_sandbox.worlds import World
 
 #: All rules. Findings with the same first request have this order.

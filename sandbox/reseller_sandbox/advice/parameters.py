@@ -1,4 +1,4 @@
-"""Renewals sent without the parameter that prevents a second renewal."""
+"""Rules about the parameters and credentials of requests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,53 @@ from reseller_sandbox.advice.record import Record, by_account, names, renewals
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.refusals import MISSING_PARAMETER
 from reseller_sandbox.worlds import Entry
+
+#: The endings of query parameters with credentials, whether the service reads them or not.
+NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
+
+
+@rule(Severity.RISK)
+def credentials_in_query(record: Record) -> Iterator[Case]:
+    """Credentials sent in the query string.
+
+    Instead:
+        Send the key and the signature, or the token, as headers.
+    """
+    for entries in by_account(filter(_has_credentials, record.entries)):
+        operations = sorted({entry.operation for entry in entries})
+        yield Case(
+            entries,
+            f"{plural(len(entries), 'request')} ({listed(operations)}) had credentials in the "
+            "query string. Proxies, servers and browsers log URLs.",
+        )
+
+
+def _has_credentials(entry: Entry) -> bool:
+    return entry.credentials_in_query or any(name.upper().endswith(NAMES) for name, _ in entry.query)
+
+
+@rule(Severity.RISK)
+def keys_ignored(record: Record) -> Iterator[Case]:
+    """Keys in a body or a query that have no effect on the operation.
+
+    Instead:
+        Remove the key, or spell it as in the contract.
+    """
+    by_key: dict[tuple[str | None, str, str], list[Entry]] = {}
+    for entry in record.entries:
+        for key in entry.ignored:
+            by_key.setdefault((entry.account, entry.operation, key), []).append(entry)
+    for (_, operation, key), entries in by_key.items():
+        name, _, near = key.partition("; nearest ")
+        hint = f"; did you mean {near}?" if near else "."
+        domains = names(*entries)
+        about = f" ({listed(domains)})" if domains else ""
+        yield Case(
+            entries,
+            f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which had no effect{hint}",
+            domains,
+        )
+
 
 #: The operation with a guard against repetition, and the parameter for it.
 GUARDED_OPERATION = "v2.domain.renew"
