@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -265,6 +266,22 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
         return Ended(0, "", stopwatch() - began, view)
 
     return program
+
+
+@contextmanager
+def mapping(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Provide a ``map`` that makes ``jobs`` calls at once.
+
+    At the end of the context, calls that have not started are cancelled.
+    """
+    if jobs == 1:
+        yield map
+        return
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield pool.map
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:

@@ -40,7 +40,15 @@ from reseller_sandbox.tools.explore.schedules import (
 from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.outcomes import Outcome, in_a_line, outcome_of, write_recording
-from reseller_sandbox.tools.running import BadProgram, CommandProgram, Ended, Program, Tell, function_program
+from reseller_sandbox.tools.running import (
+    BadProgram,
+    CommandProgram,
+    Ended,
+    Program,
+    Tell,
+    function_program,
+    mapping,
+)
 from reseller_sandbox.values.clock import stopwatch
 
 __all__ = ["Exploration", "explore"]
@@ -150,7 +158,7 @@ class Explorer(Struct, kw_only=True):
             return self._run_schedule(schedules)
         runs: list[_RunResult] = []
         started = sampled = 0
-        with ThreadPoolExecutor(self.jobs) as pool:
+        with mapping(self.jobs) as map_:
             while started < self.max_runs:
                 count = min(self.jobs, self.max_runs - started)
                 plans = schedules.search(count)
@@ -160,7 +168,7 @@ class Explorer(Struct, kw_only=True):
                 if not plans:
                     break
                 started += len(plans)
-                for plan, run in pool.map(self._fair_run, plans):
+                for plan, run in map_(self._fair_run, plans):
                     tell(run.schedule.text if run is not None else "", None)
                     if schedules.learn(plan, is_final=run is None) and run is not None:
                         runs.append(run._replace(steps=plan.steps))
@@ -405,8 +413,8 @@ def tests_explored(
         return program.tests("explored", {**options, cli_options.PART: part}, folder, step)
 
     by_test: dict[str, list[ExplorationReport]] = {}
-    with ThreadPoolExecutor(jobs) as pool:
-        for reports in pool.map(explored, range(1, jobs + 1)):
+    with mapping(jobs) as map_:
+        for reports in map_(explored, range(1, jobs + 1)):
             for report in convert(reports, list[ExplorationReport]):
                 by_test.setdefault(report.test, []).append(report)
     return [merged(each) for each in by_test.values()]

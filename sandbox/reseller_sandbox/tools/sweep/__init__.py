@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -33,6 +31,7 @@ from reseller_sandbox.tools.running import (
     Program,
     Tell,
     function_program,
+    mapping,
 )
 from reseller_sandbox.tools.sweep.report import Run, SweepReport, SweepResult
 from reseller_sandbox.tools.sweep.troubles import (
@@ -136,7 +135,7 @@ def sweep_program(
             break
         report.planned += len(troubles)
         step(report, "" if depth == 1 else "a second fault")
-        with _mapping(wanted.jobs) as map_:
+        with mapping(wanted.jobs) as map_:
             for run in map_(runs.run, troubles):
                 if run is None:
                     report.planned -= 1
@@ -273,22 +272,6 @@ def _sent(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
     return sorted((request.operation, request.domains) for request in outcome.requests)
 
 
-@contextmanager
-def _mapping(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Provide a ``map`` that makes ``jobs`` calls at once.
-
-    At the end of the context, calls that have not started are cancelled.
-    """
-    if jobs == 1:
-        yield map
-        return
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        yield pool.map
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
 def tests_swept(
     program: CommandProgram, wanted: SweepWanted, invariants: Sequence[str], tell: Tell
 ) -> list[SweepReport]:
@@ -319,7 +302,7 @@ def tests_swept(
         )
 
     merged: dict[str, SweepReport] = {}
-    with _mapping(wanted.jobs) as map_:
+    with mapping(wanted.jobs) as map_:
         for reports in map_(part, range(1, wanted.jobs + 1)):
             for report in reports:
                 first = merged.get(report.test)
