@@ -50,6 +50,9 @@ def test_an_entry_has_the_request_the_answer_the_changes_and_the_costs(sandbox: 
     )  # fmt: skip
     assert len(entry["ledger"]) == 1
     assert entry["answer"]["body"]["totalPaid"] == "20.00"
+    sent = {"Content-Type": "application/json", "X-Sandbox-Request": "r1", "X-Sandbox-World": "default"}
+    assert sent.items() <= entry["answer"]["headers"].items()
+    assert int(entry["answer"]["headers"]["Content-Length"]) > len('"totalPaid"')
     assert entry["assumptions"]["v3.ids"] == "string"
     assert {one["table"] for one in entry["changes"] if one["change"] == "created"} == {"orders", "ledger"}
 

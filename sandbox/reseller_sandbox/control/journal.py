@@ -131,6 +131,7 @@ class SentResponse(Result, frozen=True, kw_only=True):
     """The response to a request. ``lost`` is true if a fault kept it from the client."""
 
     status: int
+    headers: Mapping[str, Any]
     body: Any
     cut: int | None
     lost: bool
@@ -426,7 +427,13 @@ def request_record(entry: Entry) -> RequestRecord:
             body=redact.masked(body, secrets),
             cut=entry.body_size,
         ),
-        answer=record_of(SentResponse, entry, body=redact.masked(answer, secrets), cut=entry.answer_size),
+        answer=record_of(
+            SentResponse,
+            entry,
+            headers={name: redact.masked(value, secrets) for name, value in entry.answer_headers.items()},
+            body=redact.masked(answer, secrets),
+            cut=entry.answer_size,
+        ),
         changes=tuple(map(record_change, entry.changes)),
         refusal=_refusal_reason(explained, secrets) if explained is not None else None,
         assumptions={name: redact.plain(value) for name, value in entry.assumed},

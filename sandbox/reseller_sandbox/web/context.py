@@ -63,7 +63,7 @@ class RequestContext(Struct, dict=True):
 
     ``client_outcome`` is the outcome that the client sees if a fault replaces the operation's response:
     the name of an error, or ``fault``. ``held`` is a fault that delays the request. ``held_up`` is the
-    delay in seconds. ``recorded`` is whether the journal entry has been written.
+    delay in seconds. ``recorded`` is whether the journal entry has been written, with ``answer_headers``.
     """
 
     interface: Interface
@@ -110,6 +110,7 @@ class RequestContext(Struct, dict=True):
     is_unanswered: bool = False
     assumed: Sequence[tuple[str, object]] = ()
     recorded: bool = False
+    answer_headers: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, interface: Interface, endpoint: Endpoint | None, arguments: dict[str, str]) -> RequestContext:
@@ -318,6 +319,7 @@ class RequestContext(Struct, dict=True):
             credentials_in_query=self.credentials_in_query,
             status=status,
             answer=answer,
+            answer_headers=self.answer_headers,
             duration=stopwatch() - self.began,
             held_up=self.held_up,
             changes=tuple(self.changes),

@@ -301,19 +301,14 @@ class Pipeline:
         if request.cause:
             if (delivery := request.environ.get(ENV_DELIVERY)) is not None:
                 request.held_up += delivery.holds_up(answer.content)
+            request.answer_headers = self._headers(request, answer) if answer.status else {}
             world.journal.add(request.entry(answer.status, answer.content, answer.error))
 
     def _respond(self, request: RequestContext, answer: Answer) -> Response:
         """Return ``answer`` as an HTTP response."""
-        environ, body, after = request.environ, answer.content, request.after
-        now = after.clock.instant if after is not None else self._world(request).now()
-        headers = {"Date": _http_date(now)}
-        if request.begun:
-            self._record(request, answer)
-            headers |= _explanations(request)
-        headers |= request.headers_out
-        if request.refused is not None and request.refused.rule is BODY_TOO_LARGE:
-            headers["Connection"] = "close"
+        environ, body = request.environ, answer.content
+        self._record(request, answer)
+        headers = request.answer_headers or self._headers(request, answer)
         request.is_unanswered = not answer.status
         environ[ENV_LOG_WORDS] = request
         if answer.stream is not None:
@@ -324,9 +319,22 @@ class Pipeline:
                     body += piece
                 body += piece
                 answer.stream.close()
-        headers["Content-Type"] = answer.content_type or request.interface.content_type
-        headers["Content-Length"] = str(len(body))
+                headers["Content-Length"] = str(len(body))
         return WholeResponse(body, answer.status or UNANSWERED, headers)
+
+    def _headers(self, request: RequestContext, answer: Answer) -> dict[str, str]:
+        """Return the headers of ``answer``."""
+        after = request.after
+        now = after.clock.instant if after is not None else self._world(request).now()
+        headers = {"Date": _http_date(now)}
+        if request.begun:
+            headers |= _explanations(request)
+        headers |= request.headers_out
+        if request.refused is not None and request.refused.rule is BODY_TOO_LARGE:
+            headers["Connection"] = "close"
+        headers["Content-Type"] = answer.content_type or request.interface.content_type
+        headers["Content-Length"] = str(len(answer.content))
+        return headers
 
     def unread(self, lost: Unread) -> None:
         """Record a request that the server could not parse in the default world's journal."""

@@ -66,7 +66,8 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     ``arrived`` is the arrival of a request that a fault deferred.
 
-    ``sent`` holds the headers as received, long ones cut. ``headers`` holds them without secrets. ``ignored``
+    ``sent`` holds the headers as received, long ones cut. ``headers`` holds them without secrets.
+    ``answer_headers`` are the headers of the response, also if a fault kept it from the client. ``ignored``
     holds the keys that had no effect. ``registry.matching`` can match an entry.
     """
 
@@ -102,6 +103,7 @@ class Entry(Quiet, frozen=True, kw_only=True):
     scheme: str = "http"
     port: str = ""
     arrived: Arrival | None = None
+    answer_headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
