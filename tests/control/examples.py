@@ -131,6 +131,12 @@ JOURNAL = (
     good("journal.find", {}, {"headers": {"user-agent": "m*"}}, before=REQUESTS),
     good("journal.follow", {}, {"account": "main", "per_second": 10}),
     bad("journal.follow", {"operation": "v3.creatDomain"}, {"per_second": 0}),
+    good("journal.export", before=REQUESTS),
+    each(
+        "journal.export",
+        {},
+        {"format": ("ndjson", "csv"), "text": ("nobodys", ""), "until": ("2027-01-01", "x")},
+    ),
     good("journal.get", {"request": "r1"}, before=REQUESTS),
     bad("journal.get", {"request": "r1"}, code="unknown_request"),
     good("journal.clear", before=REQUESTS),

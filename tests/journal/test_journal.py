@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
+from tests.command import run
 from tests.registry import REGISTRY
 from tests.shapes import ISO, fits
 from tests.worlds.control import Control, control, inside, money_of, over_socket, register, renew
@@ -143,6 +146,26 @@ def test_only_requests_to_the_reseller_api_are_in_the_journal_of_their_world(
         found = control(sandbox, "mine").get("journal")["requests"]
         assert [one["outcome"] for one in found] == ["ok", "unknown_path", "signature_mismatch"]
     assert steer.get("journal")["kept"] == 0
+
+
+def test_requests_are_exported_for_other_programs(lived: Sandbox, tmp_path: Path) -> None:
+    lines = lived.journal.export(format="ndjson", account="main").text.splitlines()
+    whole = control(lived).get("journal", account="main")["requests"]
+    assert [json.loads(line) for line in lines] == whole
+    archive = json.loads(lived.journal.export(text="a.com", until="2026-03-01T12:00:00Z").text)
+    first, second = archive["log"]["entries"]
+    assert (first["request"]["method"], second["response"]["status"], second["_request"]) == (
+        "POST",
+        409,
+        "r3",
+    )
+    assert first["request"]["url"].endswith("/v3/domains/createDomain")
+    assert json.loads(first["request"]["postData"]["text"])["domain"] == {"domainName": "a.com"}
+    assert json.loads(second["response"]["content"]["text"])["error"] == "name_taken"
+    with over_socket(lived) as (url, _):
+        for form in ("har", "ndjson"):
+            done = run("journal", "export", "--format", form, "--url", url)
+            assert done.out == lived.journal.export(format=form).text
 
 
 BEFORE: dict[str, Any] = {"phase": "before"}

@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Unpack
+from typing import Annotated, Any, Literal, Unpack
 from urllib.parse import unquote
 
 from msgspec.structs import replace
 
+from reseller_sandbox.control import har
 from reseller_sandbox.control.events import LocalSubscription
 from reseller_sandbox.control.ledger import Movement, movements
 from reseller_sandbox.control.local_transport import local_transport
@@ -36,7 +37,7 @@ from reseller_sandbox.registry.state import account_named
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
-from reseller_sandbox.values.kinds import TEXT, Instant, Text, listed, whole
+from reseller_sandbox.values.kinds import TEXT, Instant, Text, choice, listed, whole
 from reseller_sandbox.values.matching import MATCH, OK, Matching, Miss
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry, redact, verify
@@ -54,6 +55,7 @@ _Times = Annotated[int, whole(0, 10**9)]
 Search = Annotated[
     str, TEXT, "Text in the path, a body, a domain name or the message of a refusal. Case is ignored."
 ]
+Format = Annotated[Literal["har", "ndjson"], choice("har", "ndjson")]
 Until = Annotated[Instant, "The latest instant of the request."]
 
 
@@ -202,6 +204,14 @@ class RequestList(Result, frozen=True, kw_only=True):
     dropped: int
 
 
+class JournalExport(Result, frozen=True, kw_only=True):
+    """Requests as the text of a file."""
+
+    hidden = ("text",)
+
+    text: str
+
+
 class ClearResult(Result, frozen=True, kw_only=True):
     """How many requests were removed."""
 
@@ -286,6 +296,27 @@ class Journal(Keyed[RequestRecord]):
             request: The id of the request, such as ``r12``.
         """
         return request_record(local_transport(self).world.journal.get(request))
+
+    @read(long=True)
+    def export(
+        self,
+        *,
+        format: Format = "har",  # noqa: A002 - the name of the parameter in every interface
+        text: Search | None = None,
+        until: Until | None = None,
+        **match: Unpack[Matching],
+    ) -> JournalExport:
+        """Return the matching requests as a file for other programs, with secrets masked.
+
+        Args:
+            format: har is an HTTP archive for browsers and proxies. ndjson has one request a line, in JSON.
+        """
+        entries = self._matching(text, until, match)
+        if format == "har":
+            return JournalExport(text=har.archive((entry, request_record(entry)) for entry in entries))
+        records = map(redact.plain, map(request_record, entries))
+        lines = (f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+        return JournalExport(text="".join(lines))
 
     def __iter__(self) -> Iterator[RequestRecord]:
         """Yield every request in the journal, oldest first."""
