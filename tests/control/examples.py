@@ -131,7 +131,7 @@ JOURNAL = (
     good("journal.find", {}, {"headers": {"user-agent": "m*"}}, before=REQUESTS),
     good("journal.follow", {}, {"account": "main", "per_second": 10}),
     bad("journal.follow", {"operation": "v3.creatDomain"}, {"per_second": 0}),
-    good("journal.export", before=REQUESTS),
+    good("journal.export"),
     each(
         "journal.export",
         {},
