@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 QUICK := tests/units tests/lifecycle tests/time tests/v3
 CHANGED = git diff --name-only --diff-filter=d HEAD -- '*.py'
 
-.PHONY: run check test test-all mutants pictures site lint format examples reference bench lock audit dist clean
+.PHONY: run check test test-all mutants pictures site lint types format examples reference bench lock audit dist clean
 
 run: .venv/runs
 	$(BIN)/reseller-sandbox serve $(ARGS)
@@ -41,6 +41,11 @@ test-all: test .venv/openapi/ready
 	-command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix .venv/openapi \
 		@redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 && touch $@
 
+# Linter and type checker of the page's JavaScript. Where npm is missing, they are skipped.
+.venv/page/ready: .venv/ready
+	-command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix .venv/page \
+		@biomejs/biome@2.3.8 typescript@5.9.3 && touch $@
+
 # Mutation testing of a sample: ARGS="--part values/money.py --sample 50 --seed 2".
 mutants: .venv/mutants
 	PYTHONPATH=.venv/mutants $(BIN)/python -m tests.mutants $(ARGS)
@@ -61,11 +66,17 @@ site: .venv/site
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip install --quiet --disable-pip-version-check sphinx==9.0.4 furo==2025.12.19 myst-parser==5.2.0
 
-lint: .venv/ready
+lint: .venv/ready .venv/page/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m tests.prose
+	if test -e .venv/page/ready; then .venv/page/node_modules/.bin/biome lint --config-path tests/page/biome.json \
+		sandbox/reseller_sandbox/page; else echo "npm is missing: the page's JavaScript is not linted"; fi
+
+# The types of the page's JavaScript, from its JSDoc.
+types: .venv/page/ready
+	.venv/page/node_modules/.bin/tsc -p tests/page/tsconfig.json
 
 format: .venv/ready
 	$(BIN)/ruff check --fix .
