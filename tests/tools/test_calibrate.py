@@ -310,9 +310,9 @@ def written_by_other_programs(record: Recorder) -> dict[str, bytes]:
         for url, text, status in both
     ]
     curl = "".join(
-        f"* Connected\n> GET {url.partition('.test')[2]} HTTP/1.1\n> Host: api.example.test\n> \n"
-        f"< HTTP/1.1 {status} OK\n< Content-Type: application/json\n< \n{{ [300 bytes data]\n{text}\n"
-        "* Connection #0 left intact\n"
+        f"*   Trying 192.0.2.1...\n> GET {url.partition('.test')[2]} HTTP/1.1\n> Host: api.example.test\n> \n"
+        f"< HTTP/1.1 {status} OK\n< Content-Type: application/json\n< \n{{ [300 bytes data]\n"
+        f"* Connection #0 left intact\n{text}"
         for url, text, status in both
     )
     journal = record.sandbox.journal.find().requests

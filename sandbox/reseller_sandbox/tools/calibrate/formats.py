@@ -452,8 +452,16 @@ def _of_curl(text: str) -> Iterator[Entry]:
                 headers=sent,
                 status=status,
                 answer_headers=answered,
-                content="\n".join(body).strip().encode(),
+                content=_first_value("\n".join(body).strip()).encode(),
             )
+
+
+def _first_value(text: str) -> str:
+    """Return the JSON at the beginning of a text. A log goes on after it without a new line."""
+    try:
+        return text[: json.JSONDecoder().raw_decode(text)[1]]
+    except (ValueError, RecursionError):
+        return text
 
 
 def _requests_in(text: str) -> Iterator[tuple[re.Match[str], int]]:
