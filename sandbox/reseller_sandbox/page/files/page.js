@@ -34,7 +34,7 @@ async function show() {
   mark(address);
   document.body.classList.toggle("past", Boolean(at));
   delete main.dataset.shown;
-  document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
+  document.title = [address.subject, view, world, "reseller-sandbox"].filter(Boolean).join(" · ");
   await listen(world).catch(() => {}); // the view reports a missing world
   if (mine !== turn) return;
   for (const [name, Head] of Object.entries(heads)) render(html`<${Head} address=${address} aside />`, document.querySelector(name));

@@ -30,7 +30,7 @@ export default class extends View {
     const known = this.state.data?.key === key ? this.state.data : null;
     if (known && (at || !this.#isStale)) return this.#reach(known, subject);
     this.#isStale = false;
-    const data = await (known && known.lines.length ? this.#newer(known, address) : this.#first(key, address));
+    const data = await (known?.lines.length ? this.#newer(known, address) : this.#first(key, address));
     return this.#reach(data, subject);
   }
 
@@ -48,7 +48,7 @@ export default class extends View {
       this.#hasOthers ? this.#others(address, { since: known.lines[0].number }) : []]);
     this.#hasOthers = false;
     if (!page.isEnd) return this.#first(known.key, address); // more have come than one answer holds
-    return { ...known, total: known.total + page.requests.length, dropped: page.dropped, kept: page.kept, lines: merged(known.lines, page.requests, others).slice(0, JOURNAL_ROWS) };
+    return { ...known, total: isNarrow(address) ? known.total + page.requests.length : page.kept, dropped: page.dropped, kept: page.kept, lines: merged(known.lines, page.requests, others).slice(0, JOURNAL_ROWS) };
   }
 
   // Load older rows, so that the list has the request of the address.
@@ -118,7 +118,7 @@ export default class extends View {
   }
 
   draw(data, address) {
-    const { lines, accounts, total } = data;
+    const { lines, accounts } = data;
     const { isPaused, held } = this.state;
     const isOpen = Boolean(address.subject);
     const others = JSON.stringify({ ...address, subject: "" });
