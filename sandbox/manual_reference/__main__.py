@@ -7,7 +7,11 @@ import re
 import sys
 
 from manual_reference.pages import REFERENCE, text_of
+from reseller_sandbox.control.catalogue import RESOURCES
 from reseller_sandbox.manual.pages import FOLDER, INDEX, LISTED, Page
+
+#: The lines of the index that list the pages of the resources.
+_RESOURCES = re.compile(r"(?:^\* \[.+\]\(reference/control-(?!operations).+\n)+", re.MULTILINE)
 
 
 def main() -> None:
@@ -19,7 +23,9 @@ def main() -> None:
     check = parser.parse_args().check
     texts = {f"reference/{name}": text_of(name) for name in REFERENCE}
     stale = [name for name, text in texts.items() if not _is_current(name, text, check)]
-    index = re.sub(f"{LISTED.pattern}.*", _line, Page(INDEX).text, flags=re.MULTILINE)
+    resources = "".join(f"* [{name}](reference/control-{name}.md)\n" for name in RESOURCES)
+    index = _RESOURCES.sub(resources, Page(INDEX).text)
+    index = re.sub(f"{LISTED.pattern}.*", _line, index, flags=re.MULTILINE)
     if not _is_current(INDEX, index, check):
         stale.append(INDEX)
     if stale:

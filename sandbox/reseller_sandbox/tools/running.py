@@ -309,10 +309,16 @@ def _view_in(file: Path) -> tuple[ReportedOrder, ...] | None:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a program and its child processes: first with SIGTERM, then with SIGKILL."""
-    for how in (signal.SIGTERM, signal.SIGKILL):
+    """End a program and its child processes: first with SIGTERM, then with SIGKILL.
+
+    On Windows, which has neither SIGKILL nor process groups, end only the program.
+    """
+    for is_last in (False, True):
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, how)
+            if sys.platform == "win32":
+                child.kill()
+            else:
+                os.killpg(child.pid, signal.SIGKILL if is_last else signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             child.wait(_GRACE)
 
