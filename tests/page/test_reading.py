@@ -1,0 +1,133 @@
+"""The page all day: restarts, lost connections, places in lists, long values, Back, and several tabs."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from urllib.parse import quote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from reseller_sandbox import Sandbox
+from tests.clients import Api
+from tests.page.conftest import PATIENCE, Open, assert_accessible, assert_fits, journal_rows, show
+from tests.registry import REGISTRY
+
+pytestmark = pytest.mark.slow
+
+MANY = 250
+#: Reverses the direction of the text that follows.
+OVERRIDE = "\u202e"
+
+
+def test_a_stopped_server_is_reported_and_another_server_replaces_its_requests(browser: Browser) -> None:
+    first, second = Sandbox(REGISTRY), Sandbox(REGISTRY)
+    with ExitStack() as serving, ExitStack() as visiting:
+        url = serving.enter_context(first.serve()).url
+        page = visiting.enter_context(browser.new_context(base_url=url)).new_page()
+        page.set_default_timeout(PATIENCE)
+        first.client().get("/v3/balance")
+        page.goto("/")
+        expect(journal_rows(page)).to_have_count(1)
+        serving.close()
+        expect(page.locator("body")).to_contain_text("The server does not answer")
+        with second.serve(port=urlsplit(url).port or 0):
+            expect(page.locator("body")).not_to_contain_text("The server does not answer")
+            expect(page.locator("page-notices")).to_contain_text("restarted")
+            expect(journal_rows(page)).to_have_count(0)
+            second.client().get("/v3/domains/getDomain/nobodys.com")
+            expect(journal_rows(page)).to_have_count(1)
+
+
+def test_a_list_keeps_its_place_and_shows_the_open_request(served: Sandbox, open_page: Open) -> None:
+    client = served.client()
+    for _ in range(MANY):
+        client.get("/v3/balance")
+    page = open_page("/", viewport={"width": 1280, "height": 700})
+    row = page.get_by_role("link").filter(has=page.get_by_text("r100", exact=True))
+    for _ in range(20):
+        if row.count():
+            break
+        page.locator(".scroller").evaluate("(list) => list.scrollTo(0, list.scrollHeight)")
+        page.wait_for_timeout(500)
+    row.scroll_into_view_if_needed()
+    top = page.locator(".scroller").evaluate("(list) => list.scrollTop")
+    assert top > 1000
+    row.click()
+    expect(page.get_by_role("region", name="Request r100")).to_be_in_viewport()
+    expect(row).to_be_in_viewport()
+    page.go_back()
+    expect(page.get_by_role("region", name="Request r100")).to_have_count(0)
+    expect(row).to_be_in_viewport()
+    page.goto("/#/journal/r100")
+    page.reload()
+    expect(row).to_be_in_viewport()
+
+
+def test_each_notice_has_enough_contrast(open_page: Open) -> None:
+    for scheme in ("light", "dark"):
+        page = open_page("/", color_scheme=scheme)
+        show(page, "/#/names")
+        page.evaluate(
+            "import('/_sandbox/page/parts/notices.js').then(({ notice }) => "
+            "['', 'bad'].forEach((tone) => notice('It is done.', 'more', tone)))"
+        )
+        expect(page.locator(".notice")).to_have_count(2)
+        assert_accessible(page)
+
+
+def test_long_values_keep_rows_low_and_the_page_narrow(served: Sandbox, wire: Api, open_page: Open) -> None:
+    names = [f"name-{number}.com" for number in range(50)]
+    wire.post("/v3/domains/checkAvailability", {"domainNames": names})
+    wire.get(f"/v3/{'long' * 375}")
+    wire.get(f"/v3/{quote(OVERRIDE)}reversed")
+    page = open_page("/", viewport={"width": 1280, "height": 700})
+    rows = journal_rows(page)
+    expect(rows).to_have_count(3)
+    heights = rows.evaluate_all("(all) => all.map((row) => row.getBoundingClientRect().height)")
+    assert max(heights) < 60, heights
+    for number in (1, 2, 3):
+        show(page, f"/#/journal/r{number}")
+        expect(page.get_by_role("region", name=f"Request r{number}")).to_be_visible()
+        assert_fits(page)
+
+
+def test_back_takes_back_a_filter_and_its_text(served: Sandbox, wire: Api, open_page: Open) -> None:
+    wire.get("/v3/balance")
+    wire.get("/v3/domains/getDomain/nobodys.com")
+    page = open_page("/")
+    expect(journal_rows(page)).to_have_count(2)
+    search = page.get_by_label("Search", exact=True)
+    search.fill("NOBODYS")
+    search.press("Enter")
+    expect(journal_rows(page)).to_have_count(1)
+    page.go_back()
+    expect(journal_rows(page)).to_have_count(2)
+    expect(search).to_have_value("")
+
+
+def test_a_typed_body_survives_another_account_and_back(served: Sandbox, open_page: Open) -> None:
+    page = open_page("/")
+    show(page, "/#/console/v3.createDomain")
+    typed = json.dumps({"domain": {"domainName": "typed.com"}})
+    body = page.get_by_label("Body", exact=True)
+    body.fill(typed)
+    page.locator(".bar select").select_option("other")
+    expect(body).to_have_value(typed)
+    show(page, "/#/names")
+    page.go_back()
+    expect(body).to_have_value(typed)
+
+
+def test_two_tabs_share_one_stream(served: Sandbox, open_page: Open, wire: Api) -> None:
+    first = open_page("/")
+    requests: list[str] = []
+    first.context.on("request", lambda request: requests.append(request.url))
+    show(first, "/#/journal")
+    second = first.context.new_page()
+    show(second, "/#/journal")
+    wire.get("/v3/balance")
+    for page in (first, second):
+        expect(journal_rows(page)).to_have_count(1)
+    assert sum("/follow" in request for request in requests) <= 1
