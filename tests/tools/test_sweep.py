@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -155,6 +157,27 @@ def test_options_choose_the_runs_that_are_tried() -> None:
     for name, problem in (("words", "2026 is no good"), ("raises", "AssertionError: too much is left")):
         done = command("sweep", "--invariant", f"holds:{name}", "--", "sh", "-c", ASK)
         assert (done.exit_code, f"{name}: {problem}" in done.stderr) == (2, True), done.output
+
+
+def test_a_finding_is_written_for_people_and_for_continuous_integration() -> None:
+    program("curl")
+    script = SHELL.format(view='[{"name": "active-example.com"}]').replace(
+        "curl", 'curl -H "X-Sandbox-Source: renew.sh:7"'
+    )
+    words = ("--kinds", "all,-error,-slow-answer", "--only", "v2.domain.renew", "--depth", "2", "--jobs", "2")
+    files = ("--junit", "ci/junit.xml", "--sarif", "ci/sweep.sarif")
+    done = command("sweep", *words, *files, "--", "sh", "-c", script)
+    assert done.exit_code == 1, done.output
+    assert "sent by renew.sh:7" in done.output
+    page = Path(re.findall("page: (.*)", done.output)[0]).read_text()
+    for text in ("renew.sh:7", "PUT", "How to fix it", "recording open", "2026-10-07", "2027-10-07"):
+        assert text in page, text
+    cases = ElementTree.parse("ci/junit.xml").findall(".//testcase")
+    assert 0 < sum(case.find("failure") is not None for case in cases) < len(cases)
+    results = json.loads(Path("ci/sweep.sarif").read_text())["runs"][0]["results"]
+    place = results[0]["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("renew.sh", 7)
+    assert any(", then " in case.get("name", "") for case in cases)
 
 
 @pytest.mark.parametrize(

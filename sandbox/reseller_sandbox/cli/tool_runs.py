@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import signal
 import sys
 from collections import Counter
@@ -21,6 +22,7 @@ from rich.progress import Progress
 from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say, say_json
 from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.remote import HttpTransport
+from reseller_sandbox.reports.findings import write_junit, write_sarif
 from reseller_sandbox.reports.tables import in_lines, show
 from reseller_sandbox.server.server import CannotListen
 from reseller_sandbox.settings import BadSetting
@@ -45,6 +47,8 @@ def sweep(
     kinds: str,
     invariants: tuple[str, ...],
     extra: Sequence[str],
+    junit: Path | None,
+    sarif: Path | None,
     **options: Any,
 ) -> None:
     """Sweep a program, and each of its tests that has its own worlds."""
@@ -68,29 +72,60 @@ def sweep(
             reports += tests_swept(program, sweep_options, invariants, tell)
         if no_requests is not None and not reports:
             raise no_requests
+    _write_files("sweep", reports, asked["words"], junit, sarif)
     _report(reports, as_json, "sweeps")
 
 
-def explore(asked: Mapping[str, Any], as_json: bool, invariants: tuple[str, ...], **options: Any) -> None:
+def _write_files(
+    tool: str,
+    reports: Sequence[SweepReport | ExplorationReport],
+    words: Sequence[str],
+    junit: Path | None,
+    sarif: Path | None,
+) -> None:
+    """Write the reports for continuous integration. An impossible file ends the process with one line."""
+    cases = [case for report in reports for case in report.cases(shlex.join(words))]
+    try:
+        if junit is not None:
+            write_junit(junit, tool, cases)
+        if sarif is not None:
+            write_sarif(sarif, tool, cases)
+    except BadSetting as problem:
+        give_up(str(problem))
+
+
+def explore(
+    asked: Mapping[str, Any],
+    as_json: bool,
+    invariants: tuple[str, ...],
+    junit: Path | None,
+    sarif: Path | None,
+    **options: Any,
+) -> None:
     """Explore a program, and each of its tests that has its own worlds."""
     with _running("explore", **asked) as (ground, program, tell):
         explorer = Explorer(ground=ground, program=program, invariants=named(invariants), **options)
         reports, tests = _explored(explorer, tell)
         if tests:
             reports += tests_explored(program, explorer, invariants, options["folder"], tell)
+    _write_files("explore", reports, asked["words"], junit, sarif)
     _report(reports, as_json, "explorations")
 
 
-def merge_explorations(files: Sequence[str], as_json: bool) -> None:
+def merge_explorations(files: Sequence[str], as_json: bool, junit: Path | None, sarif: Path | None) -> None:
     """Report the parts of an exploration, which are JSON reports in ``files``, as a whole."""
     parts = _parts(files, "explorations", ExplorationReport.from_json)
-    _report([merged(reports) for reports in parts], as_json, "explorations")
+    whole = [merged(reports) for reports in parts]
+    _write_files("explore", whole, ["explore"], junit, sarif)
+    _report(whole, as_json, "explorations")
 
 
-def merge_sweeps(files: Sequence[str], as_json: bool) -> None:
+def merge_sweeps(files: Sequence[str], as_json: bool, junit: Path | None, sarif: Path | None) -> None:
     """Report the parts of a sweep, which are JSON reports in ``files``, as a whole."""
     parts = _parts(files, "sweeps", SweepReport.from_json)
-    _report([reduce(SweepReport.beside, reports) for reports in parts], as_json, "sweeps")
+    whole = [reduce(SweepReport.beside, reports) for reports in parts]
+    _write_files("sweep", whole, ["sweep"], junit, sarif)
+    _report(whole, as_json, "sweeps")
 
 
 _Report = TypeVar("_Report", SweepReport, ExplorationReport)

@@ -50,7 +50,17 @@ _RECORDINGS = click.option(
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     default="recordings",
-    help="Folder for the recordings of runs with a finding.",
+    help="Folder for a recording and an HTML page of each finding.",
+)
+
+_JUNIT, _SARIF = (
+    click.option(
+        f"--{name.lower()}",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help=f"File for the findings as {name}, for continuous integration.",
+    )
+    for name in ("JUnit", "SARIF")
 )
 
 
@@ -148,6 +158,8 @@ def _in_one(value: Any) -> str:
 @_MERGE
 @click.option("--stop-at-first", is_flag=True, help="Stop after the first run that is silently wrong.")
 @_RECORDINGS
+@_JUNIT
+@_SARIF
 @_INVARIANTS
 def sweep(merge: bool, **words: Any) -> None:
     """Run a program repeatedly, each time with a different fault, and report the outcomes.
@@ -166,7 +178,8 @@ def sweep(merge: bool, **words: Any) -> None:
     from reseller_sandbox.cli import tool_runs  # loads Flask, which the help does not need
 
     if merge:
-        tool_runs.merge_sweeps(words["asked"]["words"], words["as_json"])
+        files = {name: words[name] for name in ("junit", "sarif")}
+        tool_runs.merge_sweeps(words["asked"]["words"], words["as_json"], **files)
         return
     flags = {name: words.pop(name) for name in ("assumptions", "external_changes", "time")}
     extra = [name.replace("_", "-") for name, is_set in flags.items() if is_set]
@@ -195,6 +208,8 @@ def sweep(merge: bool, **words: Any) -> None:
 @_PART
 @_MERGE
 @_RECORDINGS
+@_JUNIT
+@_SARIF
 def explore(merge: bool, **words: Any) -> None:
     """Run a program with several workers in every relevant order of their requests.
 
@@ -214,6 +229,7 @@ def explore(merge: bool, **words: Any) -> None:
     if words["asked"]["url"] is not None:
         raise click.UsageError("--url cannot be used with explore: only its own server can hold requests")
     if merge:
-        tool_runs.merge_explorations(words["asked"]["words"], words["as_json"])
+        files = {name: words[name] for name in ("junit", "sarif")}
+        tool_runs.merge_explorations(words["asked"]["words"], words["as_json"], **files)
     else:
         tool_runs.explore(**words)

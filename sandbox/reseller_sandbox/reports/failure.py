@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from reseller_sandbox.control.failure_report import advice_lines, fault_line, scheduled_line
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.ledger import AccountBalance, Movement
+from reseller_sandbox.reports.html import rendered
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.values.clock import wire
 
@@ -61,10 +60,8 @@ def read_world(sandbox: Sandbox, recording: Path | None) -> FailedWorld:
 
 def page(test: str, failure: str, worlds: Iterable[FailedWorld]) -> str:
     """Return the report of a test as HTML. ``failure`` is the text of its error."""
-    loader = PackageLoader("reseller_sandbox.reports", "")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"wire": wire, "body": _body}
-    return environment.get_template("failure.html").render(test=test, failure=failure, worlds=list(worlds))
+    filters: dict[str, Callable[..., Any]] = {"wire": wire, "body": _body}
+    return rendered("failure.html", filters, test=test, failure=failure, worlds=list(worlds))
 
 
 def _body(body: Any) -> str:

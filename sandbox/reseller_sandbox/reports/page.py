@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from reseller_sandbox.coverage.items import AREAS, COUNTS
 from reseller_sandbox.registry.lifecycle import STAGES
 from reseller_sandbox.reports import recipes
+from reseller_sandbox.reports.html import rendered
 from reseller_sandbox.reports.report import Report
 
 #: How many gaps are listed at the top, and how many requests or tests for each item.
@@ -17,12 +16,12 @@ _GAPS, _SEEN_BY = 12, 12
 
 def page(report: Report) -> str:
     """Return the page as HTML."""
-    loader = PackageLoader("reseller_sandbox.reports", "")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"shell": recipes.shell, "python": recipes.python, "injection": recipes.injection}
+    filters = {"shell": recipes.shell, "python": recipes.python, "injection": recipes.injection}
     of = {area: {item.item: item for item in report.items if item.area == area} for area in AREAS}
     interfaces = groupby(of["operations"].values(), key=lambda item: item.item.partition(".")[0])
-    return environment.get_template("page.html").render(
+    return rendered(
+        "page.html",
+        filters,
         report=report,
         counts=COUNTS,
         of=of,

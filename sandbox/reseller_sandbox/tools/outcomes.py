@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from reseller_sandbox.control.records import NameRecord
 from reseller_sandbox.control.results import RecordChange
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.model import OUTSIDE
+from reseller_sandbox.reports.findings import Difference, FindingPage, Step
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended
@@ -27,6 +28,9 @@ from reseller_sandbox.values.names import to_unicode
 
 #: Ledger purposes for a year of a name, which is paid once.
 PURPOSES = ("registration", "renewal", "restore", "transfer")
+
+#: The headers in which a program names its worker, and the line that sends a request.
+ACTOR, SOURCE = "X-Sandbox-Actor", "X-Sandbox-Source"
 
 #: The most requests that are read from a world, and the number of changes in one page.
 MOST, _PAGE = 10_000, 1000
@@ -88,6 +92,7 @@ class Outcome(Struct, frozen=True):
     movements: tuple[Movement, ...]
     findings: tuple[Finding, ...]
     customers: Mapping[str, int]
+    describing: Describing
 
     @property
     def paid(self) -> dict[Paid, tuple[Decimal, ...]]:
@@ -128,7 +133,7 @@ def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
         (account, name): _held(world, account, name) for account in accounts.values() for name in concerned
     }
     owners = {record.order: account for (account, _), record in names.items() if record is not None}
-    describing = _Describing(changes, accounts, owners)
+    describing = Describing(changes, accounts, owners)
     return Outcome(
         ended,
         requests,
@@ -141,6 +146,7 @@ def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
             for mail in {str(order.customer) for order in ended.view or () if order.customer}
             for record in world.customers.list(mail=mail).customers
         },
+        describing,
     )
 
 
@@ -158,6 +164,53 @@ def _held(world: Sandbox, account: str, name: str) -> NameRecord | None:
         return world.names.get(name, account=account)
     except Refused:
         return None
+
+
+def write_page(
+    outcome: Outcome, baseline: Outcome | None, file: str, title: str, violations: Sequence[str], remedy: str
+) -> str:
+    """Write the HTML page of a finding next to its recording ``file``, and return the page's file.
+
+    ``baseline`` is the outcome without the trouble. Raise ``BadSetting``.
+    """
+    page = FindingPage(
+        title=title,
+        violations=tuple(violations),
+        steps=tuple(_step(request, outcome.describing) for request in outcome.requests),
+        differences=tuple(_differences(outcome, baseline or outcome)),
+        remedy=remedy,
+        recording=file,
+    )
+    return page.write(Path(file).with_suffix(".html"))
+
+
+def source_of(request: RequestRecord) -> str:
+    """Return the line of the program that sent a request, empty if the program does not name it."""
+    return str(request.request.headers.get(SOURCE, ""))
+
+
+def _step(request: RequestRecord, describing: Describing) -> Step:
+    effects = (effect for change in request.changes for effect in describing.effects(change))
+    return Step(
+        id=request.id,
+        actor=str(request.request.headers.get(ACTOR) or request.account or ""),
+        request=f"{request.method} {request.request.target}",
+        answer="lost" if request.answer.lost else str(request.status or "none"),
+        fault=request.fault_kind or "",
+        source=source_of(request),
+        effects=tuple(map(str, effects)),
+    )
+
+
+def _differences(outcome: Outcome, baseline: Outcome) -> Iterator[Difference]:
+    """Yield the changed fields of both runs, with their values before and after."""
+    ours, theirs = (
+        {(effect.title, effect.field): effect for effect in run.effects} for run in (outcome, baseline)
+    )
+    for key in sorted(ours | theirs):
+        before = (ours.get(key) or theirs[key]).before
+        actual, usual = (run[key].after if key in run else before for run in (ours, theirs))
+        yield Difference(*key, before, actual, usual)
 
 
 def write_recording(world: Sandbox, folder: Path, name: str) -> str:
@@ -188,7 +241,7 @@ _OMITTED: Mapping[str, set[str]] = {
 _OUTSIDE = "another registrar"
 
 
-class _Describing:
+class Describing:
     """Describes the changes of a run without the identifiers that counters produce."""
 
     def __init__(

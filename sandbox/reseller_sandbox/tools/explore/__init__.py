@@ -39,7 +39,7 @@ from reseller_sandbox.tools.explore.schedules import (
 )
 from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.outcomes import Outcome, in_a_line, outcome_of, write_recording
+from reseller_sandbox.tools.outcomes import Outcome, in_a_line, outcome_of, write_page, write_recording
 from reseller_sandbox.tools.running import (
     BadProgram,
     CommandProgram,
@@ -79,6 +79,13 @@ _RANDOM = 4
 
 class ScheduleNotReached(BadProgram):
     """The program does not reach the requested schedule."""
+
+
+#: What to change in a program with a race.
+_REMEDY = (
+    "Let one worker act at a time on what they share: take a lock before the first read, and hold it until "
+    "the last write. A lock of a database works across machines."
+)
 
 
 class _RunResult(NamedTuple):
@@ -197,20 +204,20 @@ class Explorer(Struct, kw_only=True):
         return started > 0 and (estimate is None or estimate > self.max_runs)
 
     def _recorded(self, findings: Sequence[ScheduleFinding]) -> list[ScheduleFinding]:
-        """Return the findings with their recordings.
+        """Return the findings with their recordings and pages.
 
         The program runs again for each finding. Without a folder, the findings stay unchanged.
         """
         if self.folder is None:
             return list(findings)
         part = f"part-{self.part[0]}-" if self.part[1] > 1 else ""
-        return [
-            replace(
-                finding,
-                recording=self.run(Plan(finding.schedule.text.split()), f"explore-{part}{number}").recording,
-            )
-            for number, finding in enumerate(findings, 1)
-        ]
+        recorded = []
+        for number, finding in enumerate(findings, 1):
+            run = self.run(Plan(finding.schedule.text.split()), f"explore-{part}{number}")
+            title = f"{finding.kind}: {finding.schedule.text}"
+            page = write_page(run.outcome, None, run.recording, title, finding.words, _REMEDY)
+            recorded.append(replace(finding, recording=run.recording, page=page))
+        return recorded
 
     def _run_schedule(self, schedules: Schedules) -> Exploration:
         plan = Plan(self.schedule.split())

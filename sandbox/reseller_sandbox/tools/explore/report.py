@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from reseller_sandbox.advice.words import plural
+from reseller_sandbox.reports.findings import Case
 from reseller_sandbox.tools.running import Ended
 
 #: Kinds of findings.
@@ -70,6 +71,7 @@ class ScheduleFinding(Struct, frozen=True):
     """A problem in ``count`` schedules, of which ``schedule`` is the easiest to follow.
 
     ``words`` describe the problem. ``recording`` is the file that replays the run, empty if none was written.
+    ``page`` describes the finding in HTML.
     """
 
     kind: str
@@ -77,6 +79,7 @@ class ScheduleFinding(Struct, frozen=True):
     count: int
     words: tuple[str, ...]
     recording: str = ""
+    page: str = ""
 
 
 class Exploration(Struct, frozen=True):
@@ -182,6 +185,7 @@ class Exploration(Struct, frozen=True):
                     **_schedule_json(finding.schedule),
                     "words": list(finding.words),
                     "recording": finding.recording or None,
+                    "page": finding.page or None,
                 }
                 for finding in self.findings
             ],
@@ -230,6 +234,8 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"  {line}" for line in finding["words"])
         if finding["recording"]:
             yield f"  reseller-sandbox recording open {finding['recording']}"
+        if finding["page"]:
+            yield f"  page: {finding['page']}"
     yield from _outcomes(data["outcomes"])
     if data["unexplored"]:
         yield f"nothing was explored: {data['unexplored']}"
@@ -316,6 +322,21 @@ class ExplorationReport(Struct, kw_only=True, frozen=True):
     def findings(self) -> Sequence[Mapping[str, Any]]:
         """The findings for programs."""
         return list(self.data.get("findings", ()))
+
+    def cases(self, program: str) -> list[Case]:
+        """Return the findings for JUnit and SARIF. ``program`` is their group if there is no test."""
+        group = self.test or program
+        cases = [
+            Case(
+                group=group,
+                name=f"{finding['kind']}: {finding['schedule']}",
+                rule=finding["kind"],
+                problem="\n".join(finding["words"]),
+                page=finding["page"] or "",
+            )
+            for finding in self.findings
+        ]
+        return cases or [Case(group=group, name="every schedule tried", rule="schedule")]
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
         """Return the tables above the text, of which there are none."""

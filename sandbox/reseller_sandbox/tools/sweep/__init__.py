@@ -23,7 +23,7 @@ from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import SLOW
 from reseller_sandbox.tools.environment_setup import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.outcomes import MOST, Outcome, outcome_of, write_recording
+from reseller_sandbox.tools.outcomes import MOST, Outcome, outcome_of, source_of, write_page, write_recording
 from reseller_sandbox.tools.running import (
     ASKED_NOTHING,
     BadProgram,
@@ -260,12 +260,17 @@ class _Sweep:
                 result=result,
                 ended=str(ended),
                 violations=tuple(violations),
-                file=None,
                 output=ended.output[-_OUTPUT:] if result is not SweepResult.FINE else "",
             )
-            if result is SweepResult.WRONG and wanted.folder is not None:
-                return replace(run, file=write_recording(world, wanted.folder, run.name))
-            return run
+            if result is not SweepResult.WRONG:
+                return run
+            struck = [request for request in outcome.requests if request.fault]
+            run = replace(run, source=source_of(struck[0]) if struck else "", remedy=trouble.remedy)
+            if wanted.folder is None:
+                return run
+            file = write_recording(world, wanted.folder, run.name)
+            page = write_page(outcome, baseline, file, run.title, violations, run.remedy)
+            return replace(run, file=file, page=page)
 
 
 def _sent(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:

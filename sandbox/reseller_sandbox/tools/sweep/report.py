@@ -12,6 +12,7 @@ from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.advice.words import plural
+from reseller_sandbox.reports.findings import Case
 from reseller_sandbox.tools.sweep.troubles import UNPREVENTABLE
 
 
@@ -43,6 +44,8 @@ class Run(Struct, frozen=True, kw_only=True):
     A program that fails has noticed the trouble. A program that exits with 0 although invariants are violated
     has not noticed it. ``violations`` describe these invariants. ``number`` is the position of the run among
     all planned runs. ``then`` is the second fault of the run, with its request.
+    ``source`` is the line of the program that sent the request. ``file`` is the recording of a finding, and
+    ``page`` describes the finding in HTML.
     """
 
     number: int
@@ -54,8 +57,11 @@ class Run(Struct, frozen=True, kw_only=True):
     result: SweepResult
     ended: str
     violations: tuple[str, ...]
-    file: str | None
     output: str
+    file: str | None = None
+    page: str | None = None
+    source: str = ""
+    remedy: str = ""
 
     @property
     def trouble(self) -> str:
@@ -150,6 +156,20 @@ class SweepReport(Struct, kw_only=True):
             for first, *others in self.causes()
         ]
 
+    def cases(self, program: str) -> list[Case]:
+        """Return the runs as cases for JUnit and SARIF. ``program`` is their group if there is no test."""
+        return [
+            Case(
+                group=self.test or program,
+                name=run.title,
+                rule=run.kind,
+                problem="\n".join(run.violations) if run.result is SweepResult.WRONG else "",
+                source=run.source,
+                page=run.page or "",
+            )
+            for run in self.runs
+        ]
+
     def counts(self) -> dict[str, int]:
         """Return the number of runs by result."""
         counter = Counter(run.result for run in self.runs)
@@ -208,9 +228,13 @@ class SweepReport(Struct, kw_only=True):
                 yield f"{number}. {first.title}. No client can prevent this. {_NOTICE}"
             yield from (f"   {words}" for words in first.violations)
             if others:
-                yield from _listed([run.title for run in others])
+                yield from _listed([f"{run.id} {run.trouble}" if run.id else run.trouble for run in others])
+            if first.source:
+                yield f"   sent by {first.source}"
             if first.file is not None:
                 yield f"   reseller-sandbox recording open {first.file}"
+            if first.page is not None:
+                yield f"   page: {first.page}"
         counted = ", ".join(f"{count} {result}" for result, count in self.counts().items() if count)
         count = len(self.runs)
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."

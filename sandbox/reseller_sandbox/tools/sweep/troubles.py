@@ -74,6 +74,31 @@ _ON_RECOVERY = ("lost-request", "lost-answer", "stale-read")
 #: The kinds whose effect no client can prevent.
 UNPREVENTABLE = frozenset({"twice"})
 
+_READ_FIRST = (
+    "The request took effect, although its answer did not arrive. Before you send it again, read the record, "
+    "and compare it with the state from before the first attempt."
+)
+_TRY_AGAIN = (
+    "The request did not take effect. Send it again after a pause (Retry-After), and exit with an error if "
+    "it never succeeds."
+)
+_READ_AGAIN = (
+    "The state changed between two requests. Read it again right before you act, and check the answer."
+)
+
+#: By kind of trouble, what to change in the program.
+REMEDIES: Mapping[str, str] = {
+    **dict.fromkeys(("lost-answer", "slow-answer", "server-error-after", "garbage"), _READ_FIRST),
+    **dict.fromkeys(("lost-request", "server-error", "outage", "rate-limited"), _TRY_AGAIN),
+    **dict.fromkeys((EXTERNAL_CHANGES, TIME), _READ_AGAIN),
+    "twice": "A proxy repeated the request, and no client can prevent that. Read the record or the ledger "
+    "after the request, and report what you did not order.",
+    "error": "The API refused the request. Check the status and the error of each answer, and report it.",
+    "stale-read": "The answer showed an earlier state. If the request before succeeded, rely on its answer.",
+    ASSUMPTIONS: "The documentation leaves this open. Accept each of the values, or stop at a value that you "
+    "do not expect.",
+}
+
 #: The time between the start of a run with ``time`` and its event, in seconds, and the most events of names.
 _MARGIN, _EVENTS = 1, 5
 
@@ -166,6 +191,11 @@ class Trouble(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """Return the kind of the trouble, with its detail in parentheses."""
         return f"{self.kind} ({self.detail})" if self.detail else self.kind
+
+    @property
+    def remedy(self) -> str:
+        """What to change in the program."""
+        return REMEDIES[(self.recovery or self).kind]
 
     @property
     def parts(self) -> tuple[Trouble, ...]:

@@ -1,0 +1,135 @@
+"""Findings of the tools in files: one HTML page for each, JUnit and SARIF for continuous integration."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from msgspec import Struct
+
+from reseller_sandbox.reports.html import rendered
+from reseller_sandbox.settings import BadSetting
+
+#: A line of a program, as the header ``X-Sandbox-Source`` names it.
+_SOURCE = re.compile(r"(.+?):(\d+)")
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One request of a run: its sender, the fault that was applied, and its effects on the registry.
+
+    ``source`` is the line of the program that sent the request, if the program names it.
+    """
+
+    id: str
+    actor: str
+    request: str
+    answer: str
+    fault: str
+    source: str
+    effects: tuple[str, ...]
+
+
+class Difference(Struct, frozen=True):
+    """A field of a record before the run, after the run, and after a run without the trouble."""
+
+    record: str
+    field: str
+    before: str
+    after: str
+    usual: str
+
+
+class FindingPage(Struct, frozen=True, kw_only=True):
+    """The content of a page: the finding, its requests in order, the changed records, and the remedy."""
+
+    title: str
+    violations: tuple[str, ...]
+    steps: tuple[Step, ...]
+    differences: tuple[Difference, ...]
+    remedy: str
+    recording: str
+
+    def write(self, file: Path) -> str:
+        """Write the page to a file, and return the file. Raise ``BadSetting``."""
+        return _written(file, rendered("finding.html", page=self))
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    """One run of a tool, or a group of runs. ``problem`` is empty unless the case is a finding."""
+
+    group: str
+    name: str
+    rule: str
+    problem: str = ""
+    source: str = ""
+    page: str = ""
+
+
+def write_junit(file: Path, tool: str, cases: Iterable[Case]) -> str:
+    """Write cases as JUnit XML, with one test suite for each group. Raise ``BadSetting``."""
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.group, []).append(case)
+    root = ElementTree.Element("testsuites", name=tool)
+    for group, members in groups.items():
+        failures = sum(bool(case.problem) for case in members)
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=group, tests=str(len(members)), failures=str(failures)
+        )
+        for case in members:
+            element = ElementTree.SubElement(suite, "testcase", classname=group, name=case.name)
+            if case.problem:
+                message = case.problem.partition("\n")[0]
+                failure = ElementTree.SubElement(element, "failure", type=case.rule, message=message)
+                failure.text = "\n".join(filter(None, (case.problem, case.source, case.page)))
+    ElementTree.indent(root)
+    return _written(file, ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n")
+
+
+def write_sarif(file: Path, tool: str, cases: Iterable[Case]) -> str:
+    """Write the cases with different problems as SARIF 2.1.0. Raise ``BadSetting``."""
+    first = {(case.group, case.problem): case for case in reversed(list(cases)) if case.problem}
+    findings = list(reversed(first.values()))
+    driver = {"name": f"reseller-sandbox {tool}", "rules": _rules(findings)}
+    results = [
+        {
+            "ruleId": case.rule,
+            "level": "error",
+            "message": {"text": f"{case.name}\n{case.problem}"},
+            "locations": [_location(case)],
+        }
+        for case in findings
+    ]
+    document = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return _written(file, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def _rules(findings: Sequence[Case]) -> list[dict[str, str]]:
+    return [{"id": rule} for rule in dict.fromkeys(case.rule for case in findings)]
+
+
+def _location(case: Case) -> dict[str, object]:
+    """Return the line that sent the request, or the program or test."""
+    match = _SOURCE.match(case.source)
+    place: dict[str, object] = {
+        "artifactLocation": {"uri": match[1] if match else case.group.partition("::")[0]}
+    }
+    if match:
+        place["region"] = {"startLine": int(match[2])}
+    return {"physicalLocation": place}
+
+
+def _written(file: Path, text: str) -> str:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    except OSError as problem:
+        raise BadSetting(f"{file}: {problem.strerror}") from None
+    return str(file)

@@ -1,0 +1,16 @@
+"""HTML pages that need no network, from the templates of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+def rendered(template: str, filters: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
+    """Return the page that a template makes of ``values``."""
+    loader = PackageLoader("reseller_sandbox.reports", "")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters.update(filters or {})
+    return environment.get_template(template).render(**values)
