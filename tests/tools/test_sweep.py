@@ -369,9 +369,8 @@ def test_the_parts_of_a_sweep_are_merged_to_the_whole() -> None:
     merged = printed("sweep", "--merge", "--json", *files)
     for report in (whole, merged):
         for finding in report["findings"]:
-            finding["file"] = None
-            for run in finding["also"]:
-                run["file"] = None
+            for run in (finding, *finding["also"]):
+                run["file"] = run["page"] = None
     assert merged["findings"] == whole["findings"]
     assert (merged["runs"], merged["planned"]) == (whole["runs"], whole["planned"])
     refused(["sweep", "--merge", "nowhere.json"], "nowhere.json is not a report with --json")

@@ -24,6 +24,7 @@ from reseller_sandbox.reports.findings import Difference, FindingPage, Step
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended
+from reseller_sandbox.values.money import NOTHING, write
 from reseller_sandbox.values.names import to_unicode
 
 #: Ledger purposes for a year of a name, which is paid once.
@@ -194,7 +195,7 @@ def _step(request: RequestRecord, describing: Describing) -> Step:
     return Step(
         id=request.id,
         actor=str(request.request.headers.get(ACTOR) or request.account or ""),
-        request=f"{request.method} {request.request.target}",
+        request=f"{request.method} {re.sub('^/_worlds/[^/]*', '', request.request.target)}",
         answer="lost" if request.answer.lost else str(request.status or "none"),
         fault=request.fault_kind or "",
         source=source_of(request),
@@ -204,13 +205,14 @@ def _step(request: RequestRecord, describing: Describing) -> Step:
 
 def _differences(outcome: Outcome, baseline: Outcome) -> Iterator[Difference]:
     """Yield the changed fields of both runs, with their values before and after."""
-    ours, theirs = (
-        {(effect.title, effect.field): effect for effect in run.effects} for run in (outcome, baseline)
-    )
-    for key in sorted(ours | theirs):
+    runs = [{(effect.title, effect.field): effect for effect in run.effects} for run in (outcome, baseline)]
+    ours, theirs = runs
+    for key in sorted((ours | theirs).keys() - {(MONEY, "")}):
         before = (ours.get(key) or theirs[key]).before
-        actual, usual = (run[key].after if key in run else before for run in (ours, theirs))
+        actual, usual = (effects[key].after if key in effects else before for effects in runs)
         yield Difference(*key, before, actual, usual)
+    sums = [sum((movement.amount for movement in run.movements), NOTHING) for run in (outcome, baseline)]
+    yield Difference(MONEY, "total", "", *map(write, sums))
 
 
 def write_recording(world: Sandbox, folder: Path, name: str) -> str:
