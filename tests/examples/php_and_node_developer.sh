@@ -58,4 +58,4 @@ NODE
 
 php test.php
 node test.mjs
-reseller-sandbox request GET /V2.0/domain/active-example.com --json | grep -q date_end
+reseller-sandbox request GET /V2.0/domain/active-example.com --json | grep date_end > /dev/null
