@@ -17,14 +17,15 @@ def overview() -> Iterator[str]:
     yield "# Control operations"
     yield "Every control operation on a world, in Python, over HTTP and on the command line."
     yield (
-        "Each operation is a method on a `Sandbox` and on the result of `connect(url)`, a request to a "
-        "server, and a command. Parameters, results and refusals are the same. The page of a resource lists "
-        "its operations with their parameters, and the records that they return. * = required."
+        "You can call each operation in three ways: as a method of a `Sandbox` or of the result of "
+        "`connect(url)`, as an HTTP request, or as a command. All three have the same parameters, results "
+        "and refusals. The page of a resource lists its operations with their parameters, and the records "
+        "that they return. * = required."
     )
     yield (
         "Over HTTP, parameters are in the query of a GET, and in the JSON body of other requests. With the "
         "prefix `/_worlds/NAME`, the same paths act on another world. `GET /_sandbox/openapi/control.json` "
-        "has their schemas."
+        "has the schemas of the operations."
     )
     yield (
         "In Python a result is a record. Over HTTP, and with `--json`, the result is an object with the same "

@@ -43,7 +43,8 @@ URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
 AUTHORITY = "RESELLER_SANDBOX_CA"
 _ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
-#: The variables with the credentials of an account. ``_NAME`` is appended for each account by its name.
+#: The environment variables with the credentials of one account. A variable can end with the name of an
+#: account: ``RESELLER_SANDBOX_KEY_OTHER`` is the key of the account ``other``.
 KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
 
 #: Seconds after which an unused connection is reopened. The server keeps it longer.
@@ -63,7 +64,8 @@ class Unreachable(ConnectionError):
 class HttpTransport:
     """Carries out operations on one world of the server at ``url``.
 
-    ``world`` names the world, by default the default world. Instead, ``url`` can end with ``/_worlds/NAME``.
+    ``world`` is the name of the world. An empty name means the default world, or the world that ``url``
+    names if it ends with ``/_worlds/NAME``.
     ``token`` is the server's control token, if it requires one. ``timeout`` is in seconds. ``authority`` is a
     file of certificates to trust. Raise ``BadSetting`` for an invalid address, world or file.
     """

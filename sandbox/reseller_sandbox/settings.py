@@ -200,8 +200,8 @@ class ServiceSettings(Limits):
     """The settings that hold for every world of a service, from its start to its end.
 
     Args:
-        public_urls: The URL of the service for clients behind a proxy. Clients sign it, and control accepts
-            its host name. Can be repeated.
+        public_urls: The URL of the service for clients behind a proxy. Clients sign this URL. Control
+            requests can use its host name. Can be repeated.
         header_prefix: The prefix of the header names of signatures.
         interfaces: An additional interface for clients, as package.module:NAME. Can be repeated.
         max_body: The maximum size of a request body in bytes.
@@ -279,7 +279,7 @@ class ServerSettings(Settings):
         port: The port to listen on. 0 takes any free port, which the first line of output names.
         tls: Also serve HTTPS, on a separate port, with a certificate that the server makes.
         tls_port: The port for HTTPS, by default the port after --port, or any free port.
-        tls_names: A name or an address for the certificate, beside localhost. Can be repeated.
+        tls_names: A name or an address for the certificate, in addition to localhost. Can be repeated.
         tls_folder: The folder for the certificate authority, so that clients trust the next run too. By
             default each run makes a new authority.
         certfile: The certificate (PEM) for TLS: on --port, or with --tls on the port for HTTPS.

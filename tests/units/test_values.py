@@ -77,7 +77,7 @@ REFUSED: list[tuple[Kind[Any], Any, str]] = [
 ]
 
 
-def test_a_kind_reads_its_values_and_its_own_texts(subtests) -> None:
+def test_a_kind_reads_values_and_the_form_that_it_writes(subtests) -> None:
     for kind, value, result in ((kind, *pair) for kind, pairs in TAKEN for pair in pairs):
         with subtests.test(kind=kind, value=value):
             assert (kind(value), type(kind(value))) == (result, type(result))

@@ -304,7 +304,7 @@ def _send(
 
 def _ping(server: HttpTransport) -> str:
     """Return the address of a server that answers. Raise ``Unreachable``."""
-    with closing(server), suppress(Refused):  # A server that refuses is running.
+    with closing(server), suppress(Refused):  # because a refusal also shows that the server runs
         server.ask("GET", "/_sandbox/health")
     return server.url
 

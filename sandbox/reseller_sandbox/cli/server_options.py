@@ -28,7 +28,9 @@ OPTIONS = (
         metavar="INTEGER",
         help="Port of the server on this machine, instead of --url.  [env var: RESELLER_SANDBOX_PORT]",
     ),
-    click.Option(["--world"], envvar=WORLD, show_envvar=True, help="World, by default the default world."),
+    click.Option(
+        ["--world"], envvar=WORLD, show_envvar=True, help="Name of the world. If not set: the default world."
+    ),
     _SERVER.click[-1],
     click.Option(
         ["--ca"],

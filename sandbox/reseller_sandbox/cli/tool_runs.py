@@ -180,7 +180,7 @@ def _running(
     settings: Mapping[str, Any],
     said: Mapping[str, str],
 ) -> Iterator[tuple[Ground, CommandProgram, Tell]]:
-    """Yield the environment of the runs, the program, and the function that shows the progress.
+    """Yield the ground for the runs, the program, and a function that shows progress.
 
     SIGTERM ends the runs. An invalid setting or address ends the process with one line.
     """

@@ -31,7 +31,7 @@ _OPTIONS = (
     click.Option(["--account"], default=ACCOUNT, help="Account whose credentials the program gets."),
     click.Option(["--timeout"], type=_SECONDS, default=TIMEOUT, help="Maximum duration of a run in seconds."),
     click.Option(["--url"], help="URL of a running server. Each run gets a fork of its world."),
-    click.Option(["--world"], help="With --url: world to fork, by default the default world."),
+    click.Option(["--world"], help="With --url: name of the world to fork. If not set: the default world."),
     click.Option(["--ca"], metavar="PATH", help="With --url: file of the certificate authority to trust."),
     JSON,
 )

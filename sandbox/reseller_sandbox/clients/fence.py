@@ -71,7 +71,8 @@ def _guarding(target: Target) -> Replacing:
             for fence in fences() if host else ():
                 fence.require(str(host), port)
             result = original(*args, **options)
-            if original is _GETADDRINFO and host:  # so that a host's addresses can be connected to
+            # Allow the addresses found, because a client looks up the name and then connects to an address.
+            if original is _GETADDRINFO and host:
                 for fence in fences():
                     fence.addresses.update(str(entry[4][0]) for entry in result)
             return result

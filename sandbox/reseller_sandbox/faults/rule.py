@@ -19,7 +19,7 @@ MOMENT = replace(
     INSTANT, says="an instant of the world's clock as ISO 8601, or a duration from now such as P1D"
 )
 
-#: A thousand matches a second for a year.
+#: The largest number in a rule. A thousand matches a second reach this number after three years.
 MANY = 10**11
 
 #: The parts of a request that are known before its operation and its account.

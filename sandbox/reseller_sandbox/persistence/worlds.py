@@ -78,7 +78,7 @@ RECORDS: tuple[type, ...] = (
     ),
 )
 
-#: Other kinds of values, beside those that pickle supports directly.
+#: The kinds of values in a file that pickle does not support directly.
 VALUES: tuple[type, ...] = (
     *(model.Stage, model.Flag, model.TransferStatus, model.Purpose, Action, Term, HTTPStatus),
     *(datetime, date, timedelta, timezone, Decimal, Glob, HashTrieMap, HashTrieSet),
@@ -109,7 +109,7 @@ def opened(path: Path) -> EngineDump:
             other = min(differ).partition("(")[0]
         except Exception:
             raise BadFile(f"{path}: its content is damaged") from None
-    raise BadFile(f"{path}: another version of this program wrote it, whose {other} has other fields")
+    raise BadFile(f"{path}: this file is from another version of the program: its fields of {other} differ")
 
 
 def _shape() -> set[str]:

@@ -201,10 +201,12 @@ def _require_sense(steps: Sequence[Step]) -> None:
             raise BadRecording(f"line {number}: the step end must be the only one and the last step")
         if isinstance(step, WaitingStep):
             if step.waits in waiting:
-                raise BadRecording(f"line {number}: waits is there already")
+                raise BadRecording(f"line {number}: an earlier line already has this waits")
             waiting.add(step.waits)
         elif isinstance(step, RequestStep):
             if step.skipped:
                 waiting.discard(step.waits or "")
             elif (step.sent is None) is (step.waits is None) or step.waits not in {None, *waiting}:
-                raise BadRecording(f"line {number}: a request is sent, or waits since an earlier line")
+                raise BadRecording(
+                    f"line {number}: a request must have either sent, or the waits of an earlier line"
+                )

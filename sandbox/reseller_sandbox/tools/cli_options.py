@@ -15,7 +15,7 @@ Number = TypeVar("Number", int, float)
 #: The most parts that share the runs of a sweep or an exploration.
 MOST_PARTS = 9999
 
-#: The fixture of the tests that can be swept and explored.
+#: The pytest fixture of the sandbox. Only tests that use this fixture can be swept and explored.
 FIXTURE = "reseller_sandbox"
 
 MODE = "reseller_sandbox_mode"

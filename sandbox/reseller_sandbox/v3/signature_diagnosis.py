@@ -144,7 +144,7 @@ def wrong_hosts(
 
 
 def _elsewhere(request: RequestContext) -> Iterator[str]:
-    """Yield addresses that a client may believe to be the service's."""
+    """Yield base URLs that a client may have signed by mistake."""
     named = [urlsplit(value).netloc or value for value in map(request.headers.get, _PLACES) if value]
     host = request.headers.get("Host", "")
     ports = dict.fromkeys(("", f":{request.port}", f":{host.rpartition(':')[2]}" if ":" in host else ""))

@@ -238,7 +238,7 @@ class Matching(TypedDict, total=False):
         carried_out: Whether the operation was carried out.
         changed: Whether the request changed the state.
         fault: The name of a fault applied to the request.
-        since: The earliest instant of the request, or an earlier request.
+        since: Match only requests from this instant on, or after this request (r12).
     """
 
     operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew"), Also("endpoint")]

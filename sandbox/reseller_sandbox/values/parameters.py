@@ -163,7 +163,7 @@ _PLACES: Mapping[Any, Place] = {
 
 
 class Group(Struct, frozen=True):
-    """The parameters of a function's keywords, as an annotation.
+    """An annotation of ``**keywords`` that lists the parameters a function accepts there.
 
     Example: ``**rule: Annotated[Any, Group(…)]``.
     """

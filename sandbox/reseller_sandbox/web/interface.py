@@ -275,7 +275,10 @@ class Interface:
         raise AssertionError(f"{endpoint.id} does not declare {refused.rule.code}")
 
     def unmatched(self, request: RequestContext, world: World) -> str:  # noqa: ARG002
-        """Return why no operation matches the path, or an empty string to suggest operations."""
+        """Return why no operation matches the path.
+
+        If the reason is empty, the response suggests similar operations.
+        """
         return ""
 
     @classmethod

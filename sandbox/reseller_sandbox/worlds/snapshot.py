@@ -33,7 +33,7 @@ from reseller_sandbox.worlds.eventlog import EventLog, TimedEvent
 #: The operation in ledger entries that time causes.
 BY_ITSELF = "time"
 
-#: The limit for ``until_stage`` and ``until_event``: two of the longest terms.
+#: The longest search of ``until_stage`` and ``until_event``: twice the longest registration term (10 years).
 HORIZON = timedelta(days=366 * 20)
 
 

@@ -73,7 +73,7 @@ def _headers(raw: Any) -> dict[str, str]:
         if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
             raise ValueError(f"cannot set {name}: the server sets that header")
         if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
-            raise ValueError(f"must have up to {_LONGEST} printable characters as the value of {name}")
+            raise ValueError(f"must have values of at most {_LONGEST} printable characters: check {name}")
     return headers
 
 

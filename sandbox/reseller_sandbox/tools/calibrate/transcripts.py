@@ -1,4 +1,4 @@
-"""Transcripts of a service: the exchanges of files that are requests of the reseller API."""
+"""Read files of recorded HTTP traffic, and keep the requests to the reseller API."""
 
 from __future__ import annotations
 

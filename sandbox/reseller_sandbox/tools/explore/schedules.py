@@ -52,7 +52,7 @@ class ScheduledTurn(Struct, frozen=True):
     footprint: Footprint
 
 
-#: Chooses the next of the waiting actors, after the steps so far.
+#: Chooses the next actor, from the set of waiting actors and the steps so far.
 Pick = Callable[[AbstractSet[str], Sequence[ScheduledTurn]], str]
 
 
