@@ -167,8 +167,7 @@ def test_a_slow_follower_gets_the_latest_records(served: Sandbox, url: str) -> N
         assert (latest - next(following).number, following.missed) == (999, 5)
 
 
-def test_closing_or_deleting_ends_the_streams(served: Sandbox, url: str) -> None:
-    """A stream that is closed, and the streams of a deleted world."""
+def test_closing_a_stream_or_deleting_its_world_ends_it(served: Sandbox, url: str) -> None:
     with served.fork(name="gone") as fork, connect(url, world="gone") as remote:
         for following in (fork.journal.follow(), remote.journal.follow()):
             timer = threading.Timer(0.1, following.close)

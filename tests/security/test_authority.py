@@ -80,9 +80,9 @@ def output(served: Served, *words: str, trusting: bool = True) -> str:
 
 @pytest.mark.slow
 class TestPrograms:
-    """Each trusts the server when it is configured in its own way."""
+    """Each program trusts the server if its own variable or option names the authority."""
 
-    def test_curl_and_the_commands_of_the_banner(self, served: Served) -> None:
+    def test_curl_trusts_the_authority_also_in_the_commands_of_the_banner(self, served: Served) -> None:
         curl, bash = program("curl"), program("bash")
         assert json.loads(output(served, curl, "-sS", f"{served.tls_url}/_sandbox/health"))["now"]
         commands = [line for line in served.text.splitlines() if line.startswith("    curl ")]
@@ -93,7 +93,7 @@ class TestPrograms:
         for variable in VARIABLES:
             assert f"    export {variable}={served.authority}\n" in served.text
 
-    def test_node(self, served: Served) -> None:
+    def test_node_trusts_the_authority(self, served: Served) -> None:
         script = (
             f"require('https').get('{served.tls_url}/_sandbox/health',"
             "a => console.log(a.resume().statusCode))"
@@ -101,7 +101,7 @@ class TestPrograms:
         )
         assert output(served, program("node"), "-e", script) == "200\n"
 
-    def test_php(self, served: Served) -> None:
+    def test_php_trusts_the_authority(self, served: Served) -> None:
         php = program("php")
         if "curl" not in output(served, php, "-m").split():
             pytest.skip("PHP has no curl here")

@@ -200,7 +200,7 @@ def test_the_parts_of_an_exploration_are_merged_to_the_whole() -> None:
     [finding] = merged["findings"]
     assert finding["words"] == ["the renewal of active-example.com was paid 2 times: 12.99 + 12.99"]
     refused(["explore", "--merge", "nowhere.json"], "nowhere.json is not a report with --json")
-    refused(["explore", "--part", "3/2", "--", "true"], "a part must be a word such as 1/2")
+    refused(["explore", "--part", "3/2", "--", "true"], "a part must be N/PARTS")
 
 
 #: Two workers that do their jobs under a lock, each with time limits for the lock and for its requests.

@@ -68,7 +68,7 @@ def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Case]:
     )
 
 
-#: Maximum time between an automatic renewal and a renewal by request that counts as unaware of the first.
+#: A renewal by request within this time after an automatic renewal counts as a mistake.
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 
 

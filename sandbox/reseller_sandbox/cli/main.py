@@ -102,7 +102,7 @@ class Commands(Command, Listing):
         """Run the command. End without a message if the reader of the output has left."""
         try:
             return super().invoke(ctx)
-        except BrokenPipeError as problem:  # because click handles this error differently
+        except BrokenPipeError as problem:  # because click would exit with status 1
             exit_on_io_error(problem)
 
     def summaries(self) -> Mapping[str, str]:

@@ -58,9 +58,9 @@ class Options:
                     formatter.write_dl(lines)
 
     def read(self, words: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings from ``words``, the environment and a file. Remove them from ``words``.
+        """Return the settings from the command line, the environment and a file.
 
-        End the program if a setting is invalid.
+        Remove the options of settings from ``words``. End the program if a setting is invalid.
         """
         popped = {setting.name: words.pop(setting.name) for setting in self._settings}
         values = {name: value for name, value in popped.items() if value not in (None, ())}
@@ -71,7 +71,10 @@ class Options:
 
 
 class Configured(Command):
-    """Command that takes all settings, or those ``named``. Its function gets them as ``settings``."""
+    """Command with an option for each setting in ``named``, or for all settings.
+
+    Its function gets the values as ``settings``.
+    """
 
     def __init__(self, *args: Any, named: tuple[str, ...] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -430,7 +430,7 @@ class Transfers(RegistryResource[TransferRecord]):
         """Add a transfer to the registry as a fixture does, without an order or a payment.
 
         Args:
-            domain: The name, which must have a holder.
+            domain: The name. It must be registered, by an account or at another registrar.
         """
         self._add(domain, entry)
         return self.get(domain)

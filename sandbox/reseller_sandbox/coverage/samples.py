@@ -66,9 +66,9 @@ FAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tuple[Step, ...]:
-    """Return the calls that add the name at a stage.
+    """Return the calls that add the sample domain ``NAME`` at a lifecycle stage.
 
-    At the stage ``arriving``, the name is on its way to ``main``.
+    At the stage ``arriving``, a transfer of the domain to ``main`` is pending.
     """
     if stage == Stage.ARRIVING:
         transfer = Step(call="transfers.add", parameters={"domain": NAME, "to": "main"})
@@ -82,8 +82,8 @@ def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tup
     return (SLOW, added) if stage in (Stage.REQUESTED, Stage.PROCESSING) else (added,)
 
 
-#: The call after which a name stays at stages that otherwise take no time.
+#: The call that makes orders take an hour, because otherwise a name leaves some stages at once.
 SLOW = Step(call="assumptions.set", parameters={"assume": {"v2.order_processing": 3600}})
 
-#: The call after which a failed renewal is tried again.
+#: The call that makes the registry retry a failed automatic renewal each day.
 DAILY = Step(call="assumptions.set", parameters={"assume": {"lifecycle.autorenew.tries": "daily"}})

@@ -132,7 +132,7 @@ class StateFileWriter:
 
 
 def _marks(worlds: Engine) -> list[Any]:
-    """Return objects of which at least one is different after any change to save."""
+    """Return objects to compare: every change that must be saved alters at least one."""
     marks: list[Any] = []
     for world in worlds:
         counts = (len(world.journal), world.journal.dropped, len(world.branches), world.left)

@@ -43,7 +43,8 @@ from reseller_sandbox.worlds.snapshot import changes
 #: The settings that change no response or are private to the server.
 _OMITTED_SETTINGS = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}
 
-#: The calls that a replay skips: each only leads to the recorded state, or concerns other worlds.
+#: The calls that a replay skips: the recording holds the state after the call, or the call concerns other
+#: worlds.
 PAST = frozenset(
     {
         "history.rewind",
@@ -63,9 +64,11 @@ PAST = frozenset(
 #: The calls whose arguments match requests.
 _LOOKING = ("answers.", "faults.", "simulate.")
 
-#: Why a recording begins after the start of its world, or contains another state.
+#: Reasons why a recording holds a state later than the start of its world.
 FORGOTTEN = "earlier requests are no longer in the journal"
 UNLOGGED = "the world was changed by a call that is not logged"
+
+#: Reason why a replay skips a request.
 _TOO_EARLY = "the request depends on others before the start of the recording"
 
 

@@ -197,7 +197,7 @@ def ending(draft: Draft, order: Order) -> Sequence[TimedTransition]:
 
 
 def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
-    """Return the next attempt of a repeated transition of ``order``, or None."""
+    """Return the instant of the next automatic renewal attempt of ``order``, or None."""
     row = trial(order.stage) if order.autorenew else None
     if row is None or assumed.autorenew_tries == "once":
         return None

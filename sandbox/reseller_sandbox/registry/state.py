@@ -305,7 +305,7 @@ def filled(state: State, records: Iterable[Record]) -> State:
 
 
 def own_accounts(state: State) -> list[Account]:
-    """Return the accounts by id, without the account of other registrars."""
+    """Return all accounts except ``OUTSIDE`` (other registrars), in order of id."""
     return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
 
 

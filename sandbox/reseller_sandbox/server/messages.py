@@ -135,7 +135,7 @@ def legible(line: bytes) -> bytes:
 
 
 def without_upgrade(headers: bytes) -> bytes:
-    """Return the headers of a request with ``Upgrade`` renamed.
+    """Return request headers with ``Upgrade`` renamed, so that the parser ignores it.
 
     After an ``Upgrade`` header, the parser would not read a body.
     """

@@ -61,8 +61,8 @@ def _forms(option: str) -> Iterator[tuple[str, str]]:
         name, _, file = word.partition(":")
         if name not in FORMS or (file and not FORMS[name]):
             raise pytest.UsageError(
-                f"--reseller-sandbox-coverage must be html, json or term, the first two also with a file "
-                f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS)}"
+                f"--reseller-sandbox-coverage must be html, html:FILE, json, json:FILE or term, "
+                f"not {word[:80]!r}{nearest(name, FORMS)}"
             )
         yield name, file
 

@@ -12,7 +12,7 @@ from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET_HERE, SLOW
 
 Number = TypeVar("Number", int, float)
 
-#: The most parts that share the runs of a sweep or an exploration.
+#: Maximum number of parts into which the runs of a sweep or an exploration are divided.
 MOST_PARTS = 9999
 
 #: The pytest fixture of the sandbox. Only tests that use this fixture can be swept and explored.
@@ -133,11 +133,11 @@ def variables(said: Mapping[str, object]) -> dict[str, str]:
 
 
 def part_of(word: str) -> tuple[int, int]:
-    """Return the part that a word such as ``1/2`` names. Raise ValueError for another word."""
+    """Return N and PARTS of a text such as ``1/2``. Raise ValueError for other texts."""
     number, mark, parts = word.partition("/")
     if mark and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts) <= MOST_PARTS:
         return int(number), int(parts)
-    raise ValueError(f"a part must be a word such as 1/2, not {word[:80]!r}")
+    raise ValueError(f"a part must be N/PARTS with N from 1 to PARTS, such as 1/2, not {word[:80]!r}")
 
 
 def part_of_job(part: tuple[int, int], job: int, jobs: int) -> str:

@@ -27,7 +27,10 @@ def find(request: RequestContext, worlds: Engine) -> tuple[World, Account] | Non
 
 
 def refusal(request: RequestContext, worlds: Engine) -> Refused:
-    """Return the refusal of a request without a known account, and note its sender."""
+    """Return the refusal of a request without a valid token.
+
+    If an account owns the rejected token, record the account as the sender of ``request``.
+    """
     accepted = (request.world or worlds.default).assumptions.token_headers
     if accepted != (HEADER,):
         request.relied_on.add("token_headers")

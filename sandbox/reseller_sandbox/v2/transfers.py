@@ -1,4 +1,4 @@
-"""Transfers: request a domain, follow the transfer, and decide about one."""
+"""Transfers: request a domain, read the status, cancel, approve or reject."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Postponed(Exception):
 
 
 def before(request: RequestContext, world: World) -> Effects:
-    """Apply the faults before the operation, under the world's lock.
+    """Apply the faults that act before the operation, under the world's lock.
 
     Return their effects. If the world was rewound while the request waited, the connection closes. Raise
     ``Postponed`` if the operation takes effect only after a delay.
@@ -62,7 +62,7 @@ def before(request: RequestContext, world: World) -> Effects:
 
 
 def after(request: RequestContext, world: World, answer: Answer) -> Answer:
-    """Apply the faults after the operation to its response."""
+    """Apply the faults that act after the operation. Return the resulting response."""
     request.status = answer.status
     apply = _applied("after", request, world, Effects(answer=answer.body))
     request.faults += apply.rules

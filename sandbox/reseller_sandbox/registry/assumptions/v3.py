@@ -58,8 +58,8 @@ class V3Assumptions:
         privacy_renewal: Whether a renewal, by request or by the clock, charges whois protection again.
         privacy_not_offered: A request for whois protection in a zone that offers none: ignored (the name has
             no protection, the price is 0 and X-Sandbox-Ignored names the key), or refused.
-        own_glue: Whether a new name server needs a glue record first if it lies below the name itself, below
-            another name of the account, or below a free name in the service's zones.
+        own_glue: Whether a new name server needs a glue record first. This concerns name servers below the
+            domain itself, below other domains of the account, and below free names in the service's zones.
         transfer_years: Number of years that a transfer adds and charges: one, or as many as the request says.
     """
 

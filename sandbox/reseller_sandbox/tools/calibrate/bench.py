@@ -39,8 +39,8 @@ Values = Mapping[str, Any]
 
 _Tried = TypeVar("_Tried")
 
-#: Placeholders for every word, version and header that was not observed. An observed value is determined only
-#: if the placeholder explains less.
+#: Placeholders that stand for all words, versions and headers that were not observed. An observed value is
+#: reported as determined only if it explains more exchanges than its placeholder.
 OTHER_WORD, OTHER_VERSION, OTHER_HEADER = "some-other-word", "V9999.9", "X-Some-Other-Header"
 
 #: The processing time of an order that is not immediate, in seconds.
