@@ -180,7 +180,7 @@ def _running(
     settings: Mapping[str, Any],
     said: Mapping[str, str],
 ) -> Iterator[tuple[Ground, CommandProgram, Tell]]:
-    """Yield the ground for the runs, the program, and a function that shows progress.
+    """Yield three values: the environment, the program, and a progress function.
 
     SIGTERM ends the runs. An invalid setting or address ends the process with one line.
     """
