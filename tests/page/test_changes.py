@@ -95,7 +95,7 @@ def test_a_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandb
     assert not list(served.faults.list())
 
 
-def test_assumptions_are_chosen_written_and_set_by_profile(open_page: Open, served: Sandbox) -> None:
+def test_an_assumption_is_set_by_choice_by_text_and_by_profile(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/assumptions?q=switches.repeated")
     page.get_by_label("refused", exact=True).check()
     expect(page.get_by_text("by default accepted")).to_be_visible()

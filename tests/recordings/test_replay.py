@@ -150,7 +150,7 @@ def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
     assert (found.identical, found.requests, found.notes) == (True, 2, ())
 
 
-def test_an_opened_recording_is_a_new_world_at_the_end_of_the_past() -> None:
+def test_an_opened_recording_is_a_new_world_at_the_end_of_the_recording() -> None:
     sandbox = Sandbox(REGISTRY)
     before, held = sandbox.export(), {account.key for account in sandbox.accounts.list().accounts}
     opened = sandbox.worlds.open(CONTENT, name="opened")

@@ -54,7 +54,7 @@ def send(
     return InProcess(sandbox.app, scheme)("POST" if body else "GET", target, sent, body)
 
 
-def test_every_reading_is_accepted_by_default_and_reported(
+def test_every_reading_of_the_signed_string_is_accepted_and_reported(
     sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     """Each part of the URL may be signed, in each spelling, and the elements travel in either place."""
@@ -227,7 +227,7 @@ def text_of(parts: dict[str, str]) -> str:
     return parts["key"] + parts["url"] + parts["body"]
 
 
-def test_the_journal_has_the_place_of_a_mistake_and_the_strings(sandbox: Sandbox) -> None:
+def test_the_journal_names_the_mistake_and_the_signed_and_expected_strings(sandbox: Sandbox) -> None:
     for signed, place, text in [
         (over(URL, BODY), "key", URL + BODY.decode()),
         (over(KEY, LOCAL, CHECK, BODY), "url", KEY + LOCAL + CHECK + BODY.decode()),

@@ -100,9 +100,7 @@ def url(sandbox: Sandbox) -> Iterator[str]:
 
 
 @pytest.mark.port
-def test_an_independent_client_reads_rdap_over_a_socket_through_time_and_faults(
-    sandbox: Sandbox, url: str
-) -> None:
+def test_a_third_party_rdap_client_sees_expiry_and_faults_over_a_socket(sandbox: Sandbox, url: str) -> None:
     import whoisit
     from whoisit.errors import RateLimitedError, ResourceDoesNotExist
 

@@ -22,8 +22,8 @@ _PRICED = ("v3.createDomain", "v3.renewDomain", "v3.requestTransfer")
 
 @rule(Severity.DATA)
 def premium_without_price(record: Record) -> Iterator[Case]:
-    """Premium names ordered at least twice without purchaseCost, and never with it.
-    The orders can be for one name, or for several names once each.
+    """At least two orders of premium names without purchaseCost, and none with it.
+    The orders can be for the same name or for different names.
 
     Instead:
         If checkAvailability returns premium, send purchaseCost: the yearly price in the response, times the
@@ -42,8 +42,8 @@ def premium_without_price(record: Record) -> Iterator[Case]:
 
 @rule(Severity.DATA)
 def wrong_price_repeated(record: Record) -> Iterator[Case]:
-    """Names ordered at least twice with a wrong purchaseCost, and never a right one.
-    The orders can be for one name, or for several names once each.
+    """At least two orders with a wrong purchaseCost, and none with the right price.
+    The orders can be for the same name or for different names.
 
     Instead:
         purchaseCost is the price of all years together. If it is refused, read the price again

@@ -170,7 +170,7 @@ def _answer(value: Any) -> CannedAnswer:
     return answer
 
 
-#: Reads and writes an answer. Its name is the key of the fixture section, or a parameter.
+#: Reads and writes an answer without its name. In a fixture, the name is the key of the entry.
 ANSWER = replace(_RECORD, read=_answer)
 
 

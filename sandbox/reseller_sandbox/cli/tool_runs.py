@@ -148,9 +148,10 @@ def _parts(
 
 
 def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:
-    """Return the report on the program, and its tests that have their own worlds.
+    """Explore the program. Return its report, and the names of the tests that have their own worlds.
 
-    Raise ``BadSetting`` if there is neither.
+    The list of reports is empty if the program itself sends no requests. Raise ``BadSetting`` if there are
+    no tests either.
     """
     try:
         exploration = explorer.explore(tell)

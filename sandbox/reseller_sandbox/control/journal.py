@@ -1,4 +1,4 @@
-"""The journal: every request with its response and effect, and verification.
+"""The journal: every request with its response and effect, and checks of expected requests.
 
 Secrets are masked.
 """

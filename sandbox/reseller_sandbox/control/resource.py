@@ -270,7 +270,7 @@ class Resource:
         """Return its name and the name of its world."""
         return f"<{type(self).__name__}: {self._transport}>"
 
-    if not TYPE_CHECKING:  # with it, a type checker would accept any name
+    if not TYPE_CHECKING:  # because with __getattr__, a type checker accepts any attribute
 
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError with a suggestion."""

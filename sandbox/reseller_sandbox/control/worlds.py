@@ -419,8 +419,8 @@ class Worlds(Keyed[WorldSummary]):
             fixture: The name of a packaged fixture to load instead.
             state: A fixture to load instead, in YAML or as an object.
             name: The name of the new world.
-            now: The initial time of its clock.
-            frozen: Whether its clock is frozen.
+            now: The initial time of the new world's clock.
+            frozen: Whether the new world's clock is frozen.
             assume: Assumptions to change, by name.
             seed: The seed of codes and identifiers. Two worlds with the same seed draw the same ones.
         """

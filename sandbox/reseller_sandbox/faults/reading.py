@@ -117,7 +117,7 @@ _NAME = matching(
 
 def _read_name(value: Any) -> str:
     if value in RESERVED:
-        raise ValueError(f"cannot be {value}, which is the path of the list of {value}")
+        raise ValueError(f"cannot be {value}, because /faults/{value} is the path of another operation")
     return _NAME.read(value)
 
 

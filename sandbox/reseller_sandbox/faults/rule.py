@@ -14,7 +14,7 @@ from reseller_sandbox.values.kinds import INSTANT, Kind, Mistake, choice, number
 from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.parameters import Also, record
 
-#: An instant. Durations from now are already converted.
+#: Reads only instants. ``reading`` has already converted durations from now into instants.
 MOMENT = replace(
     INSTANT, says="an instant of the world's clock as ISO 8601, or a duration from now such as P1D"
 )

@@ -58,7 +58,7 @@ def _is_secret(name: str) -> bool:
     return _may_have_secret(name) and _SECRET_NAME.search(name) is not None
 
 
-#: Records and bodies repeat the same few names. Long names would fill the memory.
+#: The length of names whose check is cached. Short names repeat, and long names would fill the memory.
 _SHORT = 40
 _is_short_secret = lru_cache(maxsize=1024)(_is_secret)
 

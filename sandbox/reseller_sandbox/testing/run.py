@@ -237,7 +237,7 @@ def _running(
     if late:
         raise BadSetting(
             f"{', '.join(late)}: a server gets these settings when it starts, and the server at {url} "
-            "is already running. Use the mode process or server"
+            "is already running. Use the mode 'process' or the mode 'server'"
         )
     prefix = Settings(**around).header_prefix
     transport = HttpTransport(url, token=around.get("control_token"))

@@ -89,7 +89,7 @@ class Standing(Done):
 )
 @route("v2.transfer.request", "POST", _ONE, body=TransferRequest(), answer=Done())
 def request(call: Call) -> dict[str, Any]:
-    """Request a domain from another registrar. The price is charged immediately."""
+    """Request the transfer of a domain from another registrar. The price is charged immediately."""
     purchase = transfers.TransferRequest(
         name=_name(call),
         code=call.arguments["transfer_code"],
@@ -110,19 +110,19 @@ def status(call: Call) -> dict[str, Any]:
 
 @_row("cancel", "DELETE", _ONE, r.WRONG_STATE)
 def cancel(call: Call) -> dict[str, Any]:
-    """Cancel a request for another registrar's domain. The price is refunded."""
+    """Cancel your request to transfer a domain from another registrar. The price is refunded."""
     return _decide(call, transfers.cancel)
 
 
 @_row("approve", "PUT", f"{_ONE}/approve", r.WRONG_STATE)
 def approve(call: Call) -> dict[str, Any]:
-    """Approve another registrar's request for a domain."""
+    """Approve another registrar's request to transfer your domain."""
     return _decide(call, transfers.approve)
 
 
 @_row("reject", "PUT", f"{_ONE}/reject", r.WRONG_STATE)
 def reject(call: Call) -> dict[str, Any]:
-    """Reject another registrar's request for a domain."""
+    """Reject another registrar's request to transfer your domain."""
     return _decide(call, transfers.reject)
 
 

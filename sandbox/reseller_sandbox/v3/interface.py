@@ -84,7 +84,7 @@ class V3(Interface):
         return replace(answer, status=200) if always_200 else answer
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
-        """Return the headers of the two elements, with descriptions and an example."""
+        """Return the descriptions of the headers for the API key and the signature."""
         return self._signatures.described(assumed)
 
     def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002

@@ -85,7 +85,7 @@ class TransferOrder(Shape):
     answer=TransferOrder(),
 )
 def request_transfer(call: Call) -> dict[str, Any]:
-    """Request a domain from another registrar. The price is charged immediately."""
+    """Request the transfer of a domain from another registrar. The price is charged immediately."""
     domain = call.arguments["domain"]
     names = wire_names_below("domain.contacts")
     contacts = requested_contacts(call, domain.get("contacts"), names)
@@ -116,19 +116,19 @@ def request_transfer(call: Call) -> dict[str, Any]:
 
 @_row("rejectTransfer", r.WRONG_STATE)
 def reject_transfer(call: Call) -> dict[str, Any]:
-    """Reject another registrar's request for a domain."""
+    """Reject another registrar's request to transfer your domain."""
     return _decide(call, transfers.reject, "rejected")
 
 
 @_row("cancelTransfer", r.WRONG_STATE)
 def cancel_transfer(call: Call) -> dict[str, Any]:
-    """Cancel a request for another registrar's domain. The price is refunded."""
+    """Cancel your request to transfer a domain from another registrar. The price is refunded."""
     return _decide(call, transfers.cancel, "cancelled")
 
 
 @_row("approveTransfer", r.WRONG_STATE)
 def approve_transfer(call: Call) -> dict[str, Any]:
-    """Approve another registrar's request for a domain."""
+    """Approve another registrar's request to transfer your domain."""
     return _decide(call, transfers.approve, "approved")
 
 

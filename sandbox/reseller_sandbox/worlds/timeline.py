@@ -169,7 +169,7 @@ def _branch(world: World, name: str) -> Checkpoint:
 
 
 def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, plural: str) -> Checkpoint:
-    """Return the checkpoint called ``name``. Refuse with ``unknown``."""
+    """Return the checkpoint called ``name``. If there is none, refuse with the rule ``unknown``."""
     if name not in known:
         raise Refused(unknown, name=name[:80], known=names_phrase(sorted(known), plural))
     return known[name]

@@ -36,7 +36,7 @@ class Truncate(FaultKind, frozen=True, kw_only=True):
     """Announce the whole body, and end the connection in the middle of the body.
 
     Args:
-        keep: Number of bytes of the body to send, at most all but one. Default: half of the body.
+        keep: Number of bytes of the body to send. The last byte is never sent. Default: half of the body.
         reset: Whether to end the connection with a reset.
     """
 

@@ -266,7 +266,10 @@ def _of_people(state: State, subject: Subject) -> Iterator[State]:
 
 
 def _of_hosts(state: State, subject: Subject) -> Iterator[State]:
-    """Yield variants with missing or used hosts, or with name servers in the registry."""
+    """Yield variants of hosts and name servers.
+
+    A domain lacks its hosts, another domain uses its hosts, or a domain has other name servers.
+    """
     with_hosts = {name: entry for name, entry in state["domains"].items() if entry.get("hosts")}
     if with_hosts:
         yield _with(state, "domains", {name: {**entry, "hosts": {}} for name, entry in with_hosts.items()})

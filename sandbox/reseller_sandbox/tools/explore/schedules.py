@@ -215,10 +215,10 @@ class Schedules:
         return self._waiting.get(path, {}).keys()
 
     def are_swapped(self, path: Path, waiting: Mapping[str, str]) -> bool:
-        """Whether an actor sends a request that only another actor has sent.
+        """Whether two actors have exchanged their names since the earlier runs.
 
-        Two actors with equal first requests can get each other's names. Then this run is not the expected
-        one.
+        Actors with equal first requests can get each other's names. Then an actor sends a request that only
+        another actor sent in earlier runs.
         """
         known = self._waiting.get(path, {})
         return any(
