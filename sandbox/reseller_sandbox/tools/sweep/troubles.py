@@ -207,7 +207,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
         if self.start is not None:
             world.clock.freeze()
             world.clock.set(self.start)
-        for trouble in self.parts:
+        for trouble in reversed(self.parts):  # because a fault keeps later rules from counting its request
             trouble.arm(world)
 
     def end(self, world: Sandbox) -> None:
