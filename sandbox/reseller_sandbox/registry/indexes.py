@@ -56,7 +56,9 @@ class Table(NamedTuple):
         """Return the entries of ``record`` in all sorted indexes, or none for None."""
         if record is None:
             return ()
-        return (*[("calendar", due) for due in self.due(record)], *self.listed(record))
+        due = self.due(record)
+        listed = self.listed(record)
+        return (*[("calendar", entry) for entry in due], *listed) if due else listed
 
     def values(self, record: Any) -> Values:
         """Return the entries of ``record`` in maps, or none for None."""
@@ -103,7 +105,7 @@ def _order_listed(order: Order) -> Keys:
     links += [("nameserver", server) for server in order.nameservers]
     if order.customer_id is not None:
         links.append(("customer", order.customer_id))
-    linked = (("linked", (*link, order.id)) for link in links)
+    linked = [("linked", (*link, order.id)) for link in links]
     return (("orders_of_account", (order.account, order.id)), *linked)
 
 

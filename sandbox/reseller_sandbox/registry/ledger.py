@@ -66,7 +66,8 @@ def adjust(draft: Draft, account: Account, amount: Decimal) -> LedgerEntry:
 
 def total(draft: Draft, entries: Iterable[int]) -> Decimal:
     """Return the total cost of ``entries``."""
-    return -sum((draft.state.ledger[number].amount for number in entries), money.NOTHING)
+    amounts = [draft.state.ledger[number].amount for number in entries]
+    return -sum(amounts, money.NOTHING)
 
 
 def _enter(draft: Draft, account: Account, amount: Decimal, purpose: Purpose, **more: Any) -> LedgerEntry:

@@ -22,8 +22,10 @@ _Leaves = tuple[tuple[Any, ...], ...]
 
 def _cut(keys: Sequence[Any]) -> _Leaves:
     """Return leaves that hold ``keys``, none wider than ``_WIDEST``."""
-    width = len(keys) if len(keys) <= _WIDEST else -(-len(keys) // -(-len(keys) // _FILLED))
-    return tuple(tuple(keys[at : at + width]) for at in range(0, len(keys), width or 1))
+    if len(keys) <= _WIDEST:
+        return (tuple(keys),) if keys else ()
+    width = -(-len(keys) // -(-len(keys) // _FILLED))
+    return tuple(tuple(keys[at : at + width]) for at in range(0, len(keys), width))
 
 
 class Ordered(Generic[Key]):
@@ -35,16 +37,15 @@ class Ordered(Generic[Key]):
         # Do not deduplicate with a set: that loses the sorted runs which make ``sorted`` fast.
         ordered = sorted(keys)
         unique = [key for key, before in zip(ordered, [None, *ordered], strict=False) if key != before]
-        self._fill(_cut(unique))
-
-    def _fill(self, leaves: _Leaves) -> None:
-        self._leaves = leaves
+        self._leaves = _cut(unique)
         #: The rank of the first key of each leaf, and the number of all keys, once a caller needs them.
         self._starts: list[int] | None = None
 
     def _place(self, key: Any) -> int:
         """Return the index of the leaf that holds ``key`` or could take it."""
-        return max(bisect_right(self._leaves, (key,), key=lambda leaf: leaf[:1]) - 1, 0)
+        at = bisect_left(self._leaves, (key,))
+        begins_with_key = self._leaves[at : at + 1] and self._leaves[at][0] == key
+        return at if begins_with_key else max(at - 1, 0)
 
     def _ranks(self) -> list[int]:
         if self._starts is None:
@@ -61,13 +62,12 @@ class Ordered(Generic[Key]):
         keys = (*leaf[:place], *((key,) if added else ()), *leaf[place + present :])
         first = at - 1 if at and len(keys) < _NARROWEST else at
         new: Ordered[Key] = Ordered.__new__(Ordered)
-        new._fill(
-            (
-                *self._leaves[:first],
-                *_cut((*chain.from_iterable(self._leaves[first:at]), *keys)),
-                *self._leaves[at + 1 :],
-            )
+        new._leaves = (
+            *self._leaves[:first],
+            *_cut((*chain.from_iterable(self._leaves[first:at]), *keys)),
+            *self._leaves[at + 1 :],
         )
+        new._starts = None
         return new
 
     def add(self, key: Key) -> Ordered[Key]:
