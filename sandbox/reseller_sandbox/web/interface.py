@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, cached_property
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from marshmallow import Schema, fields
 from msgspec import Struct
 
 from reseller_sandbox.refusals import (
@@ -42,10 +41,12 @@ from reseller_sandbox.web.errors import (
     documented_error,
     status_of,
 )
-from reseller_sandbox.web.fields import load
 from reseller_sandbox.web.headers import HEADERS
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Engine, Outcome, World
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
 
 _CONTROL = re.compile(r"(/_worlds/[^/]*)?/_sandbox(/|$)")
 
@@ -219,6 +220,8 @@ class Interface:
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:  # noqa: ARG002
         """Return the arguments of the operation, read by the endpoint's schemas."""
+        from reseller_sandbox.web.fields import load  # late, because marshmallow is slow to load
+
         query = dict(request.query)
         values = load(endpoint.query, query) if endpoint.query is not None else {}
         values |= load(endpoint.body, request.object) if endpoint.body is not None else {}
@@ -302,6 +305,8 @@ class Interface:
     @classmethod
     def contract(cls) -> Iterator[ApiOperation]:
         """Yield the operations with their documentation, in the order of their declaration."""
+        from marshmallow import fields
+
         for endpoint in cls.endpoints:
             status = getattr(endpoint.answer, "fields", {}).get("status")
             yield ApiOperation(
