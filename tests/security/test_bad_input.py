@@ -34,6 +34,7 @@ UNKNOWN = (
 GOOD = {
     **{
         "account": "main",
+        "by": "P1D",
         "recording": "H4sIAAAAAAAA",
         "changes": {"when": {"times": 1}},
         "contact": {"name": "X"},

@@ -66,7 +66,7 @@ def test_the_oldest_branch_and_the_oldest_requests_are_dropped() -> None:
         money_of(inside(sandbox))
     status, error, message = control(sandbox).refused("POST", "history/rewind", {"request": "r2"})
     assert (status, error) == (404, "unknown_request")
-    assert "r3 to r5 (2 older ones were dropped)" in message
+    assert "now r3 to r5, and has dropped 2 older ones" in message
     for _ in range(4):
         sandbox.rewind("r3", side="after")
     assert branches(sandbox) == ["b3", "b4"]
