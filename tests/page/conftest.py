@@ -112,10 +112,10 @@ def show(page: Page, address: str) -> None:
     expect(page.locator("main")).to_have_attribute("data-shown", page.evaluate("location.hash"))
 
 
-def assert_accessible(page: Page) -> None:
-    """Assert that axe finds no violation."""
+def assert_accessible(page: Page, part: str | None = None) -> None:
+    """Assert that axe finds no violation, in the whole page or in the element that ``part`` selects."""
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-    found = Axe().run(page, options={**options, "resultTypes": ["violations"]})
+    found = Axe().run(page, context=part, options={**options, "resultTypes": ["violations"]})
     assert not found.violations_count, found.generate_report()
 
 

