@@ -104,7 +104,7 @@ def test_credentials_choose_the_world_of_an_answer(sandbox: Sandbox, api: Api) -
 def test_a_canned_answer_is_in_the_journal_and_is_no_operation(sandbox: Sandbox, api: Api) -> None:
     sandbox.coverage.clear()
     refused = api.call("GET", "/v3/dns/zones")
-    assert "add a canned answer (answers.add)" in refused.message
+    assert "add a canned answer with answers.add" in refused.message
     sandbox.answers.add("/v3/dns/zones", name="zones", body=[])
     api.call("GET", "/v3/dns/zones")
     request = sandbox.journal.find().requests[-1]

@@ -348,7 +348,7 @@ class Bridge:
         original = environ.copy()
         answer = self._call(environ)
         while (again := environ.get(ENV_AGAIN)) is not None:
-            # If the client leaves during the wait, its request takes effect all the same.
+            # If the client leaves during the wait, its request still takes effect.
             async with self._held(wire, again.after):
                 await until(again)
             environ.clear()

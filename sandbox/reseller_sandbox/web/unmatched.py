@@ -44,7 +44,7 @@ _VERBS = frozenset(
 
 
 #: The hint for a call that the contract does not have.
-_BEYOND = "; to answer it all the same, add a canned answer (answers.add)"
+_BEYOND = "; to answer such requests, add a canned answer with answers.add"
 
 
 class Unmatched:
