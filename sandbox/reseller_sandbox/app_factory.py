@@ -89,7 +89,8 @@ def open_worlds(
 @cache  # it is the same for every world
 def contract(more: tuple[str, ...] = ()) -> Contract:
     """Return the operations that clients call, with their documentation. ``more`` names interfaces."""
-    return tuple(operation for public in public_interfaces(more) for operation in public.load().contract())
+    publics = public_interfaces(more)
+    return tuple(operation for public in publics for operation in public.load().contract(public.label))
 
 
 @cache  # it is the same for every world

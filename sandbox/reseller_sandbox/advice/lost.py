@@ -8,7 +8,8 @@ from msgspec import Struct, field
 
 from reseller_sandbox import refusals
 from reseller_sandbox.advice.finding import Case, Severity, rule
-from reseller_sandbox.advice.record import LIST, ORDERS, Record, cost, currency
+from reseller_sandbox.advice.record import Record, cost, currency
+from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.values import money
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry
@@ -24,7 +25,7 @@ def registration_repeated(record: Record) -> Iterator[Case]:
     """A registration sent again after a lost response, and refused as taken.
     The first registration had already taken the name.
     """
-    return _repeated(record, "registration", refusals.NAME_TAKEN)
+    return _repeated(record, Purpose.REGISTRATION, refusals.NAME_TAKEN)
 
 
 @rule(Severity.MONEY, instead=_INSTEAD)
@@ -32,7 +33,7 @@ def transfer_repeated(record: Record) -> Iterator[Case]:
     """A transfer requested again after a lost response, and refused.
     The first request had already started the transfer.
     """
-    return _repeated(record, "transfer", refusals.TRANSFER_PENDING, refusals.ALREADY_YOURS)
+    return _repeated(record, Purpose.TRANSFER, refusals.TRANSFER_PENDING, refusals.ALREADY_YOURS)
 
 
 @rule(Severity.MONEY, instead=_INSTEAD)
@@ -64,7 +65,7 @@ class UnknownOrder(Struct):
 
     first: Entry
     name: str
-    kind: str
+    kind: Purpose
     again: list[Entry] = field(default_factory=list)
     is_known: bool = False
 
@@ -79,9 +80,9 @@ def _unknown_orders(record: Record) -> list[UnknownOrder]:
     orders: list[UnknownOrder] = []
     unknown: dict[tuple[str | None, str], UnknownOrder] = {}
     for entry in record.entries:
-        kind = ORDERS.get(entry.operation)
+        kind = record.orders(entry)
         for (account, name), order in list(unknown.items()):
-            if account != entry.account or (entry.operation != LIST and name not in entry.domains):
+            if account != entry.account or (not record.lists_names(entry) and name not in entry.domains):
                 continue
             if kind == order.kind:
                 order.again.append(entry)
@@ -95,7 +96,7 @@ def _unknown_orders(record: Record) -> list[UnknownOrder]:
     return orders
 
 
-def _repeated(record: Record, kind: str, *refused_by: refusals.Rule) -> Iterator[Case]:
+def _repeated(record: Record, kind: Purpose, *refused_by: refusals.Rule) -> Iterator[Case]:
     """Yield the orders placed again and refused by one of ``refused_by``."""
     for order in _unknown_orders(record):
         again = [entry for entry in order.again if entry.refused and entry.refused.rule in refused_by]

@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import groupby
 
 from reseller_sandbox.advice.finding import Case, Severity, rule
-from reseller_sandbox.advice.record import Record, by_account, clock_runs, is_read, names
+from reseller_sandbox.advice.record import Record, by_account, clock_runs, names
 from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.faults.kinds import Error, RateLimit
 from reseller_sandbox.refusals import RATE_LIMITED
@@ -32,7 +32,9 @@ def polled_without_pause(record: Record) -> Iterator[Case]:
         change takes hours or days. In a test, advance the world's clock instead.
     """
     for entries in by_account(record.entries):
-        for is_visible, run in groupby(entries, key=lambda entry: is_read(entry) and clock_runs(entry)):
+        for is_visible, run in groupby(
+            entries, key=lambda entry: record.is_read(entry) and clock_runs(entry)
+        ):
             if is_visible:  # if a fault stopped a request, the client retries, which is not polling
                 yield from _without_pause([entry for entry in run if entry.carried_out or entry.refused])
 

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from reseller_sandbox.advice.finding import Case, Severity, rule
-from reseller_sandbox.advice.record import LIST, Record, by_account
+from reseller_sandbox.advice.record import Record, by_account
 from reseller_sandbox.registry.model import OUTSIDE
 from reseller_sandbox.registry.state import account_named
 from reseller_sandbox.worlds import Entry
@@ -46,7 +46,7 @@ def pages_not_followed(record: Record) -> Iterator[Case]:
     Instead:
         Request nextPage until a response has none. The names on the other pages exist, and expire, too.
     """
-    lists = (entry for entry in record.entries if entry.operation == LIST and entry.refused is None)
+    lists = (entry for entry in record.entries if record.lists_names(entry) and entry.refused is None)
     for entries in by_account(lists):
         pages = [page for page in map(_read, entries) if page is not None and not page.entry.lost]
         seen = set(chain.from_iterable({page.names for page in pages}))

@@ -9,6 +9,7 @@ from reseller_sandbox.advice.finding import Case, Severity, rule
 from reseller_sandbox.advice.record import Record, by_account, names, renewals
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.refusals import MISSING_PARAMETER
+from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.worlds import Entry
 
 #: The endings of query parameters with credentials, whether the service reads them or not.
@@ -58,11 +59,6 @@ def keys_ignored(record: Record) -> Iterator[Case]:
         )
 
 
-#: The operation with a guard against repetition, and the parameter for it.
-GUARDED_OPERATION = "v2.domain.renew"
-GUARD = "current_expiry_date"
-
-
 @rule(Severity.RISK)
 def renewed_without_guard(record: Record) -> Iterator[Case]:
     """A v2.0 renewal without current_expiry_date, which prevents a second renewal.
@@ -71,24 +67,30 @@ def renewed_without_guard(record: Record) -> Iterator[Case]:
     Instead:
         Read the name's date_end and send it as current_expiry_date with the renewal.
     """
-    for entries in by_account(filter(_is_unguarded, record.entries)):
+    for operation in record.operations.values():
+        if operation.guard:
+            yield from _unguarded(record, operation)
+
+
+def _unguarded(record: Record, operation: ApiOperation) -> Iterator[Case]:
+    requests = (entry for entry in record.entries if entry.operation == operation.id)
+    unguarded = (entry for entry in requests if _is_unguarded(entry, operation.guard))
+    for entries in by_account(unguarded):
         refused = sum(entry.refused is not None for entry in entries)
         outcome = f", {refused} of them refused because of that" if refused else ""
         yield Case(
             entries,
-            f"{plural(len(entries), 'renewal')} in v2.0 without {GUARD}{outcome} "
+            f"{plural(len(entries), 'renewal')} in {operation.label} without {operation.guard}{outcome} "
             f"({listed(names(*entries))}). If the service accepts such a renewal and the client repeats the "
             "renewal after a lost answer, the service charges twice.",
             names(*entries),
         )
 
 
-def _is_unguarded(entry: Entry) -> bool:
-    if entry.operation != GUARDED_OPERATION:
-        return False
+def _is_unguarded(entry: Entry, guard: str) -> bool:
     body = entry.json
     if body is None:
         body = dict(parse_qsl(entry.body.decode("utf-8", "replace")))
-    if isinstance(body, dict) and body.get(GUARD):
+    if isinstance(body, dict) and body.get(guard):
         return False
     return bool(renewals(entry)) or (entry.refused is not None and entry.refused.rule is MISSING_PARAMETER)

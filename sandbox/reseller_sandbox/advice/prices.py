@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 from reseller_sandbox import refusals
 from reseller_sandbox.advice.finding import Case, Severity, rule
-from reseller_sandbox.advice.record import ORDERS, Record, charges, names
+from reseller_sandbox.advice.record import Record, charges, names
 from reseller_sandbox.advice.words import listed, plural, times
 from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.values import money
@@ -15,9 +16,6 @@ from reseller_sandbox.worlds import Entry
 
 #: Minimum number of refusals without a correct order. A client may learn the price from one refusal.
 TRIES = 2
-
-#: The operations that take a purchaseCost.
-_PRICED = ("v3.createDomain", "v3.renewDomain", "v3.requestTransfer")
 
 
 @rule(Severity.DATA)
@@ -69,7 +67,7 @@ def price_not_enforced(record: Record) -> Iterator[Case]:
     """
     cases: dict[str | None, list[tuple[Entry, Decimal, Decimal]]] = {}
     for entry in record.entries:
-        if (prices := _sent_and_paid(entry)) is not None:
+        if (prices := _sent_and_paid(record, entry)) is not None:
             cases.setdefault(entry.account, []).append((entry, *prices))
     for orders in cases.values():
         entries = [entry for entry, _, _ in orders]
@@ -86,29 +84,34 @@ def price_not_enforced(record: Record) -> Iterator[Case]:
         )
 
 
-def _sent_and_paid(entry: Entry) -> tuple[Decimal, Decimal] | None:
+def _sent_and_paid(record: Record, entry: Entry) -> tuple[Decimal, Decimal] | None:
     """Return an order's purchaseCost and its price, or None if they agree.
 
     The client may include privacy in the price or not.
     """
-    sent = _price_sent(entry) if entry.changes else None
+    sent = _price_sent(record, entry) if entry.changes else None
     paid = [charge for charge in charges(entry) if charge.cause == entry.id]
     total = -sum((charge.amount for charge in paid), Decimal(0))
     price = -sum((charge.amount for charge in paid if charge.purpose is not Purpose.PRIVACY), Decimal(0))
     return None if sent is None or sent in (price, total) else (sent, price)
 
 
-def _price_sent(entry: Entry) -> Decimal | None:
+def _price_sent(record: Record, entry: Entry) -> Decimal | None:
     """Return the purchaseCost of an order, or None if the operation reads none."""
-    if entry.operation not in _PRICED:
-        return None
-    body = entry.json if isinstance(entry.json, dict) else {}
-    places = [body]
-    if entry.operation == "v3.renewDomain":
-        inner = body.get("domain")
-        places += [inner if isinstance(inner, dict) else {}, dict(entry.query)]
-    price = next((place["purchaseCost"] for place in places if place.get("purchaseCost") is not None), None)
+    operation = record.operation(entry)
+    prices = (_value_at(entry, place) for place in operation.price) if operation is not None else ()
+    price = next((price for price in prices if price is not None), None)
     return None if price is None else money.read_price(price, most=None)
+
+
+def _value_at(entry: Entry, place: str) -> Any:
+    """Return the value at a place of the request (see ``ApiOperation``), or None."""
+    if place.startswith("?"):
+        return dict(entry.query).get(place[1:])
+    value = entry.json
+    for key in place.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _never_correct(record: Record, refused_by: refusals.Rule) -> Iterator[list[Entry]]:
@@ -124,7 +127,7 @@ def _never_correct(record: Record, refused_by: refusals.Rule) -> Iterator[list[E
         for name in entry.domains:
             if entry.refused is not None and entry.refused.rule is refused_by:
                 refused.setdefault(name, []).append(entry)
-            elif name in refused and entry.changes and entry.operation in ORDERS:
+            elif name in refused and entry.changes and record.orders(entry):
                 del refused[name]
                 able.add(entry.account)
     for account, refused in waiting.items():

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from msgspec import Struct
 
+from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import LedgerEntry, Purpose
 from reseller_sandbox.values.matching import NO_OPERATION
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry, Snapshot
 
-#: The operation that lists an account's names.
-LIST = "v3.listDomains"
-
-#: The kind of order that an operation places, with the same word for both interfaces.
-ORDERS = {
-    "v3.createDomain": "registration",
-    "v2.domain.register": "registration",
-    "v3.requestTransfer": "transfer",
-    "v2.transfer.request": "transfer",
-    "v3.renewDomain": "renewal",
-    "v2.domain.renew": "renewal",
-    "v2.domain.restore": "restore",
-}
-
 
 class Record(Struct, frozen=True, kw_only=True):
-    """The requests in the journal, in order, and the world's first and last snapshot."""
+    """The requests in the journal, in order, and the world's first and last snapshot.
+
+    ``operations`` are the operations of the contract by id.
+    """
 
     entries: tuple[Entry, ...]
     beginning: Snapshot
     present: Snapshot
+    operations: Mapping[str, ApiOperation]
+
+    def operation(self, entry: Entry) -> ApiOperation | None:
+        """Return the operation of the request, or None if no operation of the contract matched."""
+        return self.operations.get(entry.operation)
+
+    def orders(self, entry: Entry) -> Purpose | None:
+        """Return the purpose of the order that the request places, or None."""
+        operation = self.operation(entry)
+        return operation.orders if operation is not None else None
+
+    def lists_names(self, entry: Entry) -> bool:
+        """Whether the request lists an account's names."""
+        operation = self.operation(entry)
+        return operation is not None and operation.lists_names
+
+    def is_read(self, entry: Entry) -> bool:
+        """Whether the request cannot change anything."""
+        operation = self.operation(entry)
+        reads = operation.reads if operation is not None else entry.method == "GET"
+        return entry.operation != NO_OPERATION and reads
 
 
 def by_account(entries: Iterable[Entry]) -> Iterable[list[Entry]]:
@@ -80,10 +91,3 @@ def clock_runs(entry: Entry) -> bool:
 def names(*entries: Entry) -> tuple[str, ...]:
     """Return the domains of the requests in Unicode, without duplicates."""
     return tuple(dict.fromkeys(to_unicode(name) for entry in entries for name in entry.domains))
-
-
-def is_read(entry: Entry) -> bool:
-    """Whether the request cannot change anything."""
-    return entry.operation != NO_OPERATION and (
-        entry.method == "GET" or entry.operation == "v3.checkAvailability"
-    )

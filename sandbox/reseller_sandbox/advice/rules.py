@@ -11,6 +11,7 @@ from reseller_sandbox.advice.parameters import credentials_in_query, keys_ignore
 from reseller_sandbox.advice.prices import premium_without_price, price_not_enforced, wrong_price_repeated
 from reseller_sandbox.advice.record import Record, currency
 from reseller_sandbox.advice.renewals import renewed_after_auto_renewal, renewed_twice
+from reseller_sandbox.registry.contract import Contract
 from reseller_sandbox.worlds import World
 
 #: All rules. Findings with the same first request have this order.
@@ -33,14 +34,18 @@ RULES: tuple[AdviceRule, ...] = (
 )
 
 
-def advise(world: World) -> list[Finding]:
+def advise(world: World, contract: Contract) -> list[Finding]:
     """Return the findings for a world, in the order of their first requests.
 
     Only requests in the journal count, not requests that it dropped or that a rewind abandoned.
     """
+    operations = {operation.id: operation for operation in contract}
     with world.lock:
         world.settle()
-        record = Record(entries=tuple(world.journal), beginning=world.origin, present=world.snapshot)
+        entries = tuple(world.journal)
+        record = Record(
+            entries=entries, beginning=world.origin, present=world.snapshot, operations=operations
+        )
     cases = [(rule, case) for rule in RULES for case in rule.find_cases(record)]
     cases.sort(key=lambda pair: pair[1].entries[0].number)  # stable: ties keep the catalogue's order
     return [

@@ -125,9 +125,10 @@ class Advice(Resource):
     @read(long=True)
     def list(self) -> AdviceReport:
         """Return the findings, each with the requests that show it."""
-        world = local_transport(self).world
+        transport = local_transport(self)
+        world = transport.world
         return AdviceReport(
-            findings=tuple(advise(world)),
+            findings=tuple(advise(world, transport.worlds.contract())),
             looked_for=tuple(record_of(AdviceRule, rule, rule=rule.name) for rule in RULES),
             requests=len(world.journal),
             dropped=world.journal.dropped,

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from reseller_sandbox.refusals import RULES, SYNONYMS, Rule, Wording
+from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.values.kinds import Mistake, Within
 from reseller_sandbox.values.matching import CANNED, MATCH, NO_OPERATION, OUTCOMES, Match, is_status
 from reseller_sandbox.values.patterns import Glob, any_matches
@@ -20,7 +21,13 @@ class ApiOperation:
 
     ``errors`` maps the name of each documented error to the rules that produce it. ``refuses`` holds the
     operation's rules in the order of its checks. ``shows_status`` is true if the operation only reads and its
-    response contains the status of an order. ``package`` is the package of the operation's interface.
+    response contains the status of an order. ``label`` is the name of the operation's interface for people,
+    and ``package`` its package.
+
+    ``reads`` is true if the operation changes nothing, and ``lists_names`` if it lists the account's names.
+    ``orders`` is the purpose of the order that it places, or None. ``price`` holds the places of the order's
+    price in a request: a key of the body, ``object.key``, or ``?key`` of the query. ``guard`` is the key of
+    the body that prevents a repeated order, or empty.
     """
 
     id: str
@@ -30,7 +37,13 @@ class ApiOperation:
     errors: Mapping[str, Sequence[Rule]]
     wording: Wording
     shows_status: bool
+    label: str
     package: str
+    reads: bool
+    lists_names: bool
+    orders: Purpose | None
+    price: tuple[str, ...]
+    guard: str
 
     @property
     def interface(self) -> str:

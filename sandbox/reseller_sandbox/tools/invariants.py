@@ -17,7 +17,7 @@ from pkgutil import resolve_name
 from msgspec import Struct
 
 from reseller_sandbox.advice.finding import Finding
-from reseller_sandbox.advice.record import LIST
+from reseller_sandbox.app_factory import contract
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.outcomes import GONE, MONEY, Effect, Outcome, in_a_line
@@ -82,8 +82,9 @@ def _learned_since(run: Outcome, finding: Finding) -> bool:
     if finding.rule not in _REPEATED:
         return False
     last = max(int(entry[1:]) for entry in finding.entries)
+    lists = {operation.id for operation in contract() if operation.lists_names}
     return any(
-        request.outcome == OK and (request.operation == LIST or set(request.domains) & set(finding.domains))
+        request.outcome == OK and (request.operation in lists or set(request.domains) & set(finding.domains))
         for request in run.requests
         if int(request.id[1:]) > last and request.account == finding.account
     )

@@ -11,7 +11,7 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.registry import orders, registration
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.model import ROLES, Order, Stage
+from reseller_sandbox.registry.model import ROLES, Order, Purpose, Stage
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number, text
@@ -127,7 +127,14 @@ class RegistrationRequest(Shape):
     r.PREMIUM_NOT_TAKEN,
     r.INSUFFICIENT_FUNDS,
 )
-@route("v2.domain.register", "POST", NAME_PATH, body=RegistrationRequest(), answer=Done())
+@route(
+    "v2.domain.register",
+    "POST",
+    NAME_PATH,
+    body=RegistrationRequest(),
+    answer=Done(),
+    orders=Purpose.REGISTRATION,
+)
 def register(call: Call) -> dict[str, Any]:
     """Register a domain. The price is charged to the balance."""
     registration.register(

@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, post_load
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry import orders, renewals
-from reseller_sandbox.registry.model import Order
+from reseller_sandbox.registry.model import Order, Purpose
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, render_name
@@ -70,7 +70,15 @@ class Renewed(Done):
     r.PREMIUM_NOT_TAKEN,
     r.INSUFFICIENT_FUNDS,
 )
-@route("v2.domain.renew", "PUT", f"{NAME_PATH}/renew", body=RenewalRequest(), answer=Renewed())
+@route(
+    "v2.domain.renew",
+    "PUT",
+    f"{NAME_PATH}/renew",
+    body=RenewalRequest(),
+    answer=Renewed(),
+    orders=Purpose.RENEWAL,
+    guard="current_expiry_date",
+)
 def renew(call: Call) -> dict[str, Any]:
     """Extend a domain's term by years, if the client knows the present and new end."""
     end, order = _expected_end(call), own_order(call)
@@ -116,7 +124,7 @@ def _maximum(call: Call, order: Order, refused: Refused) -> object:
 
 
 @refuses(r.INVALID_PARAMETER, *FOUND, r.WRONG_STATE, r.ZONE_OUT_OF_SERVICE, r.INSUFFICIENT_FUNDS)
-@route("v2.domain.restore", "PUT", f"{NAME_PATH}/restore", answer=Done())
+@route("v2.domain.restore", "PUT", f"{NAME_PATH}/restore", answer=Done(), orders=Purpose.RESTORE)
 def restore(call: Call) -> dict[str, Any]:
     """Restore a domain from redemption. The price is charged to the balance."""
     orders.restore(call.draft, own_order(call))

@@ -9,7 +9,7 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import orders, transfers
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.model import Account, Transfer, TransferStatus
+from reseller_sandbox.registry.model import Account, Purpose, Transfer, TransferStatus
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v2 import errors
@@ -87,7 +87,7 @@ class Standing(Done):
     r.PREMIUM_NOT_TAKEN,
     r.INSUFFICIENT_FUNDS,
 )
-@route("v2.transfer.request", "POST", _ONE, body=TransferRequest(), answer=Done())
+@route("v2.transfer.request", "POST", _ONE, body=TransferRequest(), answer=Done(), orders=Purpose.TRANSFER)
 def request(call: Call) -> dict[str, Any]:
     """Request the transfer of a domain from another registrar. The price is charged immediately."""
     purchase = transfers.TransferRequest(

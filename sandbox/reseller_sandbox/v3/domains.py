@@ -13,7 +13,7 @@ from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import orders, registration, renewals
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import roles_required
-from reseller_sandbox.registry.model import Order
+from reseller_sandbox.registry.model import Order, Purpose
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (
@@ -117,7 +117,15 @@ class Registered(Envelope):
     r.NAME_RESERVED,
     *PRICED,
 )
-@route("v3.createDomain", "POST", "/v3/domains/createDomain", body=RegistrationRequest(), answer=Registered())
+@route(
+    "v3.createDomain",
+    "POST",
+    "/v3/domains/createDomain",
+    body=RegistrationRequest(),
+    answer=Registered(),
+    orders=Purpose.REGISTRATION,
+    price=("purchaseCost",),
+)
 def create_domain(call: Call) -> dict[str, Any]:
     """Register a domain for a number of years. The price is charged to the balance."""
     domain = call.arguments["domain"]
@@ -194,7 +202,13 @@ class DomainList(Shape):
 
 @refuses(r.INVALID_PARAMETER)
 @route(
-    "v3.listDomains", "GET", "/v3/domains", "/v3/domains/{perPage}/{page}", query=Page(), answer=DomainList()
+    "v3.listDomains",
+    "GET",
+    "/v3/domains",
+    "/v3/domains/{perPage}/{page}",
+    query=Page(),
+    answer=DomainList(),
+    lists_names=True,
 )
 def list_domains(call: Call) -> dict[str, Any]:
     """Return the account's domains, page by page."""
@@ -280,6 +294,8 @@ class Renewed(Envelope):
     body=RenewalRequest(),
     query=RenewalInQuery(),
     answer=Renewed(),
+    orders=Purpose.RENEWAL,
+    price=("purchaseCost", "domain.purchaseCost", "?purchaseCost"),
 )
 def renew_domain(call: Call) -> dict[str, Any]:
     """Extend a domain's term by years. The price is charged to the balance."""

@@ -10,7 +10,7 @@ from marshmallow import validate
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import transfers
-from reseller_sandbox.registry.model import Account, Transfer
+from reseller_sandbox.registry.model import Account, Purpose, Transfer
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3 import errors
@@ -83,6 +83,8 @@ class TransferOrder(Shape):
     "/v3/domains/requestTransfer",
     body=TransferRequest(),
     answer=TransferOrder(),
+    orders=Purpose.TRANSFER,
+    price=("purchaseCost",),
 )
 def request_transfer(call: Call) -> dict[str, Any]:
     """Request the transfer of a domain from another registrar. The price is charged immediately."""

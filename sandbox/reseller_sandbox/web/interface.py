@@ -25,7 +25,7 @@ from reseller_sandbox.refusals import (
 )
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contract import ApiOperation
-from reseller_sandbox.registry.model import Account
+from reseller_sandbox.registry.model import Account, Purpose
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import Stream
@@ -77,7 +77,7 @@ class Endpoint:
     bytes from which the operation runs on a separate thread. ``only_reads`` marks an operation that
     changes nothing although its method is not GET. ``streams`` marks a streamed answer. ``forms`` are
     the content types of its answers. ``subject`` is the class that the operation belongs to, if that is
-    not a module.
+    not a module. ``lists_names``, ``orders``, ``price`` and ``guard`` are those of ``ApiOperation``.
     """
 
     id: str
@@ -95,6 +95,10 @@ class Endpoint:
     streams: bool = False
     forms: tuple[str, ...] = ("application/json",)
     subject: Any = None
+    lists_names: bool = False
+    orders: Purpose | None = None
+    price: tuple[str, ...] = ()
+    guard: str = ""
 
     @property
     def reads(self) -> bool:
@@ -303,8 +307,11 @@ class Interface:
         return {rule.code: (rule,) for rule in rules if rule not in TRANSPORT}
 
     @classmethod
-    def contract(cls) -> Iterator[ApiOperation]:
-        """Yield the operations with their documentation, in the order of their declaration."""
+    def contract(cls, label: str) -> Iterator[ApiOperation]:
+        """Yield the operations with their documentation, in the order of their declaration.
+
+        ``label`` is the interface's name for people.
+        """
         from marshmallow import fields
 
         for endpoint in cls.endpoints:
@@ -317,7 +324,13 @@ class Interface:
                 errors=cls.documented(endpoint),
                 wording=cls.wording,
                 shows_status=endpoint.reads and status is not None and not isinstance(status, fields.Boolean),
+                label=label,
                 package=cls.package(),
+                reads=endpoint.reads,
+                lists_names=endpoint.lists_names,
+                orders=endpoint.orders,
+                price=endpoint.price,
+                guard=endpoint.guard,
             )
 
     @classmethod

@@ -173,7 +173,7 @@ class _Sweep:
         kinds = self._wanted.kinds
         for request in self.chosen:
             yield from of_request(request, self._operations[request.operation], kinds, self._wanted.slow)
-        others = external_changes(self._requests) if EXTERNAL_CHANGES in kinds else iter(())
+        others = external_changes(self._requests, self._operations) if EXTERNAL_CHANGES in kinds else iter(())
         timed = of_time(self._requests, self._ground.prepared) if TIME in kinds else iter(())
         yield from (trouble for trouble in chain(others, timed) if trouble.request in self.chosen)
         if ASSUMPTIONS in kinds:

@@ -14,11 +14,11 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.advice.record import ORDERS
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.refusals import Category, Refused
 from reseller_sandbox.registry.assumptions import spelt, telling_values
 from reseller_sandbox.registry.contract import ApiOperation
+from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.invariants import Expected
@@ -322,11 +322,14 @@ def pairs(
                     yield replace(trouble, recovery=_fault(request, kind, name=_AGAIN))
 
 
-def external_changes(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
+def external_changes(
+    requests: Sequence[SweptRequest], operations: Mapping[str, ApiOperation]
+) -> Iterator[Trouble]:
     """Yield the actions of third parties right before each request that is paid for."""
     for at, request in enumerate(requests):
         record = request.record
-        if record.charged <= 0 or record.operation not in ORDERS:
+        order = operations[record.operation].orders if record.charged > 0 else None
+        if order is None:
             continue
         before = requests[at - 1] if at else None
         plays: dict[str, tuple[str, tuple[Any, ...], dict[str, Any], Expected]] = {
@@ -337,7 +340,7 @@ def external_changes(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
             prices = {"registration": price, "renewal": price, "transfer": price}
             priced = Expected(same=False, priced=True)
             plays["price"] = ("set_premium", record.domains, prices, priced)
-            if ORDERS[record.operation] == "registration":
+            if order is Purpose.REGISTRATION:
                 plays["taken"] = ("register", record.domains, {}, Expected(same=False))
         for detail, (action, args, options, expected) in plays.items():
             arm = _played(before, action, args, options)
