@@ -134,7 +134,6 @@ MENTIONS = {
     "settings.py": "the name of an assumption",
     "coverage/samples.py": "the name of an assumption",
     "refusals/registry.py": "a remedy in the other interface",
-    "tools/calibrate/": "what single operations say about the state of a service",
     "cli/coverage.py": "an example of a pattern",
     "cli/main.py": "an example of a command",
     "control/contract.py": "an example of a pattern",

@@ -46,6 +46,7 @@ def spelt(value: object, between: str = ",") -> str:
 
 
 WORD = matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "a word of letters, digits, hyphens and underscores")
+KEY = replace(WORD)  # a key of bodies, for which calibration tries other words
 SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
 VERSIONS = _listed("versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
 HEADERS = _listed("names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")

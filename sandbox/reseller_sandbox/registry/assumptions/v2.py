@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from reseller_sandbox.registry.assumptions.assumption_spec import (
     HEADERS,
+    KEY,
     SECONDS,
     VERSIONS,
-    WORD,
     free,
     one_of,
     switch,
@@ -83,4 +83,4 @@ class V2Assumptions:
     no_promotion: str = one_of("v2.zones.no_promotion", "regular, nulls, omitted")
     renew_maximum: str = one_of("v2.renew.maximum", "remaining, zone")
     renew_date_end: str = one_of("v2.renew.date_end", "checked, ignored")
-    license: str = free("v2.license", WORD, "license", telling=("licence", "license_number"))
+    license: str = free("v2.license", KEY, "license", telling=("licence", "license_number"))

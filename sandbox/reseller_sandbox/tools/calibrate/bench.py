@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from reseller_sandbox import fixture
 from reseller_sandbox.clients.caller import described
 from reseller_sandbox.registry.assumptions import Assumptions, kinds
-from reseller_sandbox.registry.assumptions.assumption_spec import WORD
+from reseller_sandbox.registry.assumptions.assumption_spec import HEADERS, KEY, SECONDS, VERSIONS, WORD
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import call
@@ -49,13 +49,13 @@ SOME_TIME = 3600
 #: The values that stand for every value that was not observed.
 PLACEHOLDERS = frozenset({OTHER_WORD, OTHER_VERSION, OTHER_HEADER, SOME_TIME})
 
-VERSIONS, TOKEN_HEADERS, SECONDS = "v2.versions", "v2.token_headers", "v2.order_processing"
-
 #: The most observed words, and the most observed versions or headers, to try beside the default.
 _MOST_WORDS, _MOST_LISTED = 12, 2
 
 _TOKEN_HEADER = re.compile(r"[a-z][a-z0-9-]*(?:token|auth)[a-z0-9-]*", re.IGNORECASE)
-_VERSION = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
+
+#: The version at the beginning of a path. Only requests with a version have a token.
+VERSION_IN_PATH = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
 
 _HOST = DEFAULT_URL.partition("//")[2]
 
@@ -196,20 +196,25 @@ def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ..
     values: dict[str, tuple[Any, ...]] = {}
     statuses = (status for exchange in exchanges for status in _statuses(exchange) if _is_word(status))
     keys = (key for exchange in exchanges for key in exchange.asked if _is_word(key))
-    words, licenses = (list(dict.fromkeys(each))[:_MOST_WORDS] for each in (statuses, keys))
+    words, keys_sent = (list(dict.fromkeys(each))[:_MOST_WORDS] for each in (statuses, keys))
+    versioned = [(version, each) for each in exchanges if (version := VERSION_IN_PATH.match(each.path))]
+    versions = [version[1].upper() for version, _ in versioned]
+    headers = [header for _, exchange in versioned for header in token_headers(exchange)]
     for name, kind in kinds().items():
+        default: Any = defaults[name]
         if name in hints().unseen:
             continue
         if enum := kind.shape.get("enum"):
-            values[name] = tuple(dict.fromkeys((defaults[name], *enum)))
-        elif kind is WORD:
-            observed = licenses if name == "v2.license" else words
-            values[name] = tuple(dict.fromkeys((defaults[name], *observed, OTHER_WORD)))
-    in_v2 = [(version, each) for each in exchanges if (version := _VERSION.match(each.path))]
-    values[VERSIONS] = _combinations("V2.0", (version[1].upper() for version, _ in in_v2), OTHER_VERSION)
-    headers = (name for _, exchange in in_v2 for name in token_headers(exchange))
-    values[TOKEN_HEADERS] = _combinations("X-Auth-Token", headers, OTHER_HEADER)
-    values[SECONDS] = (0, SOME_TIME)
+            values[name] = tuple(dict.fromkeys((default, *enum)))
+        elif kind is WORD or kind is KEY:
+            observed = words if kind is WORD else keys_sent
+            values[name] = tuple(dict.fromkeys((default, *observed, OTHER_WORD)))
+        elif kind is VERSIONS:
+            values[name] = _combinations(default[0], versions, OTHER_VERSION)
+        elif kind is HEADERS:
+            values[name] = _combinations(default[0], headers, OTHER_HEADER)
+        elif kind is SECONDS:
+            values[name] = (default, SOME_TIME)
     return values
 
 

@@ -13,11 +13,12 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from reseller_sandbox.registry.assumptions import Assumptions, kinds
+from reseller_sandbox.registry.assumptions.assumption_spec import HEADERS, VERSIONS
 from reseller_sandbox.tools.calibrate.bench import (
     NONE,
     RIGHT,
-    TOKEN_HEADERS,
-    VERSIONS,
+    VERSION_IN_PATH,
     WRONG,
     Bench,
     Candidates,
@@ -36,8 +37,8 @@ from reseller_sandbox.worlds import Snapshot
 #: The most tries of one request. After them, its exchange is skipped.
 MOST_TRIES = 6000
 
-#: The assumptions that decide the access in v2.0. The header of an answer does not always name them.
-_ACCESS = (VERSIONS, TOKEN_HEADERS)
+#: The assumptions that decide the access with a token. The header of an answer does not always name them.
+_ACCESS = tuple(name for name, kind in kinds().items() if kind is VERSIONS or kind is HEADERS)
 
 #: Assumption values, and the differences of the answer under them.
 _Tried = tuple[dict[str, Any], tuple[Difference, ...]]
@@ -158,13 +159,15 @@ class Search:
 
 
 def is_about_access(exchange: ObservedExchange) -> bool:
-    """Whether version or token headers decided the access of a v2.0 request.
+    """Whether version or token headers decided the access of a request.
 
     This means a version or a header that is not in the contract, or a refused credential.
     """
-    if exchange.path.startswith("/v3"):
+    version, default = VERSION_IN_PATH.match(exchange.path), Assumptions()
+    if version is None:
         return False
-    is_plain = exchange.path[:6].upper() == "/V2.0/" and set(token_headers(exchange)) <= {"X-Auth-Token"}
+    headers = set(token_headers(exchange))
+    is_plain = version[1].upper() in default.versions and headers <= set(default.token_headers)
     is_refused = exchange.refusal == "no implementation for this version" or has_bad_credentials(exchange)
     return is_refused or not is_plain
 
