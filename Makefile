@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 QUICK := tests/units tests/lifecycle tests/time tests/v3
 CHANGED = git diff --name-only --diff-filter=d HEAD -- '*.py'
 
-.PHONY: run check test test-all mutants pictures site lint types format examples reference bench lock audit dist clean
+.PHONY: run check test test-all mutants pictures site lint format examples reference bench lock audit dist clean
 
 run: .venv/runs
 	$(BIN)/reseller-sandbox serve $(ARGS)
@@ -72,11 +72,8 @@ lint: .venv/ready .venv/page/ready
 	$(BIN)/mypy
 	$(BIN)/python -m tests.prose
 	if test -e .venv/page/ready; then .venv/page/node_modules/.bin/biome lint --config-path tests/page/biome.json \
-		sandbox/reseller_sandbox/page; else echo "npm is missing: the page's JavaScript is not linted"; fi
-
-# The types of the page's JavaScript, from its JSDoc.
-types: .venv/page/ready
-	.venv/page/node_modules/.bin/tsc -p tests/page/tsconfig.json
+		sandbox/reseller_sandbox/page && .venv/page/node_modules/.bin/tsc -p tests/page/tsconfig.json; \
+		else echo "npm is missing: the page's JavaScript is neither linted nor type-checked"; fi
 
 format: .venv/ready
 	$(BIN)/ruff check --fix .

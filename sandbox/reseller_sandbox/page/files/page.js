@@ -18,7 +18,8 @@ import { World } from "./views/world.js";
 const main = document.querySelector("main");
 const nav = document.querySelector("nav");
 const more = nav.querySelector("details");
-const links = [...document.querySelectorAll("[data-view]")];
+/** @type {HTMLAnchorElement[]} */
+const links = Array.from(document.querySelectorAll("[data-view]"));
 const heads = { "page-clock": Clock, "page-world": World, "page-past": Past, "page-connection": Connection };
 
 let turn = 0;
@@ -54,6 +55,7 @@ const module = (view) => import(`./views/${view}.js`);
 // A browser does not repeat the import of a module that failed.
 const reload = () => (connection.isLost ? retry() : location.reload());
 
+/** @param {Record<string, any>} address */
 function mark({ view, world, at }) {
   for (const link of links) {
     link.href = write({ view: link.dataset.view || "journal", world, at });
@@ -70,7 +72,7 @@ function mark({ view, world, at }) {
 
 // Many calls can fail without the token, but the page asks for it once.
 addEventListener("sign-in", () => (signing ??= signIn().then(() => (signing = undefined)).then(start)));
-addEventListener("click", ({ target }) => more.contains(target) || (more.open = false));
+addEventListener("click", ({ target }) => more.contains(/** @type {Node} */ (target)) || (more.open = false));
 document.querySelector(".commands-button").addEventListener("click", openCommands);
 onEvents({ restarted: async () => {
   notice("The server has restarted. The page shows the data of the new server.");

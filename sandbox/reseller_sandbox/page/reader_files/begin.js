@@ -1,6 +1,8 @@
 // Shows an OpenAPI document in Swagger UI, or a message if Swagger UI is not installed.
 
-const links = [...document.querySelectorAll("nav a")].filter((link) => documentOf(link.href));
+/** @type {NodeListOf<HTMLAnchorElement>} */
+const all = document.querySelectorAll("nav a");
+const links = [...all].filter((link) => documentOf(link.href));
 const chosen = documentOf(location.href) ?? documentOf(links[0].href);
 const address = new URL(`openapi/${encodeURIComponent(chosen)}.json`, location.href).href;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -20,6 +22,7 @@ follow();
 const plain = ({ React }) => ({ components: { DeepLink: ({ text }) => React.createElement("span", null, text) } });
 
 // Elements of Swagger UI that need a name, a heading level or keyboard access.
+/** @type {[string, Record<string, any>][]} */
 const FIXES = [
   [".information-container", { role: "region", "aria-label": "About" }],
   [".scheme-container", { role: "region", "aria-label": "Server" }],
@@ -43,7 +46,9 @@ function fix() {
   for (const element of document.querySelectorAll("#document table[role=region]")) element.setAttribute("aria-label", element.id.replaceAll("_", " "));
 }
 
-if (globalThis.SwaggerUIBundle) {
+const { SwaggerUIBundle } = /** @type {any} */ (globalThis);
+
+if (SwaggerUIBundle) {
   new MutationObserver(fix).observe(document.querySelector("#document"), { childList: true, subtree: true });
   SwaggerUIBundle({ url: address, dom_id: "#document", plugins: [plain], deepLinking: true, filter: true, docExpansion: "list", defaultModelsExpandDepth: 0, validatorUrl: null, supportedSubmitMethods: [] });
 } else {

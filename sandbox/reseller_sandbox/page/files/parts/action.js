@@ -46,7 +46,7 @@ export class Action extends Component {
   }
 }
 
-/** Carry out an action, and show its result. */
+/** Carry out an action, and show its result. @param {Record<string, any>} action */
 export async function carryOut({ operation, where, then, leads, says, undo, label }, args = {}) {
   const lead = onward();
   const answer = await ask(operation, args, present(where));

@@ -1,6 +1,6 @@
 // Addresses of the page's states: `#/names/shop-example.com?at=before:r12&world=w1`.
 
-/** Return the address in a hash: the view, its subject, and the query. */
+/** Return the address in a hash: the view, its subject, and the query. @returns {Record<string, any>} */
 export function read(hash = location.hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [view = "", ...rest] = path.split("/");
@@ -8,7 +8,7 @@ export function read(hash = location.hash) {
   return { view: decoded(view) || "journal", subject, ...Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Return the hash of an address. */
+/** Return the hash of an address. @param {Record<string, any>} address */
 export function write({ view, subject = "", ...query }) {
   const said = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const path = ["#", view, ...(subject ? [subject] : [])].map((part, at) => (at ? encodeURIComponent(part) : part));
@@ -16,7 +16,7 @@ export function write({ view, subject = "", ...query }) {
   return path.join("/") + (words.length ? `?${words.join("&")}` : "");
 }
 
-/** Return the hash of another view, or of another subject, in the same world at the same moment. */
+/** Return the hash of another view, or of another subject, in the same world at the same moment. @param {Record<string, any>} address */
 export const beside = ({ world, at }, view, subject, more = {}) => write({ view, subject, world, at, ...more });
 
 /** Go to an address. With `quietly`, replace the current entry of the browser's history. */

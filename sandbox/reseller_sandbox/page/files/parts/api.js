@@ -20,9 +20,12 @@ let change = "";
 
 /** A refusal from the server, or a server that does not answer: status 0. */
 export class Refusal extends Error {
+  /** @param {number} status @param {{ error?: string, message?: string, remedy?: string }} [content] */
   constructor(status, { error, message, remedy } = {}) {
     super(message || `The server answered with ${status}.`);
-    Object.assign(this, { status, error: error || "", remedy: remedy || "" });
+    this.status = status;
+    this.error = error || "";
+    this.remedy = remedy || "";
   }
 }
 
@@ -42,7 +45,7 @@ export async function signIn(token) {
   ({ change } = await sent("POST", "_sandbox/session", undefined, { "X-Sandbox-Token": token }));
 }
 
-/** Return the base path for the world and the moment of an address. */
+/** Return the base path for the world and the moment of an address. @param {Record<string, any>} [address] */
 export function prefix({ world, at } = {}) {
   return at || world ? `_worlds/${encodeURIComponent((world || "default") + (at ? `@${at}` : ""))}/` : "";
 }

@@ -2,11 +2,17 @@
 
 import { html, render } from "./html.js";
 
-/** Open a dialog. `draw` gets the function that closes it, and returns its content. */
+/**
+ * Open a dialog. `draw` gets the function that closes it, and returns its content.
+ *
+ * @param {string} label
+ * @param {Function} draw
+ * @param {{ isFixed?: boolean, onClose?: Function }} [options]
+ */
 export function dialog(label, draw, { isFixed = false, onClose = () => {} } = {}) {
   if (document.querySelector("dialog[open]")) return;
   const place = document.createElement("div");
-  const close = () => place.firstChild.close();
+  const close = () => place.querySelector("dialog").close();
   const ended = () => {
     render(null, place);
     place.remove();
@@ -14,5 +20,5 @@ export function dialog(label, draw, { isFixed = false, onClose = () => {} } = {}
   };
   document.body.append(place);
   render(html`<dialog class="sheet" aria-label=${label} onClose=${ended} onCancel=${(event) => isFixed && event.preventDefault()}>${draw(close)}</dialog>`, place);
-  place.firstChild.showModal();
+  place.querySelector("dialog").showModal();
 }

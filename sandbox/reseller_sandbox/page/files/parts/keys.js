@@ -15,14 +15,15 @@ export function keys() {
   let isGoing = false;
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (event.target.matches("input:not([type=range]), select, textarea")) {
-      if (event.key === "Escape") event.target.blur();
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.matches("input:not([type=range]), select, textarea")) {
+      if (event.key === "Escape") target.blur();
       return;
     }
-    const view = isGoing && document.querySelector(`nav [data-view^="${CSS.escape(event.key)}"]`);
+    const view = isGoing && find(`nav [data-view^="${CSS.escape(event.key)}"]`);
     isGoing = event.key === "g";
     if (view) view.click();
-    else if (event.key === "/") document.querySelector("[type=search]")?.focus();
+    else if (event.key === "/") find("[type=search]")?.focus();
     else if (event.key === "j" || event.key === "k") move(event.key === "j" ? 1 : -1);
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       if (!slide(event.key === "ArrowRight" ? 1 : -1)) return;
@@ -33,19 +34,22 @@ export function keys() {
   });
 }
 
+/** Return the first element for a selector. @type {(selector: string) => any} */
+const find = (selector) => document.querySelector(selector);
+
 const help = () => dialog("Keys", (close) => html`<h2>Keys</h2>
   <dl class="pairs">${Object.entries(KEYS).map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl>
   <p class="buttons"><button type="button" class="do first" onClick=${close}>Close</button></p>`);
 
 function leave() {
-  const close = document.querySelector("main .close");
+  const close = find("main .close");
   if (close) close.click();
   else if (read().at) change({ at: "" });
 }
 
 // The arrows move the slider, wherever the focus is.
 function slide(step) {
-  const slider = document.querySelector("page-past input[type=range]");
+  const slider = find("page-past input[type=range]");
   if (!slider) return false;
   slider.focus();
   slider.value = Number(slider.value) + step;
@@ -54,13 +58,14 @@ function slide(step) {
 }
 
 function move(step) {
-  const rows = [...document.querySelectorAll("main [data-row]")];
+  /** @type {HTMLElement[]} */
+  const rows = Array.from(document.querySelectorAll("main [data-row]"));
   if (!rows.length) return;
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const chosen = rows.findIndex((row) => row.getAttribute("aria-current") === "true");
   const from = at < 0 ? chosen : at;
   const next = rows[Math.max(0, Math.min(rows.length - 1, from < 0 ? 0 : from + step))];
-  const link = next.matches("a") ? next : next.querySelector("a");
+  const link = next.querySelector("a");
   (link ?? next).focus();
   next.scrollIntoView({ block: "nearest" });
   if (chosen >= 0 && link?.hash && document.querySelector("main .detail")) go(read(link.hash), true);

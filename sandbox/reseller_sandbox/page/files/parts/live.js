@@ -68,6 +68,7 @@ class Stream {
     })).catch(() => {}); // it is no longer wanted
   };
 
+  /** @type {Function} */
   #unlock = () => {};
 
   #release() {

@@ -12,10 +12,11 @@ export function keepPlaces() {
   wanted = history.state?.scroll;
   addEventListener("popstate", ({ state }) => (wanted = state?.scroll));
   document.addEventListener("scroll", ({ target }) => {
-    if (target !== scroller()) return;
+    const scrolled = scroller();
+    if (target !== scrolled) return;
     clearTimeout(timer);
     const { hash } = location;
-    timer = setTimeout(() => hash === location.hash && history.replaceState({ scroll: target.scrollTop }, ""), PAUSE);
+    timer = setTimeout(() => hash === location.hash && history.replaceState({ scroll: scrolled.scrollTop }, ""), PAUSE);
   }, true);
   addEventListener("shown", () => {
     const place = location.hash.split("?")[0];

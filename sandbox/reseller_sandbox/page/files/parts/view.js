@@ -29,6 +29,12 @@ export class View extends Component {
   #watch;
   refresh = throttle(() => this.update(true));
 
+  /** @returns {any} */
+  load(_address) {}
+
+  /** @returns {any} */
+  draw(_data, _address) {}
+
   componentDidMount() {
     this.stop = onEvents(this);
     this.update();
@@ -79,7 +85,7 @@ export class View extends Component {
   }
 
   /** Handle new `events` of the world. */
-  news() {
+  news(_events) {
     if (!this.props.address.at) this.refresh();
   }
 

@@ -6,11 +6,13 @@ export const instant = (text) => (text ? text.replace("T", " ").replace(/(\.\d+)
 /** Return the day of an instant. */
 export const day = (text) => (text ? text.slice(0, 10) : "–");
 
+/** @type {[number, string][]} */
+const UNITS = [[86400 * 365, "year"], [86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]];
+
 /** Return the distance between two instants: `in 3 days`, `2 hours ago`. */
 export function distance(from, to) {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
-  const [size, unit] = [[86400 * 365, "year"], [86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]]
-    .find(([length]) => Math.abs(seconds) >= length * (length > 86400 ? 2 : 1)) ?? [1, "second"];
+  const [size, unit] = UNITS.find(([length]) => Math.abs(seconds) >= length * (length > 86400 ? 2 : 1)) ?? [1, "second"];
   const many = Math.round(Math.abs(seconds) / size);
   const words = `${many} ${unit}${many === 1 ? "" : "s"}`;
   return many === 0 ? "now" : seconds > 0 ? `in ${words}` : `${words} ago`;

@@ -11,6 +11,8 @@ import { View } from "../parts/view.js";
 import { brief } from "../parts/words.js";
 
 export default class extends View {
+  documented = undefined;
+
   async load() {
     this.documented ??= this.ask("coverage.items", { area: "errors" });
     const [{ faults }, { presets }, { kinds }, { items }] = await Promise.all(

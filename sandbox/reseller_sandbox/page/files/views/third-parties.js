@@ -62,6 +62,7 @@ const rest = (operation, subject) => {
   return asked.length ? asked : false;
 };
 
+/** @type {(address: Record<string, any>) => object} */
 const planned = ({ when, on, after }) => (when === "at" && on ? { at: on } : when === "after" && after ? { after } : {});
 const happened = ({ events, scheduled: made }) => (made ? `Scheduled: ${words(made.action)}.` : events.map((event) => `${event.event} ${event.subject}`).join(", ") || "Done.");
 

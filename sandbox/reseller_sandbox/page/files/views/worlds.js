@@ -73,11 +73,11 @@ async function open(file) {
 }
 
 // A recording begins with the gzip signature. A fixture is text, so it cannot.
-const isPacked = ([first, second]) => first === 0x1f && second === 0x8b;
+const isPacked = (bytes) => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
 const packed = (file) => new Promise((done, failed) => {
   const reader = new FileReader();
-  Object.assign(reader, { onload: () => done(reader.result.split(",")[1]), onerror: () => failed(reader.error) });
+  Object.assign(reader, { onload: () => done(String(reader.result).split(",")[1]), onerror: () => failed(reader.error) });
   reader.readAsDataURL(file);
 });
 
