@@ -147,6 +147,10 @@ def test_the_address_has_the_filter_of_the_events(served: Sandbox, wire: Api, op
     other.keyboard.type("none.com")
     other.keyboard.press("Enter")
     expect(journal_rows(other)).to_have_count(1)
+    for status, count in (("5xx", 0), ("4xx", 2), ("404", 2)):
+        page.get_by_label("Status").fill(status)
+        page.keyboard.press("Enter")
+        expect(journal_rows(page)).to_have_count(count)
 
 
 def test_a_request_is_copied_as_code(served: Sandbox, wire: Api, open_page: Open) -> None:

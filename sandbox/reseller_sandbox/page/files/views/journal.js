@@ -16,6 +16,9 @@ import { brief, count, instant, money, plural } from "../parts/words.js";
 // After these control calls, the journal has other requests than before.
 const REWRITES = /^(history|journal|branches|snapshots)\./;
 
+// The outcomes of the list. The outcome of an address can also be a status or the name of an error.
+const OUTCOMES = ["ok", "refused", "fault"];
+
 const FILTERS = ["text", "operation", "account", "domain", "outcome", "fault", "since", "until"];
 
 export default class extends View {
@@ -125,7 +128,7 @@ export default class extends View {
     return html`<div class="journal-view">
       <div class="bar"><h1>Journal</h1>
         <${Field} type="search" label="Search" placeholder="Search paths, bodies, messages" value=${address.text} change=${narrow("text", "subject")} />
-        <${Select} label="Outcome" none="all outcomes" words=${["ok", "refused", "fault"]} chosen=${address.outcome} change=${narrow("outcome", "subject")} />
+        <${Select} label="Outcome" none="all outcomes" words=${OUTCOMES} chosen=${OUTCOMES.find((word) => word === address.outcome)} change=${narrow("outcome", "subject")} />
         <${Filters} address=${address} accounts=${accounts} isWide=${this.state.isWide} />
         <span class="quiet">${summary(data)}</span>
         <span class="tools end"><button type="button" class="do" aria-pressed=${String(Boolean(isPaused))} onClick=${this.pause}>${isPaused ? `Resume${held ? ` (${count(held)} new)` : ""}` : "Pause"}</button>
@@ -175,6 +178,7 @@ const Filters = ({ address, accounts, isWide }) => html`<details class="filters"
   <${Select} label="Kind" none="everything" words=${["request", "control", "time", "scheduled"]} chosen=${address.kind} change=${narrow("kind", "subject")} />
   <${Field} label="Operation" placeholder="operation" size="13" value=${address.operation} change=${narrow("operation", "subject")} />
   <${Select} label="Account" none="every account" words=${accounts.map(({ name }) => [name, name])} chosen=${address.account} change=${narrow("account", "subject")} />
+  <${Field} label="Status" placeholder="status: 4xx" size="8" value=${OUTCOMES.includes(address.outcome) ? "" : address.outcome} change=${narrow("outcome", "subject")} />
   <${Field} label="Fault" placeholder="fault" size="8" value=${address.fault} change=${narrow("fault", "subject")} />
   <${Field} label="From" placeholder="from: 2026-03-01" size="13" value=${address.since} change=${narrow("since", "subject")} />
   <${Field} label="Until" placeholder="until" size="10" value=${address.until} change=${narrow("until", "subject")} />
