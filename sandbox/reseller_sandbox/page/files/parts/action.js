@@ -6,7 +6,7 @@ import { dialog } from "./dialog.js";
 import { fields, plain, values } from "./form.js";
 import { Component, html } from "./html.js";
 import { interfaces } from "./interfaces.js";
-import { notice } from "./notices.js";
+import { notice, report } from "./notices.js";
 import { Copied } from "./pieces.js";
 import { Problem } from "./view.js";
 
@@ -35,7 +35,7 @@ export class Action extends Component {
   press = async () => {
     if (this.props.asks) return sheet({ ...this.props, label: this.props.sends ?? this.props.label });
     this.setState({ isBusy: true });
-    await carryOut(this.props, asOf(this.props.args)).catch((problem) => notice(problem.message, problem.remedy, "bad"));
+    await carryOut(this.props, asOf(this.props.args)).catch(report);
     this.setState({ isBusy: false });
   };
 
@@ -52,7 +52,7 @@ export async function carryOut({ operation, where, then, leads, says, undo, labe
   const answer = await ask(operation, args, present(where));
   const back = undo?.(answer);
   const reverse = back && ["Undo", () => carryOut({ ...back, where, label: "Undo", leads: undo.leads }, back.args)
-    .catch((problem) => notice(problem.message, problem.remedy, "bad"))];
+    .catch(report)];
   notice(says ? says(answer) : `${label}: done.`, "", "", reverse);
   await then?.(answer);
   if (leads) lead(leads(answer));

@@ -18,6 +18,11 @@ export function notice(text, more = "", tone = "", action = null) {
   return () => close(one);
 }
 
+/** Show an error with its remedy, until the user closes it. */
+export function report({ message, remedy }) {
+  notice(message, remedy, "bad");
+}
+
 function close(one) {
   shown = shown.filter((other) => other !== one);
   draw();

@@ -20,9 +20,9 @@ export const Stage = ({ of: word }) => html`<span class="stage" data-stage=${wor
 /** A word in the colour of its kind: a stage, an outcome. */
 export const Tag = ({ sort, title, children }) => html`<span class="tag" data-sort=${sort} title=${title}>${children}</span>`;
 
-/** A list of choices, of which the first is none. Words are strings, or pairs of a value and its label. */
+/** A list of choices. With `none`, a label, the first choice is no word. Words are strings, or pairs of a value and its label. */
 export const Select = ({ label, none, words, chosen = "", change: changed }) => html`<select aria-label=${label} value=${chosen} onChange=${({ target }) => changed(target.value)}>
-  <option value="">${none}</option>
+  ${none && html`<option value="">${none}</option>`}
   ${words.map((word) => (Array.isArray(word) ? word : [word, word.replaceAll("_", " ")]))
     .map(([value, text]) => html`<option key=${value} value=${value} selected=${value === chosen}>${text}</option>`)}</select>`;
 

@@ -30,3 +30,7 @@ export function wordsOf(point, request) {
   const { id, operation, domains, outcome } = request;
   return [side === "before" && "before", id, operation, ...domains.slice(0, 2), outcome !== "ok" && outcome].filter(Boolean).join(" ");
 }
+
+/** Return the action that reverses a rewind, from its response. */
+export const undo = ({ branch }) => branch && { operation: "branches.switch", args: { name: branch.name },
+  says: () => "The world is as it was before." };

@@ -5,8 +5,9 @@ import { beside, change, write } from "./address.js";
 import { CopyAs } from "./copies.js";
 import { again } from "./fix.js";
 import { html } from "./html.js";
-import { Signature } from "./signature.js";
 import { Body, Changes, Copy, Tag } from "./pieces.js";
+import { undo } from "./points.js";
+import { Signature } from "./signature.js";
 import { View } from "./view.js";
 import { brief, instant, plural } from "./words.js";
 
@@ -81,9 +82,8 @@ const Effect = ({ changes, ledger }) => html`${changes.length ? html`<${Changes}
 function Tools({ address, record }) {
   const { id, refusal } = record;
   const isOperation = record.operation.includes(".");
-  const undo = Object.assign(({ branch }) => ({ operation: "branches.switch", args: { name: branch.name }, says: () => "The world is as it was before." }),
-    { leads: () => ({ ...address, at: "" }) });
-  const rewind = { operation: "history.rewind", args: { request: id, side: "before" }, where: address, undo,
+  const rewind = { operation: "history.rewind", args: { request: id, side: "before" }, where: address,
+    undo: Object.assign((answer) => undo(answer), { leads: () => ({ ...address, at: "" }) }),
     says: ({ branch }) => `Rewound to before ${id}. The previous state is branch ${branch.name}.` };
   return html`<p class="tools">${isOperation && !address.at && html`
       <a class="do ${refusal ? "first" : ""}" href=${write(again(address, record))}>${refusal ? "Fix and send again" : "Send again"}</a>

@@ -5,7 +5,7 @@ import { beside, change } from "../parts/address.js";
 import { plain } from "../parts/form.js";
 import { Component, html } from "../parts/html.js";
 import { SEARCHED } from "../parts/limits.js";
-import { notice } from "../parts/notices.js";
+import { report } from "../parts/notices.js";
 import { Field, Select } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { brief, parsed } from "../parts/words.js";
@@ -51,7 +51,7 @@ class Choice extends Component {
     const { of: { name }, where, reload } = this.props;
     this.setState({ wanted: value });
     await carryOut({ operation: "assumptions.set", where, says: () => `${name} is ${brief(value)} from the next request on.` }, { assume: { [name]: value } })
-      .then(reload, (problem) => notice(problem.message, problem.remedy, "bad"));
+      .then(reload, report);
     this.setState({ wanted: undefined });
   };
 

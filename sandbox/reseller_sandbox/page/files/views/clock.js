@@ -97,8 +97,7 @@ export class Clock extends View {
     const input = (key, value, more) => html`<input value=${value} ...${more} onInput=${({ target }) => this.#choose({ [key]: target.value })} />`;
     return html`<section class="panel" aria-label="Move time">
       <div class="line"><b>Advance</b>
-        <select aria-label="How" value=${way} onChange=${({ target }) => this.#choose({ way: target.value })}>
-          ${Object.entries(WAYS).map(([value, label]) => html`<option value=${value} selected=${value === way}>${label}</option>`)}</select>
+        <${Select} label="How" words=${Object.entries(WAYS)} chosen=${way} change=${(word) => this.#choose({ way: word })} />
         ${way === "by" && html`${input("by", by, { "aria-label": "Duration", size: 8 })}
           ${Object.entries(SPANS).map(([label, span]) => html`<button type="button" class="chip" aria-pressed=${String(by === span)} onClick=${() => this.#choose({ by: span })}>${label}</button>`)}`}
         ${way === "to" && input("to", to, { "aria-label": "The instant", placeholder: this.now.slice(0, 16), size: 20 })}

@@ -6,7 +6,7 @@ import { CopyAs } from "../parts/copies.js";
 import { fixOf } from "../parts/fix.js";
 import { fields, parts, put, valueOf, values } from "../parts/form.js";
 import { Component, html } from "../parts/html.js";
-import { Body, Copy, Field } from "../parts/pieces.js";
+import { Body, Copy, Field, Select } from "../parts/pieces.js";
 import { operationsOf } from "../parts/reference.js";
 import { Problem, View } from "../parts/view.js";
 import { json, parsed } from "../parts/words.js";
@@ -36,8 +36,7 @@ export default class extends View {
     const key = JSON.stringify([chosen?.id, target, body, world, fix]);
     return html`<div class="bar"><h1>Console</h1>
         <${Field} type="search" isLive label="Search operations" placeholder="Search operations" value=${address.q} change=${(q) => change({ q }, true)} />
-        <label>as <select value=${account} onChange=${({ target: input }) => change({ account: input.value })}>
-          ${accounts.map(({ name }) => html`<option key=${name} value=${name} selected=${name === account}>${name}</option>`)}</select></label></div>
+        <label>as <${Select} label="as" words=${accounts.map(({ name }) => [name, name])} chosen=${account} change=${(name) => change({ account: name })} /></label></div>
       <div class="console ${chosen ? "open" : ""}">
         <ol class="rows operations" aria-label="Operations">${shown.map((operation) => html`<li key=${operation.id} data-row aria-current=${String(operation === chosen)}>
           <a href=${beside({ world, at }, "console", operation.id, { account: address.account, q: address.q })}>

@@ -5,7 +5,7 @@ import { beside } from "../parts/address.js";
 import { ask, operations } from "../parts/api.js";
 import { plain } from "../parts/form.js";
 import { Component, html } from "../parts/html.js";
-import { notice } from "../parts/notices.js";
+import { notice, report } from "../parts/notices.js";
 import { Scroll, Table } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { brief } from "../parts/words.js";
@@ -86,7 +86,7 @@ class Preset extends Component {
       notice(`${preset} is ${checked ? "on" : "off"}.`);
       await reload();
     } catch (problem) {
-      notice(problem.message, problem.remedy, "bad");
+      report(problem);
     }
     this.setState({ wanted: undefined });
   };

@@ -1,15 +1,15 @@
 // History: the past of the world, its branches and snapshots, and the differences between two points.
 
 import { Action } from "../parts/action.js";
-import { change, read, write } from "../parts/address.js";
+import { read, write } from "../parts/address.js";
 import { ask } from "../parts/api.js";
 import { Graph, linesOf } from "../parts/branches.js";
 import { html } from "../parts/html.js";
 import { COMPARED, DRAWN } from "../parts/limits.js";
-import { Changes, Scroll, Time } from "../parts/pieces.js";
+import { Changes, narrow, Scroll, Select, Time } from "../parts/pieces.js";
+import { undo } from "../parts/points.js";
 import { View } from "../parts/view.js";
 import { instant, plural } from "../parts/words.js";
-import { undo } from "./past.js";
 
 export default class extends View {
   async load({ world, from = "start", to, at, start }) {
@@ -55,8 +55,7 @@ export default class extends View {
 
 function Point({ label, chosen, points, name }) {
   const known = points.some(([point]) => point === chosen) ? points : [[chosen, chosen.replace(":", " ")], ...points];
-  return html`<select aria-label=${label} value=${chosen} onChange=${({ target }) => change({ start: "", [name]: target.value })}>
-    ${known.map(([point, words]) => html`<option key=${point} value=${point} selected=${point === chosen}>${words}</option>`)}</select>`;
+  return html`<${Select} label=${label} words=${known} chosen=${chosen} change=${narrow(name, "start")} />`;
 }
 
 const SavedStates = ({ address, states, kind, back, label, remove }) => html`<ul class="plain kept">${states.map(({ name, now, requests }) => html`<li key=${name}>

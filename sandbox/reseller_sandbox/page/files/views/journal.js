@@ -6,7 +6,7 @@ import { operations } from "../parts/api.js";
 import { First } from "../parts/first.js";
 import { Component, html } from "../parts/html.js";
 import { JOURNAL_PAGE, JOURNAL_ROWS } from "../parts/limits.js";
-import { notice } from "../parts/notices.js";
+import { report } from "../parts/notices.js";
 import { Field, narrow, Select, Tag } from "../parts/pieces.js";
 import { Request } from "../parts/request.js";
 import { save } from "../parts/save.js";
@@ -87,7 +87,7 @@ export default class extends View {
     const { data } = this.state;
     if (this.isLoading || data.isEnd || data.lines.length >= JOURNAL_ROWS) return;
     this.isLoading = true;
-    const all = await this.#older(data).catch((problem) => notice(problem.message, problem.remedy, "bad"));
+    const all = await this.#older(data).catch(report);
     this.isLoading = false;
     if (all && this.state.data.key === data.key) this.setState({ data: { ...this.state.data, isEnd: all.isEnd, lines: merged(this.state.data.lines, all.lines) } });
   };
@@ -146,8 +146,10 @@ export default class extends View {
   }
 }
 
+const pick = (record, names) => Object.fromEntries(names.map((name) => [name, record[name]]));
+
 // The filter "fault" finds every request that a fault has changed, delayed or lost.
-const filterOf = ({ outcome, ...address }) => ({ ...Object.fromEntries(FILTERS.map((name) => [name, address[name]])),
+const filterOf = ({ outcome, ...address }) => ({ ...pick(address, FILTERS),
   ...(outcome === "fault" ? { fault: address.fault || "*" } : { outcome }) });
 
 const given = (address) => Object.fromEntries(Object.entries(filterOf(address)).filter(([, value]) => value));
@@ -170,8 +172,8 @@ function merged(...lists) {
 }
 
 // The part of a request that its row shows, because whole records of thousands of requests are large.
-const row = ({ id, number, at, account, method, path, operation, domains, status, outcome, fault, fault_kind, fault_effects, held_up_seconds, duration_ms, charged, refused }) =>
-  ({ id, number, at, account, method, path, operation, domains, status, outcome, fault, fault_kind, fault_effects, held_up_seconds, duration_ms, charged, refused });
+const SHOWN = ["id", "number", "at", "account", "method", "path", "operation", "domains", "status", "outcome", "fault", "fault_kind", "fault_effects", "held_up_seconds", "duration_ms", "charged", "refused"];
+const row = (request) => pick(request, SHOWN);
 
 // The lesser filters. They are open while there is room, or one of them is set.
 const Filters = ({ address, accounts, isWide }) => html`<details class="filters" open=${isWide || FILTERS.slice(1).some((name) => address[name])}><summary>Filters</summary><span class="line">

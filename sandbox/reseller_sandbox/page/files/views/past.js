@@ -6,7 +6,7 @@ import { change, read } from "../parts/address.js";
 import { ask } from "../parts/api.js";
 import { html } from "../parts/html.js";
 import { Time } from "../parts/pieces.js";
-import { placeOf, pointAt, reachOf, wordsOf } from "../parts/points.js";
+import { placeOf, pointAt, reachOf, undo, wordsOf } from "../parts/points.js";
 import { View } from "../parts/view.js";
 
 export class Past extends View {
@@ -50,7 +50,3 @@ export class Past extends View {
     if (this.state.data) this.refresh();
   }
 }
-
-/** Return the action that reverses a rewind, from its response. */
-export const undo = ({ branch }) => branch && { operation: "branches.switch", args: { name: branch.name },
-  says: () => "The world is as it was before." };

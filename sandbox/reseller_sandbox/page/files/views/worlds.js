@@ -5,7 +5,7 @@ import { beside, change, go, onward, read } from "../parts/address.js";
 import { ask } from "../parts/api.js";
 import { html } from "../parts/html.js";
 import { COMPARED } from "../parts/limits.js";
-import { notice } from "../parts/notices.js";
+import { notice, report } from "../parts/notices.js";
 import { Changes, Scroll, Select, Table, Time } from "../parts/pieces.js";
 import { save } from "../parts/save.js";
 import { View } from "../parts/view.js";
@@ -68,7 +68,7 @@ async function open(file) {
     notice(`${file.name} is open: world ${made.name}.`, made.difference && `The replay differs: ${made.difference}.`);
     lead(made.requests ? { view: "journal", world: made.name } : inside(made));
   } catch (problem) {
-    notice(problem.message, problem.remedy, "bad");
+    report(problem);
   }
 }
 
