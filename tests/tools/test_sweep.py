@@ -112,7 +112,7 @@ def test_exactly_the_silently_wrong_runs_are_found(tests: str, subtests: pytest.
 
 @pytest.mark.slow
 def test_careful_programs_survive_every_error_and_assumption() -> None:
-    found = swept("--assumptions", "--timeout", "60", tests="careful")
+    found = swept("--assumptions", "--timeout", "60", tests="careful_order or careful_renewal")
     assert [(name, one["findings"]) for name, one in found.items()] == [
         ("careful_order", []),
         ("careful_renewal", []),

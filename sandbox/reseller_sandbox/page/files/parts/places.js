@@ -2,7 +2,7 @@
 
 import { PAUSE } from "./limits.js";
 
-let timer, shown, wanted;
+let timer, keepNow, shown, wanted;
 
 const scroller = () => document.querySelector("main .scroller") ?? document.querySelector("main");
 
@@ -16,8 +16,16 @@ export function keepPlaces() {
     if (target !== scrolled) return;
     clearTimeout(timer);
     const { hash } = location;
-    timer = setTimeout(() => hash === location.hash && history.replaceState({ scroll: scrolled.scrollTop }, ""), PAUSE);
+    const keep = () => {
+      clearTimeout(timer);
+      timer = undefined;
+      if (hash === location.hash) history.replaceState({ scroll: scrolled.scrollTop }, "");
+    };
+    keepNow = keep;
+    timer = setTimeout(keep, PAUSE);
   }, true);
+  // A click or a key can lead to another entry before the pause ends.
+  for (const kind of ["click", "keydown"]) addEventListener(kind, () => timer && keepNow(), true);
   addEventListener("shown", () => {
     const place = location.hash.split("?")[0];
     if (wanted !== undefined) scroller().scrollTop = wanted;
