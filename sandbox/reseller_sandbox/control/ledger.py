@@ -264,15 +264,15 @@ def _as_csv(accounts: Iterable[AccountStatement]) -> str:
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(("account", "currency", "month", *_COLUMNS))
     for account in accounts:
-        head = (account.account, account.currency, account.month)
-        listed = [movement for name in account.names for movement in name.movements]
-        for word, amount in (("opening", account.opening), ("closing", account.closing)):
-            balance = {"kind": word, "amount": write(amount)}
-            rows.writerow((*head, *(balance.get(column, "") for column in _COLUMNS)))
-            for entry in listed if word == "opening" else ():
+        lines: list[Mapping[str, object]] = [{"kind": "opening", "amount": write(account.opening)}]
+        for name in account.names:
+            for entry in name.movements:
                 shown = {column: getattr(entry, column) for column in _COLUMNS}
-                shown |= {"at": wire(entry.at), "amount": write(entry.amount)}
-                rows.writerow((*head, *("" if value is None else value for value in shown.values())))
+                lines.append({**shown, "at": wire(entry.at), "amount": write(entry.amount)})
+        lines.append({"kind": "closing", "amount": write(account.closing)})
+        head = (account.account, account.currency, account.month)
+        # The writer turns None into an empty cell.
+        rows.writerows((*head, *(line.get(column) for column in _COLUMNS)) for line in lines)
     return file.getvalue()
 
 
