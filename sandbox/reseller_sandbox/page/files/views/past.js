@@ -23,7 +23,9 @@ export class Past extends View {
     const { reach, now, request } = data;
     const last = reach.last - reach.first + 2;
     const words = wordsOf(at, request);
-    return html`<input type="range" aria-label="Position in the history" min="0" max=${last} value=${at ? placeOf(reach, at) : last}
+    // The slider is where the address says. A view is drawn with its old address until its new data is there, and a
+    // slider that went back to the old place would lose the second of two quick key presses.
+    return html`<input type="range" aria-label="Position in the history" min="0" max=${last} value=${placeOf(reach, read().at)}
         aria-valuetext=${words} onInput=${({ target }) => change({ at: pointAt(reach, Number(target.value)) }, true)} />
       <span class="point">${at ? html`<b>${words}</b> <${Time} at=${now} />`
         : html`<span class="quiet">${last > 1 ? "the present: move the slider to view the past" : "no history yet"}</span>`}</span>
