@@ -129,19 +129,9 @@ MENTIONS = {
     "v3/": "the interface",
     "v2/": "the interface",
     "web/interfaces.py": "the list of interfaces",
-    "registry/assumptions/": "the names of assumptions",
-    "registry/lifecycle.py": "the name of an assumption",
-    "settings.py": "the name of an assumption",
-    "coverage/samples.py": "the name of an assumption",
-    "refusals/registry.py": "a remedy in the other interface",
-    "cli/coverage.py": "an example of a pattern",
-    "cli/main.py": "an example of a command",
-    "control/contract.py": "an example of a pattern",
-    "control/events.py": "an example of a pattern",
-    "fixture/faults.py": "an example of a rule",
-    "fixture/scheduled.py": "an example of an action",
-    "tools/cli_options.py": "an example of a pattern",
-    "values/matching.py": "an example of a pattern",
+    "registry/assumptions/": "the names of assumptions, which are public",
+    "refusals/registry.py": "a sentence on the wire, with a remedy in the other interface",
+    "cli/main.py": "an example of a command, in a help text that loads no interface",
 }
 
 #: An interface in a string, a name or the text of another file: v3, V2.0, v2_http_status, but not ipv4.

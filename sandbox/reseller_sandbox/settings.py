@@ -21,7 +21,7 @@ from socket import gethostname
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from reseller_sandbox.registry.assumptions import PROFILES, Assumptions, read_values
+from reseller_sandbox.registry.assumptions import PROFILES, Assumptions, public_name, read_values
 from reseller_sandbox.registry.assumptions import profile as profile_called
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.shards import NAME as SHARD_NAME
@@ -48,7 +48,7 @@ M = TypeVar("M")
 T = TypeVar("T")
 
 #: The assumption that the setting ``token_headers`` sets.
-TOKEN_HEADERS = "v2.token_headers"
+TOKEN_HEADERS = public_name("token_headers")
 
 
 class BadSetting(ValueError):

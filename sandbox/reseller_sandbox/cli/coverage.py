@@ -22,7 +22,7 @@ from reseller_sandbox.sandbox import Sandbox
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to write a report to, as a page for a browser.",
 )
-@click.option("--operation", help="Pattern of the operations to report, such as v3.*.")
+@click.option("--operation", help="Pattern of the operations to report, such as *renew*.")
 def coverage(as_json: bool, html: Path | None, operation: str | None, server: HttpTransport) -> None:
     """Print the coverage of the contract by the requests to a server, in all its worlds or in --world."""
     with calling(server):

@@ -29,7 +29,7 @@ from reseller_sandbox.worlds.journal import Tally
 MOST_REQUESTS = 3
 
 Area = Annotated[str, choice(*AREAS), "Area of the contract. Default: all areas."]
-OperationPattern = Annotated[str, TEXT, "Pattern of operations, such as ``v3.*``. Default: all operations."]
+OperationPattern = Annotated[str, TEXT, "Pattern of operations, such as ``*renew*``. Default: all."]
 Everywhere = Annotated[Switch, "Whether to include all worlds of the server, also deleted worlds."]
 
 

@@ -48,7 +48,7 @@ class EventFilter(TypedDict, total=False):
         choice("request", "control", "time", "scheduled"),
         "Kind of the events: requests, control calls, timed events (time) or scheduled actions.",
     ]
-    name: Annotated[str, TEXT, "Pattern of operations and events, with * and ?: v3.*, clock.advance, expiry."]
+    name: Annotated[str, TEXT, "Pattern of operations and events, such as *renew*, clock.* or expiry."]
     domain: Annotated[str, TEXT, "Domain name that the events are about."]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from msgspec import Struct, convert
 
+from reseller_sandbox.registry.assumptions import public_name
 from reseller_sandbox.registry.model import Stage
 
 #: The name of most samples, its authorization code and its expiry date, as in ``samples.yaml``.
@@ -83,7 +84,7 @@ def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tup
 
 
 #: The call that makes orders take an hour, because otherwise a name leaves some stages at once.
-SLOW = Step(call="assumptions.set", parameters={"assume": {"v2.order_processing": 3600}})
+SLOW = Step(call="assumptions.set", parameters={"assume": {public_name("order_processing"): 3600}})
 
 #: The call that makes the registry retry a failed automatic renewal each day.
 DAILY = Step(call="assumptions.set", parameters={"assume": {"lifecycle.autorenew.tries": "daily"}})

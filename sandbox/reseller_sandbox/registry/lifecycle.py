@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
-from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.registry.assumptions import Assumptions, public_name
 from reseller_sandbox.registry.model import READ_ACTIONS, Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.registry.model import Action as Action
 from reseller_sandbox.registry.state import Draft, State, pending_transfer
@@ -79,10 +79,13 @@ MOVES: tuple[Move, ...] = (
 )
 
 
+#: The assumption that sets the processing time.
+_PROCESSING_TIME = public_name("order_processing")
+
 #: The actions that create an order, each with its first stage.
 _CREATIONS = {
     "registration": Stage.ACTIVE,
-    "registration, with v2.order_processing": Stage.REQUESTED,
+    f"registration, with {_PROCESSING_TIME}": Stage.REQUESTED,
     "transfer from another registrar": Stage.ARRIVING,
 }
 
@@ -108,7 +111,7 @@ def _by_policy(key: str) -> Period:
 
 
 TERM = Period("the term", lambda _since, expires, _policy, _: expires)
-PROCESSING = Period("v2.order_processing", lambda since, _expires, _policy, processing: since + processing)
+PROCESSING = Period(_PROCESSING_TIME, lambda since, _expires, _policy, processing: since + processing)
 DAY = Period("each day, where lifecycle.autorenew.tries is daily", lambda since, *_: since + days(1))
 
 

@@ -70,7 +70,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "used=90,used-errors=40,all=10,stages=5; the run fails below it",
         {"metavar": "PERCENT"},
     ),
-    COVER_OF: ("pattern of the operations in the coverage report, such as v3.*", {"metavar": "PATTERN"}),
+    COVER_OF: ("pattern of the operations in the coverage report, such as *renew*", {"metavar": "PATTERN"}),
     SWEEP: (
         "run each passing test again with each kind of fault on each of its requests, and report the "
         "results: all (the default), or some of lost-request, lost-answer, slow-answer, twice, error, "
@@ -78,7 +78,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "external-changes, time; -twice excludes a kind",
         {"metavar": "KINDS", "nargs": "?", "const": "all"},
     ),
-    SWEEP_ONLY: ("pattern of the operations to sweep, such as v3.renew*", {"metavar": "PATTERN"}),
+    SWEEP_ONLY: ("pattern of the operations to sweep, such as *renew*", {"metavar": "PATTERN"}),
     SWEEP_DEPTH: (
         "1 for one fault in each run (the default), 2 to try a second fault on requests that recover from a "
         "first",

@@ -241,7 +241,7 @@ class Matching(TypedDict, total=False):
         since: Match only requests from this instant on, or after this request (r12).
     """
 
-    operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew"), Also("endpoint")]
+    operation: Annotated[_Globs, _glob("*renew*"), Also("endpoint")]
     domain: Annotated[_Globs, patterns("a glob such as *.com", name_spelt), Also("name")]
     account: Annotated[_Globs, _glob("main")]
     method: Annotated[_Globs, patterns("a method", str.upper)]

@@ -71,7 +71,7 @@ class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
 
 #: The fields by public name, and the public names by field name.
 _FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
-_NAMES = {field.name: name for name, field in _FIELDS.items()}
+_NAMES: dict[str, str] = {field.name: name for name, field in _FIELDS.items()}
 _PLACES = {own: place for place, own in enumerate(_NAMES)}
 _DEFAULTS = [field.default for field in _FIELDS.values()]
 
@@ -121,6 +121,11 @@ def catalogue(values: Assumptions) -> list[dict[str, object]]:
         }
         for name, field in _FIELDS.items()
     ]
+
+
+def public_name(field: str) -> str:
+    """Return the public name of the assumption in a field."""
+    return _NAMES[field]
 
 
 def kinds() -> dict[str, Kind[Any]]:
