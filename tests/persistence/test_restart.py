@@ -29,6 +29,7 @@ def test_a_restart_keeps_worlds_and_changes_no_answer(kept: Kept, tmp_path: Path
         assert describe(fork) == kept.described
         assert act(fork) == kept.answers
         assert len(fork.journal.find().requests) == 2
+        assert fork.events.find(domain="kept0.com", name="v3.createDomain").events
         fork.restore("before")
         assert "kept1.com" in fork.names
 

@@ -9,7 +9,9 @@ from typing import Any
 from freezegun import freeze_time
 
 from reseller_sandbox import Sandbox
-from tests.registry import Make, connect
+from tests.clients import Api
+from tests.registry import REGISTRY, Make, connect
+from tests.worlds.control import Control, over_socket
 
 
 def found(sandbox: Sandbox, **wanted: Any) -> list[Any]:
@@ -127,6 +129,33 @@ def test_a_fork_has_its_own_events(sandbox: Sandbox) -> None:
         assert forked.parameters == {"world": "default", "point": "now"}
         assert {event.kind for event in before} == {"time"}
     assert [name for _, kind, name, _ in rows(sandbox) if kind == "control"] == ["clock.advance"]
+
+
+def test_a_change_stays_in_the_history_of_its_name_after_the_journal_drops_it() -> None:
+    sandbox = Sandbox(REGISTRY, journal=2)
+
+    def history(point: str) -> list[str]:
+        events = Control(socket, f"default@{point}").get("events", domain="active.com", kind="request")
+        return [event["effect"]["request"] for event in events["events"]]
+
+    with over_socket(sandbox) as (url, socket):
+        account = sandbox.accounts["main"]
+        api, steer = Api(socket, url, account.key, account.secret), Control(socket)
+        api.post("/v3/domains/lockUpdate/active.com")
+        assert sandbox.journal["r1"].ledger == ()
+        for _ in range(3):
+            api.get("/v3/domains/getDomain/active.com")
+        assert [history(point) for point in ("start", "before:r4")] == [[], ["r1", "r3"]]
+        assert history("now") == ["r1", "r3", "r4"]
+        assert steer.get("events")["dropped"] == 1
+        steer.post("snapshots", {"name": "locked"})
+        branch = steer.post("history/load", {"fixture": sandbox.export()})["branch"]["name"]
+        assert history("now") == []
+        assert history(f"branch:{branch}") == ["r1", "r3", "r4"]
+        steer.post("snapshots/locked/restore")
+        assert history("now") == ["r1", "r3", "r4"]
+        assert steer.post("history/rewind", {"request": "r4"})
+        assert history("now") == ["r1", "r3"]
 
 
 def test_the_oldest_events_are_dropped_and_counted(make: Make) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from math import inf
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
@@ -91,7 +91,7 @@ class EventList(Result, frozen=True, kw_only=True):
     """The latest matching events, oldest first.
 
     ``matching`` counts all matching events, ``kept`` the events that the world has, ``dropped`` the events
-    that it no longer has.
+    that it no longer has. A request that changed a record stays an event when the journal drops it.
     """
 
     events: tuple[LogRecord, ...]
@@ -201,8 +201,7 @@ class Events(Resource):
         world.settle()
         matches = _matcher(**filters)
         with world.lock:
-            log, entries = world.snapshot.log, world.journal.entries
-        events = _by_number(entries, log.events)
+            log, events = world.snapshot.log, _events(world)
         matching = [
             event
             for event in events
@@ -213,7 +212,7 @@ class Events(Resource):
         ]
         state = world.state
         listed = tuple(_log_record(event, state) for event in deque(matching, limit))
-        dropped = log.dropped + world.journal.dropped
+        dropped = log.dropped + max(world.journal.dropped - len(world.journal.older), 0)
         return EventList(events=listed, matching=len(matching), kept=len(events), dropped=dropped)
 
     @stream(INVALID_NAME)
@@ -245,14 +244,14 @@ def event_stream(
     """
     with world.lock:
         world.settle()
-        follower, entries = world.journal.follow()
-        events = _by_number(entries, world.snapshot.log.events)
+        follower, _ = world.journal.follow()
+        events = _events(world)
     follower.begin(event for event in events if since is not None and event.number > since)
     return LocalSubscription(
         key,
         follower,
-        lambda thing: matches(_request_event(thing) if isinstance(thing, Entry) else thing),
-        lambda thing: show(_request_event(thing) if isinstance(thing, Entry) else thing),
+        lambda thing: matches(thing.event if isinstance(thing, Entry) else thing),
+        lambda thing: show(thing.event if isinstance(thing, Entry) else thing),
         per_second,
     )
 
@@ -274,22 +273,9 @@ def _matcher(
     return matches
 
 
-def _by_number(entries: Iterable[Entry], events: Iterable[Event]) -> list[Event]:
-    """Return requests and other events, ordered by number."""
-    return sorted([*map(_request_event, entries), *events], key=lambda event: event.number)
-
-
-def _request_event(entry: Entry) -> Event:
-    effect = {
-        "request": entry.id,
-        "account": entry.account,
-        "domains": list(entry.domains),
-        "carried_out": entry.carried_out,
-        "outcome": entry.outcome,
-        "status": entry.status,
-        "changes": len(entry.changes),
-    }
-    return Event(number=entry.step, at=entry.at, kind="request", name=entry.operation, effect=effect)
+def _events(world: World) -> list[Event]:
+    """Return the requests and the other events of a world, ordered by number."""
+    return sorted([*world.journal.events, *world.snapshot.log.kept], key=lambda event: event.number)
 
 
 def _domains(event: Event) -> Iterator[str]:

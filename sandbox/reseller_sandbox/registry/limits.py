@@ -21,7 +21,7 @@ class Limits:
         journal: Number of requests that a world keeps to read and rewind to.
         journal_body: Number of bytes kept of each body.
         max_branches: Number of abandoned branches that a world keeps.
-        max_events: Number of events that a world keeps beside its requests.
+        max_events: Number of events that a world keeps, and of dropped requests that it keeps as events.
         max_snapshots: Maximum number of snapshots in a world.
         max_faults: Maximum number of fault rules in a world.
     """

@@ -27,6 +27,7 @@ from reseller_sandbox.server.log import masked
 from reseller_sandbox.values.matching import CANNED
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds import redact
+from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.feed import Feed, Follower
 from reseller_sandbox.worlds.snapshot import Snapshot
 
@@ -169,6 +170,20 @@ class Entry(Quiet, frozen=True, kw_only=True):
         """The ledger entries that the request created."""
         return tuple(change.after for change in self.changes if change.table == "ledger" and change.after)
 
+    @property
+    def event(self) -> Event:
+        """The request as an event among the other events of its world."""
+        effect = {
+            "request": self.id,
+            "account": self.account,
+            "domains": list(self.domains),
+            "carried_out": self.carried_out,
+            "outcome": self.outcome,
+            "status": self.status,
+            "changes": len(self.changes),
+        }
+        return Event(number=self.step, at=self.at, kind="request", name=self.operation, effect=effect)
+
 
 #: The stages of an order before and after. None is before its start or after its end.
 Move = tuple[Stage | None, Stage | None]
@@ -277,13 +292,18 @@ def _moves(changes: Sequence[Change]) -> tuple[Move, ...]:
 
 
 class RequestJournal:
-    """The latest entries, at most ``limits.journal``, and the number of dropped ones."""
+    """The latest entries, at most ``limits.journal``, and the number of dropped ones.
+
+    The journal keeps a dropped request that changed a record as an event, so that the history of a domain
+    stays complete. It keeps at most ``limits.max_events`` of them.
+    """
 
     def __init__(self, limits: Limits, feed: Feed | None = None, tally: Tally | None = None) -> None:
         self._limits = limits
         self._feed = feed or Feed()
         self._tally = tally or Tally()
         self._entries: deque[Entry] = deque(maxlen=limits.journal)
+        self._older: deque[Event] = deque(maxlen=limits.max_events)
         self._lock = threading.Lock()
         self.dropped = 0
 
@@ -294,6 +314,9 @@ class RequestJournal:
             self._tally.note(entry)
             if len(self._entries) == self._limits.journal:
                 self.dropped += 1
+                oldest = self._entries[0] if self._entries else entry
+                if oldest.changes:
+                    self._older.append(oldest.event)
             later = []
             while self._entries and self._entries[-1].number > entry.number:
                 later.append(self._entries.pop())  # threads may finish in another order than they began
@@ -327,10 +350,26 @@ class RequestJournal:
         with self._lock:
             return tuple(self._entries)
 
-    def replace(self, entries: Iterable[Entry]) -> None:
-        """Replace all entries by ``entries``."""
+    @property
+    def older(self) -> tuple[Event, ...]:
+        """The dropped requests that changed a record, as events."""
+        with self._lock:
+            return tuple(self._older)
+
+    @property
+    def events(self) -> list[Event]:
+        """All requests that the journal knows, as events."""
+        with self._lock:
+            return [*self._older, *(entry.event for entry in self._entries)]
+
+    def replace(self, entries: Iterable[Entry], older: Iterable[Event]) -> None:
+        """Replace all entries by the latest of ``entries``, and the dropped requests by ``older``."""
+        entries = list(entries)
+        surplus = entries[: max(len(entries) - self._limits.journal, 0)]
+        older = (*older, *(entry.event for entry in surplus if entry.changes))
         with self._lock:
             self._entries = deque(entries, maxlen=self._limits.journal)
+            self._older = deque(older, maxlen=self._limits.max_events)
 
     def forget_after(self, number: int) -> None:
         """Remove the entries of requests with a higher number."""
@@ -342,6 +381,7 @@ class RequestJournal:
         """Remove all entries."""
         with self._lock:
             self._entries.clear()
+            self._older.clear()
             self.dropped = 0
 
     def __iter__(self) -> Iterator[Entry]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -16,7 +16,7 @@ from reseller_sandbox.refusals import (
 )
 from reseller_sandbox.values.text_checks import names_phrase
 from reseller_sandbox.worlds.eventlog import EventLog
-from reseller_sandbox.worlds.journal import Entry
+from reseller_sandbox.worlds.journal import Entry, RequestJournal
 from reseller_sandbox.worlds.snapshot import Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, World
 
@@ -30,7 +30,7 @@ def snapshot(world: World, name: str) -> Checkpoint:
         count, limit = len(world.snapshots), world.limits.max_snapshots
         if name not in world.snapshots and count >= limit:
             raise Refused(TOO_MANY_SNAPSHOTS, count=count, limit=limit, setting="--max-snapshots")
-        kept = world.snapshots[name] = Checkpoint(name, world.present(), world.journal.entries)
+        kept = world.snapshots[name] = Checkpoint.of(name, world.present(), world.journal)
         return kept
 
 
@@ -55,18 +55,18 @@ def point(world: World, named: str) -> Snapshot:
     raise Refused(UNKNOWN_POINT, point=named[:80])
 
 
-def requests_until(world: World, named: str) -> tuple[Entry, ...]:
-    """Return the requests of the history of an existing point."""
+def requests_until(world: World, named: str) -> Checkpoint | RequestJournal:
+    """Return the checkpoint or the journal that has the requests before an existing point."""
     kind, _, name = named.partition(":")
     checkpoints = {"snapshot": world.snapshots, "branch": world.branches}.get(kind, {})
-    return checkpoints[name].entries if name in checkpoints else world.journal.entries
+    return checkpoints.get(name, world.journal)
 
 
 def restore(world: World, name: str) -> Checkpoint:
     """Go back to a snapshot. Return the branch that keeps the present history."""
     with world.lock:
         checkpoint = _snapshot(world, name)
-        return _go(world, checkpoint.snapshot, checkpoint.entries)
+        return _go(world, checkpoint)
 
 
 def forget_snapshot(world: World, name: str) -> None:
@@ -83,8 +83,8 @@ def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
     with world.lock:
         entry = world.journal.get(request)
         last = entry.number - 1 if before else entry.number
-        entries = [earlier for earlier in world.journal if earlier.number <= last]
-        return _go(world, _at(entry, before=before), entries)
+        entries = tuple(earlier for earlier in world.journal if earlier.number <= last)
+        return _go(world, Checkpoint("", _at(entry, before=before), entries, world.journal.older))
 
 
 def switch(world: World, name: str) -> Checkpoint:
@@ -95,7 +95,7 @@ def switch(world: World, name: str) -> Checkpoint:
     with world.lock:
         branch = _branch(world, name)
         del world.branches[name]  # first, so that the new branch replaces this one, and no other
-        return _go(world, branch.snapshot, branch.entries)
+        return _go(world, branch)
 
 
 def forget_branch(world: World, name: str) -> None:
@@ -132,17 +132,17 @@ def reset(world: World, *, original: bool = False) -> None:
         world.left = 0
 
 
-def _go(world: World, snapshot: Snapshot, entries: Iterable[Entry]) -> Checkpoint:
+def _go(world: World, checkpoint: Checkpoint) -> Checkpoint:
     left = _leave(world)
-    world.journal.replace(entries)
-    world.snapshot = at_own_instant(snapshot)
+    world.journal.replace(checkpoint.entries, checkpoint.older)
+    world.snapshot = at_own_instant(checkpoint.snapshot)
     return left
 
 
 def _leave(world: World) -> Checkpoint:
     """Save the present as a branch. Drop the oldest branches beyond the limit."""
     world.left += 1
-    branch = Checkpoint(f"b{world.left}", world.snapshot.at(world.now()), world.journal.entries)
+    branch = Checkpoint.of(f"b{world.left}", world.snapshot.at(world.now()), world.journal)
     world.branches[branch.name] = branch
     if world.action is not None:
         world.action.effect["branch"] = branch.name
@@ -195,11 +195,14 @@ def seen(world: World, named: str) -> PastWorld | None:
             snapshot = point(world, named)
         except Refused:
             return None
-        entries = requests_until(world, named)
+        requests = requests_until(world, named)
         past = PastWorld(f"{world.name}{AT}{named}", snapshot, world.limits, world.number)
         past.snapshot = snapshot.frozen()
         past.first, past.origin, past.inherited = world.first, world.origin, world.inherited
         past.snapshots, past.branches = dict(world.snapshots), dict(world.branches)
-        past.journal.replace(entry for entry in entries if entry.number <= snapshot.requests)
+        past.journal.replace(
+            (entry for entry in requests.entries if entry.number <= snapshot.requests),
+            (event for event in requests.older if event.number <= snapshot.log.number),
+        )
         past.journal.dropped = world.journal.dropped
     return past

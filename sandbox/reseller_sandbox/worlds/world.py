@@ -100,12 +100,18 @@ class Outcome(Struct, Generic[T]):
 class Checkpoint(Quiet, frozen=True):
     """A state that a world can go back to, and the requests until then.
 
-    Snapshots and branches are checkpoints.
+    ``older`` are requests that the journal had dropped by then. Snapshots and branches are checkpoints.
     """
 
     name: str
     snapshot: Snapshot
     entries: tuple[Entry, ...]
+    older: tuple[Event, ...]
+
+    @classmethod
+    def of(cls, name: str, snapshot: Snapshot, journal: RequestJournal) -> Checkpoint:
+        """Return a checkpoint at ``snapshot`` with the requests in ``journal``."""
+        return cls(name, snapshot, journal.entries, journal.older)
 
 
 class World:
@@ -238,18 +244,19 @@ class World:
         """
         with self.lock:
             snapshot, origin, left = self._snapshot, self.origin, self.left
-            kept = dict(self.snapshots), dict(self.branches), self.journal.entries if journal else None
+            kept = dict(self.snapshots), dict(self.branches)
+            requests = (self.journal.entries, self.journal.older) if journal else None
             try:
                 yield
             except expected:
                 raise
             except BaseException:
-                self.snapshots, self.branches, entries = kept
+                self.snapshots, self.branches = kept
                 self.origin, self.left = origin, left
-                if entries is None:
+                if requests is None:
                     self.journal.forget_after(snapshot.requests)
                 else:
-                    self.journal.replace(entries)
+                    self.journal.replace(*requests)
                 self.snapshot = snapshot
                 raise
 

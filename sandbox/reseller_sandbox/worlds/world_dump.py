@@ -12,6 +12,7 @@ from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.state import State, replaced
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.worlds.credentials import Claim, Inherited
+from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.journal import Entry, Tally
 from reseller_sandbox.worlds.snapshot import Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, World
@@ -38,6 +39,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
     snapshots: tuple[Checkpoint, ...] = ()
     branches: tuple[Checkpoint, ...] = ()
     entries: tuple[Entry, ...] = ()
+    older: tuple[Event, ...] = ()
     dropped: int = 0
     tally: Tally = field(default_factory=Tally)
 
@@ -51,6 +53,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
                 snapshots=tuple(world.snapshots.values()),
                 branches=tuple(world.branches.values()),
                 entries=world.journal.entries,
+                older=world.journal.older,
                 dropped=world.journal.dropped,
                 tally=Tally.of(world.tally),
             )
@@ -84,7 +87,7 @@ class WorldDump(Struct, frozen=True, kw_only=True):
         world.used = stopwatch() - self.idle
         world.snapshots = {checkpoint.name: checkpoint for checkpoint in self.snapshots}
         world.branches = {checkpoint.name: checkpoint for checkpoint in self.branches}
-        world.journal.replace(self.entries)
+        world.journal.replace(self.entries, self.older)
         world.journal.dropped = self.dropped + len(self.entries) - len(world.journal)
         world.tally.take(self.tally)
         return world
