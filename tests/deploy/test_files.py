@@ -118,6 +118,25 @@ YAMLLINT = (
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", ["compose", "compose-shards"])
+def test_docker_compose_reads_the_file(form: str, tmp_path: Path) -> None:
+    """The shards need Compose 2.23.1, the first version that reads the content of a configuration."""
+    plugin = ["docker", "compose"]
+    if shutil.which("docker") and not subprocess.run([*plugin, "version"], capture_output=True).returncode:
+        command = plugin
+    elif shutil.which("docker-compose") and form == "compose":
+        command = ["docker-compose"]
+    else:
+        pytest.skip("Docker Compose is not installed, or too old")
+    (tmp_path / "compose.yaml").write_text(text_of(form), "utf-8")
+    command += ["config", "--quiet"]
+    for token, status in (("choose-one", 0), ("", 1)):
+        variables = {**os.environ, "RESELLER_SANDBOX_CONTROL_TOKEN": token}
+        done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+        assert done.returncode == status, done.stderr
+
+
+@pytest.mark.slow
 def test_linters_find_nothing(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for form in FORMS:
         if form == "nginx":
