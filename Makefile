@@ -136,7 +136,9 @@ dist: .venv/ready .venv/sbom .venv/shiv
 			--target .venv/pyz/$$version --require-hashes -r $(PINS) && cp -R .venv/pyz/$$version/. .venv/pyz/all || exit 1; \
 	done
 	$(INSTALL) --no-deps --no-compile --target .venv/pyz/all --upgrade dist/*.whl
-	.venv/shiv/bin/shiv --compressed --site-packages .venv/pyz/all -p "/usr/bin/env python3" \
+	printf '%s\n' 'import sys' 'if sys.version_info < (3, 11):' \
+		'    sys.exit("reseller-sandbox needs Python 3.11 or newer, not %d.%d" % sys.version_info[:2])' > .venv/pyz/preamble.py
+	.venv/shiv/bin/shiv --compressed --site-packages .venv/pyz/all -p "/usr/bin/env python3" --preamble .venv/pyz/preamble.py \
 		-c reseller-sandbox -o dist/reseller-sandbox.pyz
 
 .venv/shiv: .venv/ready
