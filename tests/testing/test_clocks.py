@@ -99,11 +99,30 @@ def test_never_goes_back(reseller_sandbox):
 def test_worlds_follow_the_time_of_the_tests_by_a_mark_or_an_option(printed: Printed) -> None:
     mark = "import pytest\npytestmark = pytest.mark.reseller_sandbox(clock='follow')\n"
     assert "3 passed" in printed(mark + FOLLOWING)
-    assert "3 passed" in printed(FOLLOWING, "--reseller-sandbox-clock", "follow")
+    for mode in ("process", "server"):
+        options = ("--reseller-sandbox-clock", "follow", "--reseller-sandbox-mode", mode)
+        assert "3 passed" in printed(FOLLOWING, *options)
     assert "2 failed, 1 passed" in printed(FOLLOWING)
     assert "clock must be follow; it is 'folow'; did you mean follow?" in printed(
         mark.replace("follow", "folow") + FOLLOWING
     )
+
+
+DRIFTING = """
+from freezegun import freeze_time
+
+
+@freeze_time("2027-05-05")
+def test_expects_the_frozen_time(reseller_sandbox):
+    assert reseller_sandbox.client().get("/v3/balance").json[0]["serverTime"].startswith("2027-05-05")
+"""
+
+
+@pytest.mark.parametrize("mode", ["process", "server"])
+def test_a_failure_report_names_the_time_of_the_test_and_of_the_world(printed: Printed, mode: str) -> None:
+    output = printed(DRIFTING, "--reseller-sandbox-mode", mode)
+    assert "test time 2027-05-05T00:00:00Z, world time 2026-01-15T12:00:00Z" in output
+    assert 'clock="follow"' in output
 
 
 def test_a_missing_package_is_named_with_its_command() -> None:

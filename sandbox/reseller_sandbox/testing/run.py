@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, Unpack
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,14 +16,18 @@ from msgspec import Struct
 
 from reseller_sandbox.config_sources import from_surroundings, merged
 from reseller_sandbox.control.failure_report import advice_lines, failure_report, idle_faults, scheduled_line
-from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.worlds import ForkOptions
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
+from reseller_sandbox.values.clock import real_now, stopwatch, wire
 from reseller_sandbox.values.parameters import declared
 from reseller_sandbox.values.text_checks import complaint, nearest
+from reseller_sandbox.worlds import Engine
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 MARK = "reseller_sandbox"
 
@@ -97,6 +102,9 @@ class Watched(Sandbox):
 
     _watcher: Watcher
 
+    #: The worlds of this process, also if the sandbox reaches them through a server.
+    _own_worlds: Engine | None = None
+
     def by(self, watcher: Watcher) -> Self:
         """Return this sandbox. ``watcher`` now watches it and its forks."""
         self._watcher = watcher
@@ -107,6 +115,14 @@ class Watched(Sandbox):
         world = super().fork(**options)
         self._watcher.add(world)
         return world
+
+    def follow_time(self) -> None:
+        """Let the clock of the world follow the time of the tests, which a test can freeze later."""
+        if self._own_worlds is None:
+            self.clock.follow()
+        else:
+            world = self._own_worlds.find(self.transport.name)
+            world.change(clock=world.clock.follow())
 
     def close(self) -> None:
         """Release the world. It exists until the test ends, because a failure report may need it."""
@@ -130,8 +146,12 @@ class Watcher:
 
     observe: Callable[[Sequence[Watched]], None] | None = None
 
+    #: The time of the tests at the latest request, which a test can have frozen.
+    asked_at: datetime | None = None
+
     def __init__(self) -> None:
         self._runs = False
+        self._began = real_now(), stopwatch()
         #: The open worlds, those that the test has closed, and those that the running test has made.
         self._open: dict[Watched, None] = {}
         self._closed: dict[Watched, None] = {}
@@ -140,6 +160,16 @@ class Watcher:
     def begin(self) -> None:
         """Begin a test, with its setup, call and teardown until ``end``."""
         self._runs = True
+        self.asked_at = None
+
+    @property
+    def frozen_at(self) -> datetime | None:
+        """Time of the tests at the latest request, or None unless a test had frozen or shifted its time."""
+        began, watch = self._began
+        is_real = self.asked_at is None or began <= self.asked_at <= began + timedelta(
+            seconds=stopwatch() - watch + 1
+        )
+        return None if is_real else self.asked_at
 
     def end(self) -> None:
         """End the test, and release the worlds that it has closed."""
@@ -215,18 +245,34 @@ def _in_process(
     stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
 ) -> Watched:
     """Return the default world of a sandbox in the process of the tests, reached without a socket."""
-    return stack.enter_context(Watched(**around).by(watcher))
+    return stack.enter_context(_in_this_process(watcher, around))
 
 
 def _own_server(
     stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
 ) -> Watched:
     """Return the default world of a new server on a free port, which runs as long as the tests."""
-    sandbox = Watched(**around)
+    sandbox = _in_this_process(watcher, around)
     server = stack.enter_context(sandbox.serve())
     transport = HttpTransport(server.url, token=sandbox.settings.control_token)
     stack.callback(transport.close)
-    return Watched.through(transport, sandbox.header_prefix).by(watcher)
+    through_server = Watched.through(transport, sandbox.header_prefix).by(watcher)
+    through_server._own_worlds = sandbox.engine
+    return through_server
+
+
+def _in_this_process(watcher: Watcher, around: Mapping[str, Any]) -> Watched:
+    """Return a sandbox of this process. ``watcher`` notes the time of its requests."""
+    sandbox = Watched(**around).by(watcher)
+    sandbox._own_worlds = sandbox.engine
+    application = sandbox.app.wsgi_app
+
+    def noting(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        watcher.asked_at = real_now()
+        return application(environ, start_response)
+
+    sandbox.app.wsgi_app = noting  # type: ignore[method-assign]
+    return sandbox
 
 
 def _running(
@@ -311,12 +357,8 @@ class Sandboxes:
             marked = read_marks(node, self._strict, self._follows)
             # The seed is the test's name, so that random values do not depend on the order of tests.
             world = self._begun(marked.settings).sandbox.fork(seed=node.nodeid)
-            if marked.follows and isinstance(world.transport, LocalTransport):
-                # It follows from its first use, because the test can freeze time later.
-                local = world.transport.world
-                local.change(clock=local.clock.follow())
-            elif marked.follows:
-                world.clock.follow()
+            if marked.follows:
+                world.follow_time()
             return world
         except (BadSetting, Unreachable, Refused) as problem:
             reason = str(problem)
@@ -361,9 +403,10 @@ class Sandboxes:
 
     def sections(self, node: pytest.Item) -> Iterator[tuple[str, str]]:
         """Yield a title and a text for each world of a failed test."""
+        frozen_at = self.watcher.frozen_at
         for sandbox, file in self.failed(node):
             try:
-                text = failure_report(sandbox, sandbox.transport.name, file)
+                text = failure_report(sandbox, sandbox.transport.name, file) + _drift(sandbox, frozen_at)
             except Unreachable as problem:
                 text = f"this world cannot be read: {problem}"
             yield f"reseller sandbox: world {sandbox.transport.name}", text
@@ -392,6 +435,15 @@ class Sandboxes:
             self.watcher.shares(world)
             self._seeded[key] = _Seeded(world, tuple(fault.name for fault in world.faults.list().faults))
         return self._seeded[key]
+
+
+def _drift(sandbox: Sandbox, frozen_at: datetime | None) -> str:
+    """Return the line for a test that froze its time at another time than its world has."""
+    now = sandbox.clock.now
+    if frozen_at is None or abs(now - frozen_at) < timedelta(minutes=1):
+        return ""
+    times = f"test time {wire(frozen_at)}, world time {wire(now)}"
+    return f'\ntime      {times}. With @pytest.mark.{MARK}(clock="{FOLLOW}") the world follows the test'
 
 
 def file_name(node: pytest.Item) -> str:

@@ -87,8 +87,12 @@ class WorldClock(Struct, frozen=True):
         return WorldClock(self.now())
 
     def run(self) -> WorldClock:
-        """Return a running clock from the same instant."""
-        return WorldClock(self.now(), real_now())
+        """Return a running clock from the same instant.
+
+        If it shows the machine's time, less than two seconds late, it follows the machine's time.
+        """
+        now, machine = self.now(), real_now()
+        return WorldClock(now, now if timedelta() <= machine - now < 2 * _TICK else machine)
 
     def follow(self) -> WorldClock:
         """Return a clock that shows the machine's time, and its current time while that is earlier."""
