@@ -22,9 +22,10 @@ RDAP, NAME = "rdap_sandbox:INTERFACE", "active-example.com"
 #: An interface with credentials and a change, made only from the manual's page "Add an interface".
 NOTES = '''
 from reseller_sandbox.refusals import CREDENTIALS_MISSING, DOMAIN_NOT_FOUND, Refused
-from reseller_sandbox.registry import orders
+from reseller_sandbox.registry import orders, renewals
+from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.registry.zones import parse_name
-from reseller_sandbox.web.fields import Boolean, Shape, String
+from reseller_sandbox.web.fields import Array, Boolean, Shape, String
 from reseller_sandbox.web.interface import Interface, refuses, route
 from reseller_sandbox.web.interfaces import Example, PublicInterface, SignedRequest
 
@@ -46,9 +47,36 @@ def autorenew(call):
     return {"name": order.name, "on": call.arguments["on"]}
 
 
+class Renewal(Shape):
+    expires = String()
+    price = String()
+
+
+class Names(Shape):
+    names = Array(String())
+
+
+@refuses(DOMAIN_NOT_FOUND)
+@route(
+    "notes.renew", "POST", "/notes/{domain_name}/renewals", body=Renewal(), answer=Names(),
+    orders=Purpose.RENEWAL, price=("price",), guard="expires",
+)
+def renew(call):
+    """Renew a domain for a year."""
+    order = orders.own(call.draft.state, call.account, parse_name(call.arguments["domain_name"]))
+    renewals.renew(call.draft, order, 1)
+    return {"names": [order.name]}
+
+
+@route("notes.list", "GET", "/notes", answer=Names(), lists_names=True)
+def names(call):
+    """List the domains."""
+    return {"names": []}
+
+
 class Notes(Interface):
     name = owner = "notes"
-    endpoints = (autorenew,)
+    endpoints = (autorenew, renew, names)
     common = (*Interface.common, CREDENTIALS_MISSING)
 
     def authenticate(self, request):
@@ -174,6 +202,25 @@ def test_an_interface_made_from_the_page_signs_and_changes(tmp_path: Path) -> No
     assert sandbox.names.get(NAME).autorenew
     last = sandbox.journal.find().requests[-1]
     assert (last.operation, last.account, last.domains) == ("notes.autorenew", "main", (NAME,))
+
+
+def test_advice_finds_mistakes_through_an_interface_made_from_the_page(tmp_path: Path) -> None:
+    (tmp_path / "notes_of_page.py").write_text(NOTES)
+    sandbox = Sandbox(interfaces=["notes_of_page:INTERFACE"])
+    client, lost = sandbox.client(), {"operation": "notes.renew"}
+
+    def rules() -> list[str]:
+        return [finding.rule for finding in sandbox.advice.list().findings]
+
+    with sandbox.faults.add("error", error="internal_error", match=lost, when={"phase": "after"}):
+        client.post(f"/notes/{NAME}/renewals", json={"price": "1.00"})
+    assert rules() == ["lost_answer_ignored", "price_not_enforced", "renewed_without_guard"]
+    client.get("/notes")
+    assert rules() == ["price_not_enforced", "renewed_without_guard"]
+    sandbox.reset()
+    price = str(sandbox.names[NAME].renewal)
+    client.post(f"/notes/{NAME}/renewals", json={"price": price, "expires": "2026-10-07"})
+    assert rules() == []
 
 
 def test_an_interface_that_cannot_be_loaded_is_a_bad_setting() -> None:

@@ -61,11 +61,11 @@ def keys_ignored(record: Record) -> Iterator[Case]:
 
 @rule(Severity.RISK)
 def renewed_without_guard(record: Record) -> Iterator[Case]:
-    """A v2.0 renewal without current_expiry_date, which prevents a second renewal.
-    v3 has no such parameter.
+    """A renewal without the parameter that prevents a second renewal, such as current_expiry_date.
+    Operations without such a parameter are not checked.
 
     Instead:
-        Read the name's date_end and send it as current_expiry_date with the renewal.
+        Read the name's expiry date, and send it in that parameter with the renewal.
     """
     for operation in record.operations.values():
         if operation.guard:

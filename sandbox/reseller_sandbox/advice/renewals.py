@@ -31,8 +31,8 @@ def renewed_twice(record: Record) -> Iterator[Case]:
 
     Instead:
         Before you repeat a renewal, compare the name's expiry date with the date before the first attempt.
-        In v2.0, send that earlier date as current_expiry_date, and do not read it again: the service then
-        refuses the second renewal. v3 has no such parameter.
+        If the operation takes that earlier date (current_expiry_date), send it, and do not read the date
+        again: the service then refuses the second renewal.
     """
     running: dict[tuple[int, str], list[tuple[Entry, LedgerEntry]]] = {}
     for entry in record.entries:
