@@ -1,16 +1,23 @@
-"""Rules of advice, and their findings."""
+"""Rules of advice: their input, their cases and their findings, with helpers that several rules need."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 
 from msgspec import Struct
 
-from reseller_sandbox.advice.record import Record
+from reseller_sandbox.registry.contract import ApiOperation
+from reseller_sandbox.registry.model import LedgerEntry, Purpose
+from reseller_sandbox.values.matching import NO_OPERATION
+from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import docstring
-from reseller_sandbox.worlds import Entry
+from reseller_sandbox.values.text_checks import plural
+from reseller_sandbox.worlds import Entry, Snapshot
+
+_SHOWN = 5
 
 
 class Severity(StrEnum):
@@ -24,15 +31,48 @@ class Severity(StrEnum):
     """Nothing was lost yet."""
 
 
+class Record(Struct, frozen=True, kw_only=True):
+    """The input of a rule: the requests in the journal, in order, and the first and last snapshot.
+
+    ``operations`` are the operations of the contract by id.
+    """
+
+    entries: tuple[Entry, ...]
+    beginning: Snapshot
+    present: Snapshot
+    operations: Mapping[str, ApiOperation]
+
+    def operation(self, entry: Entry) -> ApiOperation | None:
+        """Return the operation of the request, or None if no operation of the contract matched."""
+        return self.operations.get(entry.operation)
+
+    def orders(self, entry: Entry) -> Purpose | None:
+        """Return the purpose of the order that the request places, or None."""
+        operation = self.operation(entry)
+        return operation.orders if operation is not None else None
+
+    def lists_names(self, entry: Entry) -> bool:
+        """Whether the request lists an account's names."""
+        operation = self.operation(entry)
+        return operation is not None and operation.lists_names
+
+    def is_read(self, entry: Entry) -> bool:
+        """Whether the request cannot change anything."""
+        operation = self.operation(entry)
+        reads = operation.reads if operation is not None else entry.method == "GET"
+        return entry.operation != NO_OPERATION and reads
+
+
 class Case(Struct, frozen=True):
     """One case of a rule: the requests that show it, in order, and a summary.
 
-    ``domains`` are the affected domains in Unicode. ``amount`` is the money spent unnecessarily, if any.
+    ``domains`` are the affected domains in Unicode, by default all domains of the requests. ``amount`` is the
+    money spent unnecessarily, if any.
     """
 
     entries: Sequence[Entry]
     summary: str
-    domains: tuple[str, ...] = ()
+    domains: tuple[str, ...] | None = None
     amount: Decimal | None = None
 
 
@@ -41,10 +81,7 @@ Find = Callable[[Record], Iterable[Case]]
 
 
 class AdviceRule(Struct, frozen=True, kw_only=True):
-    """A rule of advice, with a description and a recommendation.
-
-    ``about`` is the description, and ``instead`` is the recommendation.
-    """
+    """A rule of advice, with a description (``about``) and a recommendation (``instead``)."""
 
     name: str
     severity: Severity
@@ -89,3 +126,79 @@ class Finding(Struct, frozen=True, kw_only=True):
     amount: Decimal | None
     currency: str | None
     entries: tuple[str, ...]
+
+
+def by_account(entries: Iterable[Entry]) -> Iterable[list[Entry]]:
+    """Return the requests of each account, in the order of each account's first request."""
+    groups: dict[str | None, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.account, []).append(entry)
+    return groups.values()
+
+
+def charges(entry: Entry) -> list[LedgerEntry]:
+    """Return the charges of the request."""
+    return [charge for charge in entry.charges if charge.amount < 0]
+
+
+def renewals(entry: Entry) -> list[LedgerEntry]:
+    """Return the renewals that the request paid for.
+
+    There are two if a fault carried out the request twice.
+    """
+    return [charge for charge in charges(entry) if charge.purpose is Purpose.RENEWAL]
+
+
+def is_automatic_renewal(entry: LedgerEntry) -> bool:
+    """Whether the entry is an automatic renewal, made by the clock."""
+    return entry.purpose is Purpose.RENEWAL and entry.refunds is None and entry.cause.startswith("event:")
+
+
+def cost(entry: Entry, cause: str | None = None) -> Decimal:
+    """Return the total charge of the request, or the part for ``cause``."""
+    return -sum((charge.amount for charge in charges(entry) if cause in (None, charge.cause)), Decimal(0))
+
+
+def currency(entry: Entry) -> str | None:
+    """Return the currency in which the request was charged, or None."""
+    accounts = entry.after.state.accounts
+    return next((accounts[charge.account].currency for charge in charges(entry)), None)
+
+
+def clock_runs(entry: Entry) -> bool:
+    """Whether the clock ran at the request. Under a frozen clock, pauses leave no trace."""
+    return not entry.before.clock.frozen
+
+
+def answer_lost(entry: Entry) -> bool:
+    """Whether the request took effect and a fault lost or delayed its response."""
+    return bool(entry.changes) and (entry.lost or "delayed" in entry.fault_effects)
+
+
+def names(*entries: Entry) -> tuple[str, ...]:
+    """Return the domains of the requests in Unicode, without duplicates."""
+    return tuple(dict.fromkeys(to_unicode(name) for entry in entries for name in entry.domains))
+
+
+def span(length: timedelta) -> str:
+    """Return a duration in words: ``within the same second``, ``within 40 seconds``."""
+    seconds = int(length.total_seconds())
+    if not seconds:
+        return "within the same second"
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        count, rest = divmod(seconds, size)
+        if (count and not rest) or count > 1:
+            return f"within {plural(count + bool(rest), unit)}"
+    return f"within {plural(seconds, 'second')}"
+
+
+def times(count: int) -> str:
+    """Return a frequency in words: ``once``, ``twice``, ``3 times``."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return comma-separated words without duplicates, only the first few of many."""
+    distinct = list(dict.fromkeys(words))
+    shown = ", ".join(distinct[:_SHOWN])
+    return shown if len(distinct) <= _SHOWN else f"{shown} and {len(distinct) - _SHOWN} more"

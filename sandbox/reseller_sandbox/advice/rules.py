@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.advice.finding import AdviceRule, Finding
-from reseller_sandbox.advice.funds import auto_renewal_unpaid
-from reseller_sandbox.advice.lost import lost_answer_ignored, registration_repeated, transfer_repeated
-from reseller_sandbox.advice.pace import polled_without_pause, rate_limit_ignored
-from reseller_sandbox.advice.paging import pages_not_followed
-from reseller_sandbox.advice.parameters import credentials_in_query, keys_ignored, renewed_without_guard
-from reseller_sandbox.advice.prices import premium_without_price, price_not_enforced, wrong_price_repeated
-from reseller_sandbox.advice.record import Record, currency
-from reseller_sandbox.advice.renewals import renewed_after_auto_renewal, renewed_twice
+from reseller_sandbox.advice import orders, reading, requests
+from reseller_sandbox.advice.finding import AdviceRule, Finding, Record, currency, names
 from reseller_sandbox.registry.contract import Contract
 from reseller_sandbox.worlds import World
 
-#: All rules. Findings with the same first request have this order.
-RULES: tuple[AdviceRule, ...] = (
-    renewed_twice,
-    renewed_after_auto_renewal,
-    registration_repeated,
-    transfer_repeated,
-    lost_answer_ignored,
-    auto_renewal_unpaid,
-    pages_not_followed,
-    premium_without_price,
-    wrong_price_repeated,
-    price_not_enforced,
-    renewed_without_guard,
-    credentials_in_query,
-    keys_ignored,
-    polled_without_pause,
-    rate_limit_ignored,
+#: All rules, in the order of their declaration. Findings with the same first request have this order.
+RULES: tuple[AdviceRule, ...] = tuple(
+    rule
+    for module in (orders, reading, requests)
+    for rule in vars(module).values()
+    if isinstance(rule, AdviceRule)
 )
 
 
@@ -53,7 +35,7 @@ def advise(world: World, contract: Contract) -> list[Finding]:
             rule=rule.name,
             severity=rule.severity,
             account=case.entries[0].account,
-            domains=case.domains,
+            domains=names(*case.entries) if case.domains is None else case.domains,
             summary=case.summary,
             instead=rule.instead,
             amount=case.amount,

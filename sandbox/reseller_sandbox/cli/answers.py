@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from reseller_sandbox.advice.words import plural
 from reseller_sandbox.cli.base import Command, give_up, say
+from reseller_sandbox.values.text_checks import plural
 
 #: Headers that are not recorded: those of one connection or one moment, and cookies.
 _OMITTED = re.compile(

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from reseller_sandbox import fixture as fixtures
-from reseller_sandbox.advice.words import plural
 from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, give_up, say_json
 from reseller_sandbox.cli.lazy_groups import Listing
 from reseller_sandbox.fixture.generate import SPREADS, generate
@@ -21,7 +20,7 @@ from reseller_sandbox.registry.assumptions import catalogue, spelt
 from reseller_sandbox.settings import BadSetting, Settings, profile_of
 from reseller_sandbox.values.kinds import Zone, choice, listed
 from reseller_sandbox.values.parameters import Parameter, kind_of, read
-from reseller_sandbox.values.text_checks import complaint
+from reseller_sandbox.values.text_checks import complaint, plural
 
 fixture = Listing("fixture", help="Write or validate a fixture, and show the format of fixtures.")
 

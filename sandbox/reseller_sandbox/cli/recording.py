@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reseller_sandbox.advice.words import plural
 from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.remote import HttpTransport, Unreachable
-from reseller_sandbox.values.text_checks import printable
+from reseller_sandbox.values.text_checks import plural, printable
 
 if TYPE_CHECKING:
     from reseller_sandbox.replaying import FirstDifference, Replay

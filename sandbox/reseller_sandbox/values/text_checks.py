@@ -65,6 +65,11 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def plural(count: int, word: str) -> str:
+    """Return a count with its noun: ``1 year``, ``2 years``."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
 def names_phrase(names: Iterable[str], what: str) -> str:
     """Return a phrase that lists ``names``, the first few of many.
 

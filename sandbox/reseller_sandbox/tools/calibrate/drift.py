@@ -9,13 +9,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.advice.words import plural
 from reseller_sandbox.registry.assumptions import Assumptions, spelt
 from reseller_sandbox.tools.calibrate import Deviation, calibrated
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
 from reseller_sandbox.tools.calibrate.report import named_places, shown
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
-from reseller_sandbox.values.text_checks import printable, shortened
+from reseller_sandbox.values.text_checks import plural, printable, shortened
 
 #: The keys of an answer that say why a request is refused.
 _REFUSAL = frozenset({"error", "msg", "code"})

@@ -7,14 +7,13 @@ from typing import Any
 
 import yaml
 
-from reseller_sandbox.advice.words import plural
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.registry.assumptions import kinds, spelt
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate import Calibration, Determination, Deviation
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
-from reseller_sandbox.values.text_checks import printable, shortened
+from reseller_sandbox.values.text_checks import plural, printable, shortened
 from reseller_sandbox.worlds.redact import masked
 
 #: The most differences listed for one exchange, and the most unexplained exchanges listed.

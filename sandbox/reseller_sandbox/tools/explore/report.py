@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from reseller_sandbox.advice.words import plural
 from reseller_sandbox.reports.findings import Case
 from reseller_sandbox.tools.running import Ended
+from reseller_sandbox.values.text_checks import plural
 
 #: Kinds of findings.
 FAILED, VIOLATED, NOT_SERIALIZABLE = "failed", "invariant violated", "not serializable"

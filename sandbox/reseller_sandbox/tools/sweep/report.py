@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
-from reseller_sandbox.advice.words import plural
 from reseller_sandbox.reports.findings import Case
 from reseller_sandbox.tools.sweep.troubles import UNPREVENTABLE
+from reseller_sandbox.values.text_checks import plural
 
 
 class SweepResult(StrEnum):

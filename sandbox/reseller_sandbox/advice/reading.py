@@ -1,18 +1,101 @@
-"""Orders with a missing or wrong price, or charged at a different price."""
+"""Data that the client did not read: the other pages of a list, and prices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from reseller_sandbox import refusals
-from reseller_sandbox.advice.finding import Case, Severity, rule
-from reseller_sandbox.advice.record import Record, charges, names
-from reseller_sandbox.advice.words import listed, plural, times
-from reseller_sandbox.registry.model import Purpose
+from reseller_sandbox.advice.finding import (
+    Case,
+    Record,
+    Severity,
+    by_account,
+    charges,
+    listed,
+    names,
+    rule,
+    times,
+)
+from reseller_sandbox.registry.model import OUTSIDE, Purpose
+from reseller_sandbox.registry.state import account_named
 from reseller_sandbox.values import money
+from reseller_sandbox.values.text_checks import plural
 from reseller_sandbox.worlds import Entry
+
+#: The default number of names per page.
+PER_PAGE = 100
+
+#: Longer numbers of a page are not read.
+_DIGITS = 12
+
+
+class _Page(NamedTuple):
+    """A page that was read: request, number, length, and count of all names."""
+
+    entry: Entry
+    number: int
+    length: int
+    total: int
+
+    @property
+    def names(self) -> range:
+        """The positions of this page's names in the list."""
+        return range((self.number - 1) * self.length, min(self.number * self.length, self.total))
+
+    @property
+    def following(self) -> range:
+        """The positions of the next page's names, empty after the last page."""
+        return range(self.names.stop, min(self.names.stop + self.length, self.total))
+
+
+@rule(Severity.DATA)
+def pages_not_followed(record: Record) -> Iterator[Case]:
+    """A list of names whose response had a nextPage that was never requested.
+
+    Pages can be read in any order and with any length. The rule compares only the names on them.
+
+    Instead:
+        Request nextPage until a response has none. The names on the other pages exist, and expire, too.
+    """
+    lists = (entry for entry in record.entries if record.lists_names(entry) and entry.refused is None)
+    for entries in by_account(lists):
+        pages = [page for page in map(_read, entries) if page is not None and not page.entry.lost]
+        seen = set(chain.from_iterable({page.names for page in pages}))
+        unseen = {names for names in {page.following for page in pages} if not seen.issuperset(names)}
+        missed: dict[tuple[int, int], list[_Page]] = {}
+        for page in pages:
+            if page.following in unseen:
+                missed.setdefault((page.length, page.number), []).append(page)
+        for (length, number), short in missed.items():
+            last = -(-short[-1].total // length)
+            yield Case(
+                [page.entry for page in short],
+                f"The list of names was read up to page {number} of {last} ({length} names a page); "
+                f"the answer had a nextPage, page {number + 1}, which no request read.",
+            )
+
+
+def _read(entry: Entry) -> _Page | None:
+    """Return the page that a request read, by its path or its query, or None.
+
+    The count of all names comes from the state at the request, because the response may be too long for the
+    journal.
+    """
+    *_, before, last = entry.path.split("/")
+    sent = {name.lower(): value for name, value in entry.query}
+    if before.isdigit() and last.isdigit():
+        sent = {"perpage": before, "page": last}
+    per_page, page = sent.get("perpage", str(PER_PAGE)), sent.get("page", "1")
+    if not all(text.isdecimal() and len(text) < _DIGITS and int(text) for text in (per_page, page)):
+        return None
+    state = entry.before.state
+    account = account_named(state, entry.account)
+    holder = account.client_id if account is not None else OUTSIDE
+    return _Page(entry, int(page), int(per_page), state.orders_of_account.count((holder,)))
+
 
 #: Minimum number of refusals without a correct order. A client may learn the price from one refusal.
 TRIES = 2
@@ -28,13 +111,11 @@ def premium_without_price(record: Record) -> Iterator[Case]:
         years.
     """
     for entries in _never_correct(record, refusals.PREMIUM_COST_REQUIRED):
-        operations = list(dict.fromkeys(entry.operation for entry in entries))
         yield Case(
             entries,
-            f"{listed(operations)} was sent {times(len(entries))} for premium names "
-            f"({listed(names(*entries))}) without purchaseCost, and never with the price "
+            f"{listed(entry.operation for entry in entries)} was sent {times(len(entries))} for premium "
+            f"names ({listed(names(*entries))}) without purchaseCost, and never with the price "
             f"{listed(_facts(entries, 'price'))}. No name was ordered.",
-            names(*entries),
         )
 
 
@@ -53,7 +134,6 @@ def wrong_price_repeated(record: Record) -> Iterator[Case]:
             f"{listed(names(*entries))}: ordered {times(len(entries))} with purchaseCost "
             f"{listed(_facts(entries, 'given'))}, and never with the price "
             f"{listed(_facts(entries, 'price'))}. No name was ordered.",
-            names(*entries),
         )
 
 
@@ -79,15 +159,14 @@ def price_not_enforced(record: Record) -> Iterator[Case]:
         yield Case(
             entries,
             f"{plural(len(orders), 'order')} paid a price that differs from purchaseCost: {listed(lines)}.",
-            names(*entries),
-            overpaid if overpaid > 0 else None,
+            amount=overpaid if overpaid > 0 else None,
         )
 
 
 def _sent_and_paid(record: Record, entry: Entry) -> tuple[Decimal, Decimal] | None:
-    """Return an order's purchaseCost and its price, or None if they agree.
+    """Return the price that a request sent and the price that it paid, or None if they agree.
 
-    The client may include privacy in the price or not.
+    The price that the client sends may include privacy or not.
     """
     sent = _price_sent(record, entry) if entry.changes else None
     paid = [charge for charge in charges(entry) if charge.cause == entry.id]
@@ -97,7 +176,7 @@ def _sent_and_paid(record: Record, entry: Entry) -> tuple[Decimal, Decimal] | No
 
 
 def _price_sent(record: Record, entry: Entry) -> Decimal | None:
-    """Return the purchaseCost of an order, or None if the operation reads none."""
+    """Return the price that the request sent, or None."""
     operation = record.operation(entry)
     prices = (_value_at(entry, place) for place in operation.price) if operation is not None else ()
     price = next((price for price in prices if price is not None), None)
@@ -115,10 +194,10 @@ def _value_at(entry: Entry, place: str) -> Any:
 
 
 def _never_correct(record: Record, refused_by: refusals.Rule) -> Iterator[list[Entry]]:
-    """Yield, per account, the orders refused by a rule and never placed correctly.
+    """Yield, for each account, the orders that a rule refused and that were never placed correctly.
 
-    A single refusal for a domain counts only if the account never placed a correct order. Otherwise the
-    client can send prices and has decided against that domain.
+    If the account has placed a correct order, a single refusal for a domain does not count: the client can
+    send prices and decided against that domain.
     """
     waiting: dict[str | None, dict[str, list[Entry]]] = {}
     able: set[str | None] = set()
@@ -138,6 +217,5 @@ def _never_correct(record: Record, refused_by: refusals.Rule) -> Iterator[list[E
 
 
 def _facts(entries: list[Entry], fact: str) -> list[str]:
-    """Return the values of ``fact`` in the refusals, without duplicates."""
-    values = (str(entry.refused.facts[fact]) for entry in entries if entry.refused is not None)
-    return list(dict.fromkeys(values))
+    """Return the value of ``fact`` in each refusal."""
+    return [str(entry.refused.facts[fact]) for entry in entries if entry.refused is not None]
