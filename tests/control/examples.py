@@ -123,12 +123,18 @@ RECORDS = (
     each("events.find", {}, {**EVENTS, "before": (3, 0), "cause": (1, 0), "limit": (2, -1)}, before=LATER),
 )
 JOURNAL = (
-    good("journal.find", {}, {"outcome": "404"}, {"since": "2026-03-01T12:00:00Z", "limit": 3}, {"limit": 0}),
-    each("journal.find", {}, MATCH),
-    bad("journal.find", {"colour": "red"}, {"limit": -1}),
-    each("journal.find", {}, {"text": ("nobodys", ""), "until": ("2026-03-02", "then"), "before": (2, 0)}),
+    *(
+        example
+        for name in ("journal.find", "journal.lines")
+        for example in (
+            good(name, {}, {"outcome": "404"}, {"since": "2026-03-01T12:00:00Z", "limit": 3}, {"limit": 0}),
+            each(name, {}, MATCH),
+            bad(name, {"colour": "red"}, {"limit": -1}),
+            each(name, {}, {"text": ("nobodys", ""), "until": ("2026-03-02", "then"), "before": (2, 0)}),
+            good(name, {}, {"headers": {"user-agent": "m*"}}, before=REQUESTS),
+        )
+    ),
     each("journal.follow", {}, {"text": ("nobodys", "")}),
-    good("journal.find", {}, {"headers": {"user-agent": "m*"}}, before=REQUESTS),
     good("journal.follow", {}, {"account": "main", "per_second": 10}),
     bad("journal.follow", {"operation": "v3.creatDomain"}, {"per_second": 0}),
     good("journal.export"),

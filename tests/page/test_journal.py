@@ -25,7 +25,7 @@ def test_requests_appear_on_arrival(wire: Api, open_page: Open) -> None:
     wire.get("/v3/balance")
     page = open_page()
     show(page, "/#/names")
-    page.route("**/journal?limit*", lambda route: (route.continue_(), wire.get("/v3/balance")), times=1)
+    page.route("**/journal/lines", lambda route: (route.continue_(), wire.get("/v3/balance")), times=1)
     page.goto("/#/journal")
     rows = journal_rows(page)
     expect(rows).to_have_count(2)

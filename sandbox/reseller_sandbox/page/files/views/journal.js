@@ -71,8 +71,8 @@ export default class extends View {
 
   async #find(address, range, limit = JOURNAL_PAGE) {
     if (address.kind && address.kind !== "request") return { requests: [], matching: 0, isEnd: true };
-    const page = await this.ask("journal.find", { ...given(address), ...range, limit });
-    return { ...page, requests: page.requests.map(row), isEnd: page.requests.length < limit };
+    const page = await this.ask("journal.lines", { ...given(address), ...range, limit });
+    return { ...page, isEnd: page.requests.length < limit };
   }
 
   // Lines that are not requests. A filter on a field of requests excludes all of them.
@@ -170,10 +170,6 @@ function merged(...lists) {
   const known = new Map(lists.flat().map((record) => [record.number, record]));
   return [...known.values()].sort((first, second) => second.number - first.number);
 }
-
-// The part of a request that its row shows, because whole records of thousands of requests are large.
-const SHOWN = ["id", "number", "at", "account", "method", "path", "operation", "domains", "status", "outcome", "fault", "fault_kind", "fault_effects", "held_up_seconds", "duration_ms", "charged", "refused"];
-const row = (request) => pick(request, SHOWN);
 
 // The lesser filters. They are open while there is room, or one of them is set.
 const Filters = ({ address, accounts, isWide }) => html`<details class="filters" open=${isWide || FILTERS.slice(1).some((name) => address[name])}><summary>Filters</summary><span class="line">

@@ -14,7 +14,7 @@ export default class extends View {
   async load({ subject }) {
     const [{ transfers }, { accounts }, { scheduled }, { requests }, { names }] = await Promise.all([
       this.ask("transfers.list", { status: "pending" }), this.ask("accounts.list"), this.ask("scheduled.list"),
-      this.ask("journal.find", { operation: "*heck*", limit: SEARCHED }), this.ask("names.list", { like: subject || "*", limit: 1 })]);
+      this.ask("journal.lines", { operation: "*heck*", limit: SEARCHED }), this.ask("names.list", { like: subject || "*", limit: 1 })]);
     const checked = [...new Set(requests.reverse().flatMap((request) => request.domains))].slice(0, 12);
     return { transfers, accounts, scheduled, checked, record: subject ? names[0] : undefined };
   }
