@@ -11,13 +11,17 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import reseller_sandbox
 from reseller_sandbox import Sandbox
-from tests.registry import REGISTRY, connect
+from tests.registry import connect
+from tests.v2.client import REGISTRY as V2_REGISTRY
+from tests.v2.client import connect as connect_v2
+from tests.v2.works import WORKS
+from tests.v3.operations import operations
+from tests.v3.test_bad_input import GOOD, target_of
 
 ROOT = Path(reseller_sandbox.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -169,25 +173,6 @@ def _words(file: Path) -> list[str]:
     return [word for word in (*strings, *names, *imports(file)) if isinstance(word, str)]
 
 
-#: Names by which the machine's time or chance would come in.
-CLOCKS = {"now", "utcnow", "today", "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter"}
-CHANCE = {"random", "uuid", "secrets"}
-
-
-@of_each_file
-def test_only_the_clock_reads_the_time(file: Path) -> None:
-    """values/clock.py alone asks the machine what time it is, and for chance."""
-    if file == ROOT / "values" / "clock.py":
-        return
-    assert not CHANCE & {name.split(".")[0] for name in imports(file)}
-    for node in nodes(file):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            source = node.value.id
-            assert not (source in ("datetime", "date", "time") and node.attr in CLOCKS), ast.unparse(node)
-            assert not (source == "os" and node.attr == "urandom"), ast.unparse(node)
-    assert not {"time.time", "time.monotonic", "time.perf_counter"} & set(imports(file))
-
-
 @pytest.fixture(scope="module")
 def _all_modules() -> None:
     """Every module is loaded."""
@@ -199,21 +184,21 @@ def _all_modules() -> None:
 @pytest.mark.usefixtures("_all_modules")
 def test_no_module_keeps_state() -> None:
     """Two busy sandboxes leave every list, dict and set of every module as they were."""
-    from tests.script import SCRIPT
-
-    _work(SCRIPT)
+    _work()
     before = _containers()
-    _work(SCRIPT)
+    _work()
     assert len(before) > 10
     assert _containers() == before
 
 
-def _work(script: Any) -> None:
-    one = Sandbox(REGISTRY)
-    apis = {name: connect(one, name) for name in ("main", "other", "poor")}
-    for who, method, target, body in script:
-        apis[who].call(method, target, body)
-    one.clock.advance("500d")
+def _work() -> None:
+    sandbox = Sandbox(V2_REGISTRY)
+    api, client = connect(sandbox), connect_v2(sandbox)
+    for operation, row in operations().items():
+        api.call(row.method, target_of(row), GOOD.get(operation))
+    for ask in WORKS.values():
+        ask.send(client)
+    sandbox.clock.advance("500d")
 
 
 def _containers() -> dict[str, object]:

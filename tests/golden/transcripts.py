@@ -16,10 +16,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, chdir, contextmanager
+from difflib import unified_diff
 from http.client import HTTPConnection, HTTPException
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import sleep
+from typing import NamedTuple
 
 from tests.clients import signature
 from tests.command import run
@@ -37,6 +40,9 @@ TRANSCRIPTS = {
 
 #: A longer output of a command is cut in commands.txt and files.txt to so many lines and a checksum.
 MOST, KEPT = 50, 12
+
+#: How many lines of a difference are shown.
+SHOWN = 60
 
 #: The durations in an output.
 MEASURED = re.compile(r"((?:duration_ms|idle_seconds)\W+(?=\d))[0-9.e-]+")
@@ -57,6 +63,40 @@ def rerun(name: str) -> Iterator[Path]:
             output = "\n\n".join(map(run.paragraph, paragraphs))
         transcript.write_text(f"{output}\n", "utf-8")
         yield folder
+
+
+def differences(name: str) -> list[str]:
+    """Run a transcript. Return the first lines that differ from the golden files, as ``diff -u`` shows them.
+
+    Files other than texts have durations and the port.
+    """
+    files = [file for file in (f"{name}.txt", *TRANSCRIPTS[name]) if file.endswith((".txt", ".yaml"))]
+    with rerun(name) as folder:
+        texts = [[(at / file).read_text("utf-8").splitlines() for at in (FOLDER, folder)] for file in files]
+    found = (
+        line
+        for file, (golden, now) in zip(files, texts, strict=True)
+        for line in islice(unified_diff(golden, now, f"golden {file}", "now", lineterm=""), SHOWN)
+    )
+    return list(found)
+
+
+class Exchange(NamedTuple):
+    """A request of a transcript with the status and the body of its answer."""
+
+    method: str
+    target: str
+    status: int
+    body: str
+
+
+def exchanges(name: str) -> Iterator[Exchange]:
+    """Yield the requests of a golden transcript with their answers."""
+    for paragraph in (FOLDER / f"{name}.txt").read_text("utf-8").split("\n\n"):
+        if found := re.match(
+            r"\S+ ([A-Z]+) (/.*)\n(?:[^|].*\n)*\| (\d+)\n(?:\| .*\n)*\|\n\| (.*)$", paragraph
+        ):
+            yield Exchange(found[1], found[2], int(found[3]), found[4])
 
 
 class Run:

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.installed.conftest import INSTALL, PROJECT, output_of
-from tests.test_determinism import ENVIRONMENTS, SCRIPT
+from tests.installed.conftest import INSTALL, PROJECT, ROOT, output_of
+from tests.test_determinism import CHECK, ENVIRONMENTS
 
 
-@pytest.fixture(scope="session")
-def expected() -> str:
-    """The output of the script in the working tree."""
-    return subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=True).stdout
-
-
-def test_equal_scripts_give_equal_bytes_in_every_hash_order_and_time_zone(
-    python: Path, expected: str, tmp_path: Path, subtests: pytest.Subtests
+def test_the_golden_transcripts_are_the_same_in_every_hash_order_and_time_zone(
+    python: Path, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     command = str(python.parent / "reseller-sandbox")
     assert "default: valid" in output_of(command, "fixture", "validate", "default", "example", at=tmp_path)
     for environment in ENVIRONMENTS:
         with subtests.test(environment=environment):
-            assert output_of(python, str(SCRIPT), **environment) == expected
+            output_of(python, *CHECK, at=ROOT, **environment)
 
 
 #: A suite of a user who has a package ``sandbox``.
