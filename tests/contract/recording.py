@@ -18,13 +18,12 @@ from urllib.parse import quote, urlencode
 import reseller_sandbox
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, Headers, InProcess, Transport, encoded
-from tests.contract.v2_pairs import PAIRS
 from tests.control.examples import EXAMPLES, REQUEST
 from tests.control.interfaces import over_http
 from tests.documented import document
+from tests.golden.transcripts import MEASURED, exchanges
 from tests.registry import BASE, REGISTRY
-from tests.script import MEASURED
-from tests.v2 import client as v2
+from tests.v2.works import documented_errors, pattern
 from tests.v3.operations import operations
 from tests.v3.test_refusals import ASSUME, LADDERS, Climb
 
@@ -84,24 +83,29 @@ def _operations(name: str) -> dict[str, Any]:
         assert answer.status < 400, (operation, answer.raw)
         found[operation] = request
         if answer.headers["content-type"].startswith("application/json"):
-            shown = json.loads(MEASURED.sub(rb'"\1":0', answer.raw))
+            shown = json.loads(MEASURED.sub(r"\g<1>0", answer.raw.decode()))
             found[operation] |= {"answer": shown} if len(json.dumps(shown)) <= LONGEST else {}
     return found
 
 
 def _errors(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    if name == "v2":
+        bodies = [json.loads(exchange.body) for exchange in exchanges("v2") if exchange.target[:4] == "/V2."]
+        found = {_template(body.get("msg", "")): body for body in reversed(bodies)}
+        del found[""]  # what succeeds, and what the contract does not document
+        return dict(sorted(found.items()))
+    found = {}
 
     def through(transport: Transport) -> Transport:
         def recorded(method: str, target: str, headers: Headers, raw: bytes) -> Answer:
             answer = transport(method, target, headers, raw)
             if answer.status >= 400:
-                found.setdefault(answer.error or _template(answer.json["msg"]), answer.json)
+                found.setdefault(str(answer.error), answer.json)
             return answer
 
         return recorded
 
-    for _ in {"v3": _v3, "v2": _v2, "control": _control}[name](through):
+    for _ in {"v3": _v3, "control": _control}[name](through):
         pass
     return dict(sorted(found.items()))
 
@@ -114,15 +118,10 @@ def _lines(part: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(rows) + "\n}"
 
 
-MESSAGES = {
-    re.compile(re.sub(r"\\\{\\\{.*?\\\}\\\}", ".*", re.escape(message))): message for _, message in PAIRS
-}
-
-
-def _template(message: str) -> str:
+def _template(text: str) -> str:
     """The documented message that a message of v2.0 is made from; the plainest where several would do."""
-    fitting = [told for rule, told in MESSAGES.items() if rule.fullmatch(message)]
-    return min(fitting, key=lambda told: (told != message, -len(told)), default=message)
+    fitting = [message for _, message in documented_errors() if pattern(message).fullmatch(text)]
+    return min(fitting, key=lambda message: (message != text, -len(message)), default="")
 
 
 def recorded(name: str) -> str:
@@ -135,20 +134,11 @@ Through = Callable[[Transport], Transport]
 
 
 def _v3(through: Through) -> Iterator[object]:
-    for operation, climb in LADDERS.items():
-        one = Climb(Sandbox(REGISTRY, assume=ASSUME), operations()[operation])
-        one.api.transport = through(one.api.transport)
-        one.transport()
-        yield climb(one)
-
-
-def _v2(through: Through) -> Iterator[object]:
-    sandbox = Sandbox(v2.REGISTRY)
-    client = v2.Client(through(InProcess(sandbox.app)), sandbox.accounts["main"].token, checked=False)
-    for pair in PAIRS.values():
-        sandbox.reset(original=True)
-        pair.arrange(sandbox)
-        yield pair.send(sandbox, client)
+    for operation, ladder in LADDERS.items():
+        climb = Climb(Sandbox(REGISTRY, assume=ASSUME), operations()[operation])
+        climb.api.transport = through(climb.api.transport)
+        climb.transport()
+        yield ladder(climb)
 
 
 def _control(through: Through) -> Iterator[object]:

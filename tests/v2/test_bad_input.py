@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from itertools import islice
-from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,10 +13,9 @@ from tests.clients import JSON, Answer
 from tests.registry import contents
 from tests.thorough import tries
 from tests.v2.client import FORM, REGISTRY, connect
-from tests.v2.works import CARD, ROLES, WORKS, Ask
+from tests.v2.works import CARD, ROLES, WORKS, Ask, documented_errors, pattern
 from tests.wrong import BROKEN_BODIES, PARTS, spoiled
 
-ERRORS = Path(__file__).parents[1] / "contract" / "v2_errors.yaml"
 #: The sandbox's own refusals, which the contract does not have.
 TRANSPORT_RULES = {"malformed_body", "unknown_path", "method_not_allowed", "uri_too_long"}
 WITH_BODY = [operation for operation, ask in WORKS.items() if ask.body]
@@ -38,17 +33,6 @@ NEEDED = {
 }
 
 
-@cache
-def documented_errors(operation: str) -> list[tuple[int, re.Pattern[str]]]:
-    """Return the codes of an operation's errors, and their messages as patterns."""
-    patterns = []
-    for error in yaml.safe_load(ERRORS.read_text("utf-8")):
-        if error["operations"] == "all" or operation in error["operations"]:
-            text = re.sub(r"\\\{\\\{.*?\\\}\\\}", ".*", re.escape(error["message"]))
-            patterns.append((error["code"], re.compile(text, re.DOTALL)))
-    return patterns
-
-
 def send(sandbox: Sandbox, operation: str, ask: Ask, content_type: tuple[str, str] = JSON) -> Answer:
     """Send a request to a world as it began, and assert the properties of every answer."""
     sandbox.reset()
@@ -64,9 +48,13 @@ def send(sandbox: Sandbox, operation: str, ask: Ask, content_type: tuple[str, st
     assert header.isascii()
     assert len(header) <= 500
     if header.partition(":")[0] not in TRANSPORT_RULES:
-        code, message = answer.json["code"], answer.json["msg"]
-        errors = documented_errors(operation)
-        assert any(code == error and pattern.fullmatch(message) for error, pattern in errors), answer.raw
+        body = answer.json
+        errors = [
+            error
+            for (name, error), code in documented_errors().items()
+            if (name, code) == (operation, body["code"])
+        ]
+        assert any(pattern(error).fullmatch(body["msg"]) for error in errors), answer.raw
     return answer
 
 

@@ -1,13 +1,20 @@
-"""For each v2.0 operation, a request that works in the tests' registry."""
+"""For each v2.0 operation, a request that works in the tests' registry, and the documented errors."""
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from tests.clients import Answer
 from tests.v2.client import Client
+
+CONTRACT = Path(__file__).parents[1] / "contract"
 
 CARD: dict[str, Any] = {
     "address": "9 New Street",
@@ -103,3 +110,19 @@ WORKS = {
     "v2.host.info": Ask("GET", f"{HOST}/ns1"),
     "v2.host.delete": Ask("DELETE", f"{HOST}/ns1"),
 }
+
+
+@cache
+def documented_errors() -> dict[tuple[str, str], int]:
+    """Return the code of each operation and message that the contract documents for v2.0."""
+    errors = yaml.safe_load((CONTRACT / "v2_errors.yaml").read_text("utf-8"))
+    return {
+        (operation, error["message"]): error["code"]
+        for error in errors
+        for operation in (WORKS if error["operations"] == "all" else error["operations"])
+    }
+
+
+def pattern(message: str) -> re.Pattern[str]:
+    """Return a pattern for the texts of a documented message of v2.0."""
+    return re.compile(re.sub(r"\\\{\\\{.*?\\\}\\\}", ".*", re.escape(message)), re.DOTALL)

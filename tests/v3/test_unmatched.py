@@ -74,11 +74,14 @@ def test_an_internal_failure_is_a_single_line_in_the_log_and_changes_nothing(
     before = contents(sandbox)
     with caplog.at_level(logging.DEBUG):
         answer = broken(sandbox)
+        in_v2 = broken(sandbox, "/V2.0/customer", sandbox.accounts["main"].token)
     assert "secret" not in refusal(answer, 500, "internal_error")
     assert "Traceback" not in answer.raw.decode()
-    (record,) = [record for record in caplog.records if record.name.startswith("reseller_sandbox")]
-    assert record.levelname == "ERROR"
-    assert re.fullmatch(".*RuntimeError.*test_unmatched.py.*", record.getMessage()), "in one line"
+    assert in_v2.json == {"code": 500, "msg": "System Error", "status": False}
+    records = [record for record in caplog.records if record.name.startswith("reseller_sandbox")]
+    assert [record.levelname for record in records] == ["ERROR"] * 2
+    for record, operation in zip(records, ("v3.lock", "v2.customer.create"), strict=True):
+        assert re.fullmatch(f"{operation} failed: .*RuntimeError.*test_unmatched.py.*", record.getMessage())
     assert contents(sandbox) == before
     assert api.get("/v3/domains/getDomain/active.com").status == 200
     sandbox.assumptions.set({"v3.errors.http_status": "always_200"})
