@@ -133,7 +133,7 @@ MENTIONS = {
     "v3/": "the interface",
     "v2/": "the interface",
     "web/interfaces.py": "the list of interfaces",
-    "registry/assumptions/": "the names of assumptions, which are public",
+    "registry/assumptions.py": "the names of assumptions, which are public",
     "refusals/registry.py": "a sentence on the wire, with a remedy in the other interface",
     "cli/main.py": "an example of a command, in a help text that loads no interface",
 }

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox import fixture
 from reseller_sandbox.clients.caller import described
-from reseller_sandbox.registry.assumptions import Assumptions, kinds
-from reseller_sandbox.registry.assumptions.assumption_spec import HEADERS, KEY, SECONDS, VERSIONS, WORD
+from reseller_sandbox.registry.assumptions import HEADERS, KEY, SECONDS, VERSIONS, WORD, Assumptions, kinds
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import call

@@ -13,8 +13,7 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.registry.assumptions import Assumptions, kinds
-from reseller_sandbox.registry.assumptions.assumption_spec import HEADERS, VERSIONS
+from reseller_sandbox.registry.assumptions import HEADERS, VERSIONS, Assumptions, kinds
 from reseller_sandbox.tools.calibrate.bench import (
     NONE,
     RIGHT,

@@ -1,0 +1,399 @@
+"""Open points of the contract, each as an assumption that users can switch.
+
+Each field is one open point: its public name, its default, its alternatives, and the observed value if it
+differs. The docstring of the class describes it. Settings, fixtures and responses use the same names.
+Values appear in bodies, paths and headers, so no kind accepts a value that is invalid there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
+from typing import Any
+
+from msgspec import structs
+
+from reseller_sandbox.values.kinds import Kind, Within, choice, mapping, matching
+from reseller_sandbox.values.parameters import Parameter, documented_parameters, read
+
+PROFILES = ("documented", "observed")
+
+_MOST_LISTED = 10
+
+
+def _listed(says: str, pattern: str) -> Kind[tuple[str, ...]]:
+    """Return a kind that accepts a list, or comma-separated text, of strings."""
+    item = matching(pattern, f"a list of up to {_MOST_LISTED} {says}")
+
+    def read(value: Any) -> tuple[str, ...]:
+        listed = value.split(",") if isinstance(value, str) else value
+        if not isinstance(listed, list | tuple) or not 0 < len(listed) <= _MOST_LISTED:
+            listed = (None,)
+        return tuple(item.read(text.strip() if isinstance(text, str) else text) for text in listed)
+
+    return Kind({"type": "array"}, read, says=item.says)
+
+
+def _seconds(value: Any) -> int:
+    text = str(value)
+    if text.isascii() and text.isdigit() and len(text) < 9:
+        return int(text)
+    if text == "instant":
+        return 0
+    raise ValueError(f"must be {SECONDS.says}")
+
+
+def spelt(value: object, between: str = ",") -> str:
+    """Return a value as settings write it, with ``between`` between list items."""
+    if isinstance(value, tuple):
+        return between.join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+WORD = matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "a word of letters, digits, hyphens and underscores")
+KEY = structs.replace(WORD)  # a key of bodies, for which calibration tries other words
+SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
+VERSIONS = _listed("versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
+HEADERS = _listed("names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
+
+
+def one_of(name: str, values: str, *, observed: str = "") -> Any:
+    """Declare a choice among comma-separated ``values``. The first is the default."""
+    words = choice(*values.split(", "))
+    return free(
+        name, structs.replace(words, says=f"one of {values}"), values.partition(", ")[0], observed=observed
+    )
+
+
+def switch(name: str, default: bool, *, observed: str = "") -> Any:
+    """Declare a choice between true and false."""
+    values = (default, not default)
+    words = choice(*(spelt(value) for value in values))
+    kind = Kind(
+        {"type": "boolean", "enum": values},
+        lambda raw: words.read(spelt(raw) if isinstance(raw, bool) else raw) == "true",
+        says=f"one of {', '.join(map(spelt, values))}",
+    )
+    return free(name, kind, spelt(default), observed=observed)
+
+
+def free(name: str, kind: Kind[Any], default: str, *, observed: str = "", telling: Sequence[str] = ()) -> Any:
+    """Declare a value of ``kind``.
+
+    ``observed`` is the value that clients rely on, if it differs from the default. ``telling`` are values to
+    try with a client if the kind does not list its values.
+    """
+    values = tuple(map(kind.read, telling)) or kind.shape.get("enum", ())
+    declared = {"name": name, "kind": kind, "observed": observed or default, "telling": values}
+    return field(default=kind.read(default), metadata=declared)
+
+
+@dataclass(frozen=True)
+class RegistryAssumptions:
+    """Open points of the contract that concern both interfaces.
+
+    Args:
+        registry_hold: Ending the registrant's hold (unlock, client_hold 0) while the registry holds the name:
+            refused, or accepted and the name stays suspended.
+        private_glue: Whether a glue record may hold addresses of private networks and of documentation.
+        unknown_keys: Unknown keys of a request, in either generation: accepted and reported in a header of
+            the response, or refused.
+        early_delete_refunds: Refund for deleting a name within its add grace period: the registration and
+            later renewals, or only the registration.
+        transfer_lock_from: Start of the days during which a name cannot be transferred: its creation or its
+            last transfer, or only its creation.
+        autorenew_tries: Attempts of automatic renewal: once, at expiry, or every day while the name is
+            overdue.
+    """
+
+    registry_hold: str = one_of("locks.registry_hold", "refused, accepted")
+    private_glue: str = one_of("hosts.private_addresses", "accepted, refused")
+    unknown_keys: str = one_of("requests.unknown_keys", "accepted, refused")
+    early_delete_refunds: str = one_of("lifecycle.early_delete.refunds", "all, registration")
+    transfer_lock_from: str = one_of("lifecycle.transfer_lock.from", "creation_or_transfer, creation")
+    autorenew_tries: str = one_of("lifecycle.autorenew.tries", "once, daily")
+
+
+@dataclass(frozen=True)
+class V2Assumptions:
+    """Open points of the contract in v2.0.
+
+    Args:
+        versions: The versions that are served. V and v are the same.
+        token_headers: The headers that may carry the token (--token-header sets them).
+        v2_http_status: The HTTP status of a v2.0 response: the body's code, or always 200.
+        customer_edit_by: How PUT /customer finds the customer: by mail (or by customer_id, if the request has
+            one), or only by customer_id.
+        domain_info_shape: Whether domain info returns the Domain object itself, or an envelope with the
+            object in data.
+        domain_check_avail: The type of avail in the domain check.
+        zones_data: Whether data of the zones listing is a list of zones, or only the first zone.
+        customer_delete_refusal_status: status in the refusal to delete a customer with active orders.
+        transfer_status: The words of transfer_status: EPP's (clientApproved, …), or plain ones (approved, …).
+        request_format: Whether form-encoded bodies with nested arrays are accepted as well.
+        order_processing: Number of seconds that a new order stays in status 0, and again in status 1.
+        extra_contact_params: The extra parameters of a contact: those that the fixture lists under
+            contact_params.
+        contact_required: The required fields of a contact: all but company, fax and region, or all.
+        customer_required: The required fields of a new customer: mail and name, those of a contact, or all.
+        phone_form: The form of telephone numbers: any usual form, or as in v3, +380.441234567.
+        active_orders: The orders of a customer that count as active: all except status 6, or only status 2.
+        premium_names: Registering, renewing and transferring a premium name, where v2.0 has no price to agree
+            to: charged at the premium price, or refused. The domain check shows which.
+        arriving_status: The status of a name during its transfer from another registrar: 1 or 0.
+        repeated_nameservers: Adding a present name server, or removing an absent one: a refusal, or a
+            response without a change.
+        v2_name_form: The form of an internationalised name in responses: as the request wrote it (lists: in
+            Unicode), always in Unicode, or always in its xn-- form.
+        no_promotion: The promotion of a zone that has none: the regular price and an empty date, nulls, or
+            no keys.
+        renew_maximum: The maximum in a renewal's refusal: the years that can still be added, or the zone's
+            maximum if the period exceeds it.
+        renew_date_end: The meaning of date_end in a renewal: the new end that the client expects, or ignored.
+        license: The body key for the licence number in a registration.
+    """
+
+    versions: tuple[str, ...] = free("v2.versions", VERSIONS, "V2.0", telling=("V2.1", "V2.0,V2.1"))
+    token_headers: tuple[str, ...] = free(
+        "v2.token_headers",
+        HEADERS,
+        "X-Auth-Token",
+        observed="X-Auth-Token,X-Token",
+        telling=("X-Token", "X-Auth-Token,X-Token"),
+    )
+    v2_http_status: str = one_of("v2.http_status", "mirror, always_200")
+    customer_edit_by: str = one_of("v2.customer_edit.by", "mail, customer_id")
+    domain_info_shape: str = one_of("v2.domain_info.shape", "bare, wrapped", observed="wrapped")
+    domain_check_avail: str = one_of("v2.domain_check.avail", "string, boolean", observed="boolean")
+    zones_data: str = one_of("v2.zones.data", "list, object")
+    customer_delete_refusal_status: bool = switch("v2.customer_delete.refusal_status", True, observed="false")
+    transfer_status: str = one_of("v2.transfer_status", "epp, plain")
+    request_format: str = one_of("v2.request_format", "json, json_or_form", observed="json_or_form")
+    order_processing: int = free("v2.order_processing", SECONDS, "instant", telling=("60", "86400"))
+    extra_contact_params: str = one_of("v2.extra_contact_params", "fixture")
+    contact_required: str = one_of("v2.contact.required", "postal, all")
+    customer_required: str = one_of("v2.customer.required", "mail_and_name, postal, all")
+    phone_form: str = one_of("v2.phone", "any, dotted")
+    active_orders: str = one_of("v2.active_orders", "unremoved, status_2")
+    premium_names: str = one_of("v2.premium_names", "charged, refused")
+    arriving_status: str = one_of("v2.arriving_status", "processing, requested")
+    repeated_nameservers: str = one_of("v2.ns.repeated", "refused, accepted")
+    v2_name_form: str = one_of("v2.names.form", "as_asked, unicode, ascii")
+    no_promotion: str = one_of("v2.zones.no_promotion", "regular, nulls, omitted")
+    renew_maximum: str = one_of("v2.renew.maximum", "remaining, zone")
+    renew_date_end: str = one_of("v2.renew.date_end", "checked, ignored")
+    license: str = free("v2.license", KEY, "license", telling=("licence", "license_number"))
+
+
+@dataclass(frozen=True)
+class V3Assumptions:
+    """Open points of the contract in v3.
+
+    Args:
+        signature_endpoint: The meaning of ENDPOINT in the signed string: the full URL, the path with its
+            query, only the path, or any of them.
+        signature_payload: The meaning of PAYLOAD for an empty body: an empty text, {} (or []), or either.
+        signature_query: Whether the signed URL includes the key, if the query string carries it. The URL
+            never includes the signature.
+        content_type: Whether a body with any content type is read as JSON, or only one with a JSON type.
+        v3_http_status: The HTTP status of a v3 error: one that fits the error, or always 200.
+        availability_taken: The status of a registered name.
+        availability_reserved: The status of a name that its registry reserves.
+        availability_unsupported: The status of a name in no zone of the service. Its prices are 0.00, its
+            periods 0.
+        availability_invalid: The status of a malformed name, or one that its zone's rules forbid. Its prices
+            are 0.00, its periods 0.
+        availability_out_of_service: The status of a free name whose zone is out of service: that of an
+            unknown zone, or available.
+        contacts_required: The contacts that createDomain requires. The others default to the account's own.
+        contacts_fields: The required fields of each contact: name, address1, city, country, phone, email and
+            zipcode, none, or all ten.
+        contacts_left_out: Omitted fields of a contact in setContacts: they stay, as in v2.0, or become empty.
+            In a new order they are empty.
+        purchase_cost: Operations that require purchaseCost for a premium name: createDomain, or renewDomain
+            and requestTransfer as well. For a premium name, purchaseCost must always equal the price of all
+            years. With whenever_given, this is also true for ordinary names.
+        unlock_transfer_locked: lockedEnabled in the response of unlockTransfer.
+        list_last_page: Whether the list's last page omits lastPage, as it omits nextPage.
+        list_parameters: Whether perPage and page are required (defaults: 100 and 1).
+        set_contacts_answer: The body of a setContacts response: the domain envelope, the contacts, or a
+            message.
+        expired_status: The v3 status of an expired name, which is out of the DNS.
+        transfer_outcome: The effect of approve, reject and cancel: they end a pending transfer at once.
+            Without them, the transfer completes after the zone's days.
+        update_lock_covers: The changes that lockUpdate and client_update_prohibited forbid: new name servers,
+            contacts, glue records and codes, or only a new registrant. They never forbid renewals and
+            switches.
+        get_domain_order_id: Whether getDomain accepts an order id in place of the name.
+        v3_ids: Whether order-id and client-id are strings or integers.
+        name_form: The form of an internationalised name in responses: as the request wrote it (lists: in
+            Unicode), always in Unicode, or always in its xn-- form.
+        repeated_switch: Enabling a switch that is already on (lock, lockTransfer, enableAutorenew, …): a
+            response without a change, or a refusal.
+        create_autorenew: autorenewEnabled of a new name: as in the request (default: off), on, or off.
+        create_locked: lockedEnabled of a new name: as in the request (default: off), on, or off.
+        privacy_term: Whether whois protection is charged for each registered year, or once.
+        privacy_renewal: Whether a renewal, by request or by the clock, charges whois protection again.
+        privacy_not_offered: A request for whois protection in a zone that offers none: ignored (the name has
+            no protection, the price is 0 and X-Sandbox-Ignored names the key), or refused.
+        own_glue: Whether a new name server needs a glue record first. This concerns name servers below the
+            domain itself, below other domains of the account, and below free names in the service's zones.
+        transfer_years: Number of years that a transfer adds and charges: one, or as many as the request says.
+    """
+
+    signature_endpoint: str = one_of("v3.signature.endpoint", "any, url, path, path_no_query", observed="url")
+    signature_payload: str = one_of("v3.signature.payload", "any, raw, empty_object", observed="raw")
+    signature_query: str = one_of("v3.signature.query", "excluded, included")
+    content_type: str = one_of("v3.request.content_type", "any, json")
+    v3_http_status: str = one_of("v3.errors.http_status", "semantic, always_200")
+    availability_taken: str = free(
+        "v3.availability.taken", WORD, "registered", telling=("taken", "unavailable")
+    )
+    availability_reserved: str = free(
+        "v3.availability.reserved", WORD, "reserved", telling=("registered", "unavailable")
+    )
+    availability_unsupported: str = free(
+        "v3.availability.unsupported", WORD, "unsupported", telling=("unavailable", "error")
+    )
+    availability_invalid: str = free(
+        "v3.availability.invalid", WORD, "invalid", telling=("unavailable", "error")
+    )
+    availability_out_of_service: str = one_of("v3.availability.out_of_service", "unsupported, available")
+    contacts_required: str = one_of("v3.contacts.required", "none, registrant, all")
+    contacts_fields: str = one_of("v3.contacts.fields", "default, none, all")
+    contacts_left_out: str = one_of("v3.contacts.left_out", "kept, emptied")
+    purchase_cost: str = one_of("v3.purchase_cost", "premium, premium_everywhere, whenever_given")
+    unlock_transfer_locked: bool = switch("v3.unlock_transfer.locked", False)
+    list_last_page: str = one_of("v3.list.last_page", "with_next, always", observed="always")
+    list_parameters: str = one_of("v3.list.parameters", "optional, required")
+    set_contacts_answer: str = one_of("v3.set_contacts.answer", "envelope, contacts, message")
+    expired_status: str = one_of("v3.expired_status", "suspended, active")
+    transfer_outcome: str = one_of("v3.transfer.outcome", "immediate")
+    update_lock_covers: str = one_of("v3.update_lock.covers", "updates, registrant_only")
+    get_domain_order_id: str = one_of("v3.get_domain.order_id", "off, on")
+    v3_ids: str = one_of("v3.ids", "string, integer")
+    name_form: str = one_of("v3.names.form", "as_asked, unicode, ascii")
+    repeated_switch: str = one_of("v3.switches.repeated", "accepted, refused")
+    create_autorenew: str = one_of("v3.create.autorenew", "as_sent, always, never")
+    create_locked: str = one_of("v3.create.locked", "as_sent, always, never")
+    privacy_term: str = one_of("v3.privacy.charged", "per_year, once")
+    privacy_renewal: str = one_of("v3.privacy.renewal", "charged, free")
+    privacy_not_offered: str = one_of("v3.privacy.not_offered", "ignored, refused")
+    own_glue: str = one_of("v3.nameservers.own_glue", "ignored, required")
+    transfer_years: str = one_of("v3.transfer.years", "one, as_sent")
+
+
+@dataclass(frozen=True)
+class Assumptions(RegistryAssumptions, V2Assumptions, V3Assumptions):
+    """A value for each open point of the contract."""
+
+    def with_values(self, values: Mapping[str, object]) -> Assumptions:
+        """Return these assumptions with ``values`` changed.
+
+        Raise ``Within``, which names every mistake.
+        """
+        changed = {_FIELDS[name].name: value for name, value in read_values(values).items()}
+        return replace(self, **changed) if changed else self
+
+    def values(self) -> dict[str, object]:
+        """Return the values of all assumptions by public name."""
+        return dict(zip(_FIELDS, _every(self), strict=True))
+
+    def departures(self) -> dict[str, object]:
+        """Return the values that differ from the defaults."""
+        rows = zip(_FIELDS, _every(self), _DEFAULTS, strict=True)
+        return {name: value for name, value, default in rows if value != default}
+
+
+#: The fields by public name, and the public names by field name.
+_FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
+_NAMES: dict[str, str] = {field.name: name for name, field in _FIELDS.items()}
+_PLACES = {own: place for place, own in enumerate(_NAMES)}
+_DEFAULTS = [field.default for field in _FIELDS.values()]
+
+_PARAMETERS = [Parameter(name, field.metadata["kind"], False) for name, field in _FIELDS.items()]
+
+
+def read_values(raw: object) -> dict[str, Any]:
+    """Return values of assumptions by public name.
+
+    Raise ``Within``, which names every mistake and holds the valid values.
+    """
+    values, wrong = read(_PARAMETERS, mapping(raw))
+    if wrong:
+        raise Within(wrong, values)
+    return values
+
+
+#: Gets the value of each field.
+_every: Callable[[Assumptions], tuple[object, ...]] = attrgetter(*_NAMES)
+
+
+def profile(name: str) -> Assumptions:
+    """Return the assumptions of a profile.
+
+    ``documented`` has all defaults, ``observed`` the values that clients rely on.
+    """
+    observed = {name: field.metadata["observed"] for name, field in _FIELDS.items()}
+    return Assumptions().with_values(observed if name == "observed" else {})
+
+
+def catalogue(values: Assumptions) -> list[dict[str, object]]:
+    """Return all assumptions as data.
+
+    Each has its name, value, default, accepted values, observed value and description.
+    """
+    about = {
+        name: words for base in Assumptions.__bases__ for name, words in documented_parameters(base).items()
+    }
+    return [
+        {
+            "name": name,
+            "value": getattr(values, field.name),
+            "default": field.default,
+            "takes": field.metadata["kind"].says,
+            "observed": field.metadata["observed"],
+            "about": about[field.name],
+        }
+        for name, field in _FIELDS.items()
+    ]
+
+
+def public_name(field: str) -> str:
+    """Return the public name of the assumption in a field."""
+    return _NAMES[field]
+
+
+def kinds() -> dict[str, Kind[Any]]:
+    """Return the kind of value of each assumption, by name."""
+    return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
+
+
+def telling_values() -> dict[str, tuple[object, ...]]:
+    """Return the values of each assumption that are worth a try with a client, by name."""
+    return {name: tuple(field.metadata["telling"]) for name, field in _FIELDS.items()}
+
+
+class _Watched:
+    """Reads assumptions for one request and records the names of those read."""
+
+    __slots__ = ("_read", "_values")
+
+    def __init__(self, values: Assumptions, read: set[str]) -> None:
+        self._values = values
+        self._read = read
+
+    def __getattr__(self, name: str) -> Any:
+        self._read.add(name)
+        return getattr(self._values, name)
+
+
+def watched(values: Assumptions, read: set[str]) -> Assumptions:
+    """Return a read-only view of ``values`` that adds each field read to ``read``."""
+    return _Watched(values, read)  # type: ignore[return-value]  # it has the same attributes
+
+
+def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
+    """Return the fields in ``read`` as pairs of public name and value, in order."""
+    return [(_NAMES[own], getattr(values, own)) for own in sorted(read, key=_PLACES.__getitem__)]
