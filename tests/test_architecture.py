@@ -134,7 +134,7 @@ MENTIONS = {
     "v2/": "the interface",
     "web/interfaces.py": "the list of interfaces",
     "registry/assumptions.py": "the names of assumptions, which are public",
-    "refusals/registry.py": "a sentence on the wire, with a remedy in the other interface",
+    "refusals/rules.py": "a sentence on the wire, with a remedy in the other interface",
     "cli/main.py": "an example of a command, in a help text that loads no interface",
 }
 

@@ -16,7 +16,7 @@ from reseller_sandbox import refusals
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import ReceivedRefusal, Resource
 from reseller_sandbox.refusals import Refused
-from reseller_sandbox.refusals.rule import Category
+from reseller_sandbox.refusals.refusal import Category
 from reseller_sandbox.registry.contract import read_match
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.state import Change, State
