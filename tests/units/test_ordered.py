@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reseller_sandbox.registry import ordered
-from reseller_sandbox.registry.ordered import Ordered
+from reseller_sandbox.registry import indexes
+from reseller_sandbox.registry.indexes import Ordered
 from tests.thorough import tries
 
 Key = tuple[int, int]
@@ -22,7 +22,7 @@ def narrow_leaves() -> Iterator[None]:
     """Make the leaves narrow, so that few keys fill many of them."""
     with pytest.MonkeyPatch.context() as patch:
         for name, width in {"_WIDEST": 32, "_FILLED": 24, "_NARROWEST": 8}.items():
-            patch.setattr(ordered, name, width)
+            patch.setattr(indexes, name, width)
         yield
 
 

@@ -13,7 +13,7 @@ from rpds import HashTrieMap
 
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Table
+from reseller_sandbox.registry.indexes import HOLDERS, TABLES, Due, Ordered, Table
 from reseller_sandbox.registry.model import (
     OUTSIDE,
     Account,
@@ -29,7 +29,6 @@ from reseller_sandbox.registry.model import (
     Transfer,
     Zone,
 )
-from reseller_sandbox.registry.ordered import Ordered
 from reseller_sandbox.registry.stepwise import updated
 
 T = TypeVar("T")

@@ -14,9 +14,8 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 from rpds import HashTrieMap
 
-from reseller_sandbox.registry.indexes import TABLES
+from reseller_sandbox.registry.indexes import TABLES, Ordered
 from reseller_sandbox.registry.model import Account, LedgerEntry, Order, Record
-from reseller_sandbox.registry.ordered import Ordered
 from reseller_sandbox.registry.state import Change, Draft, State
 
 T = TypeVar("T")
