@@ -11,6 +11,8 @@ from decimal import Decimal
 from heapq import nlargest, nsmallest
 from typing import Annotated, Any, ClassVar, TypeVar, Unpack, cast
 
+from msgspec.structs import asdict
+
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, Start, page, record_of
@@ -260,7 +262,7 @@ def name_record(snapshot: Snapshot, order: Order) -> NameRecord:
         renewal=zones.renewal_price(zone, premium, 1, snapshot.clock.now()),
         flags=tuple(sorted(order.flags)),
         nameservers=tuple(map(to_unicode, order.nameservers)),
-        contacts=dict(zip(model.ROLES, order.contacts.handles(), strict=True)),
+        contacts=asdict(order.contacts),
         customer=order.customer_id,
         hosts=tuple(host_record(snapshot, host) for host in hosts.of_domain(state, order.name)),
         transfer=transfer_record(snapshot, transfer) if transfer is not None else None,

@@ -9,6 +9,8 @@ from itertools import accumulate, chain, islice
 from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from msgspec.structs import astuple
+
 from reseller_sandbox.registry.model import (
     OUTSIDE,
     Account,
@@ -30,9 +32,8 @@ Dues = tuple[Due, ...]
 #: The fields of a zone that hold promotions. Their ends have the same names in the calendar.
 PROMOTIONS = ("registration_promotion", "renewal_promotion")
 
-#: Entries of sorted indexes, as (index, key), and of maps, as (map, key, value).
-Keys = tuple[tuple[str, Any], ...]
-Values = tuple[tuple[str, Any, Any], ...]
+#: Index entries: the name of the index, the key, and its value in a map or None in a sorted set.
+Entries = tuple[tuple[str, Any, Any], ...]
 
 
 def nothing(_: Any) -> tuple[()]:
@@ -43,31 +44,24 @@ def nothing(_: Any) -> tuple[()]:
 class Table(NamedTuple):
     """The table of one kind of record.
 
-    ``due`` returns the calendar entries of a record, ``listed`` its entries in other sorted indexes, and
-    ``looked_up`` its entries in maps. Each is a function of the record alone, so an index always agrees with
-    its table.
+    ``due`` returns the calendar entries of a record, and ``indexed`` its entries in all other indexes. Both
+    are functions of the record alone, so an index always agrees with its table.
     """
 
     name: str
     key: Callable[[Any], Any]
     due: Callable[[Any], Dues] = nothing
-    listed: Callable[[Any], Keys] = nothing
-    looked_up: Callable[[Any], Values] = nothing
+    indexed: Callable[[Any], Entries] = nothing
 
-    def entries(self, record: Any) -> Keys:
-        """Return the entries of ``record`` in all sorted indexes, or none for None."""
+    def entries(self, record: Any) -> Entries:
+        """Return the entries of ``record`` in all indexes, or no entries for None."""
         if record is None:
             return ()
-        due = self.due(record)
-        listed = self.listed(record)
-        return (*[("calendar", entry) for entry in due], *listed) if due else listed
-
-    def values(self, record: Any) -> Values:
-        """Return the entries of ``record`` in maps, or none for None."""
-        return () if record is None else self.looked_up(record)
+        due, indexed = self.due(record), self.indexed(record)
+        return (*[("calendar", entry, None) for entry in due], *indexed) if due else indexed
 
 
-def _account_looked_up(account: Account) -> Values:
+def _account_indexed(account: Account) -> Entries:
     if account.client_id == OUTSIDE:
         return ()
     working = (
@@ -78,18 +72,17 @@ def _account_looked_up(account: Account) -> Values:
     return tuple([entry for credential, entry in working if not revoked or credential not in revoked])
 
 
-def _customer_listed(customer: Customer) -> Keys:
-    return (("customers_of_account", (customer.account, customer.customer_id)),)
+def _customer_indexed(customer: Customer) -> Entries:
+    return (
+        ("customers_of_account", (customer.account, customer.customer_id), None),
+        ("customer_by_mail", (customer.account, customer.card.mail.lower()), customer.customer_id),
+    )
 
 
-def _customer_looked_up(customer: Customer) -> Values:
-    return (("customer_by_mail", (customer.account, customer.card.mail.lower()), customer.customer_id),)
-
-
-def _contact_listed(contact: Contact) -> Keys:
+def _contact_indexed(contact: Contact) -> Entries:
     if contact.customer_id is None:
         return ()
-    return (("linked", ("customer_contact", contact.customer_id, contact.handle)),)
+    return (("linked", ("customer_contact", contact.customer_id, contact.handle), None),)
 
 
 def _zone_due(zone: Zone) -> Dues:
@@ -102,18 +95,17 @@ def _order_due(order: Order) -> Dues:
     return due if order.retry is None else (*due, (order.retry, "retry", order.id))
 
 
-def _order_listed(order: Order) -> Keys:
-    links: list[tuple[str, Any]] = [("contact", handle) for handle in sorted(set(order.contacts.handles()))]
+def _order_indexed(order: Order) -> Entries:
+    links: list[tuple[str, Any]] = [("contact", handle) for handle in sorted(set(astuple(order.contacts)))]
     links += [("nameserver", server) for server in order.nameservers]
     if order.customer_id is not None:
         links.append(("customer", order.customer_id))
-    linked = [("linked", (*link, order.id)) for link in links]
-    return (("orders_of_account", (order.account, order.id)), *linked)
-
-
-def _order_looked_up(order: Order) -> Values:
-    own = ("own_order", (order.account, order.name), order.id)
-    return (own,) if order.stage is Stage.ARRIVING else (own, ("holding_order", order.name, order.id))
+    return (
+        ("orders_of_account", (order.account, order.id), None),
+        *[("linked", (*link, order.id), None) for link in links],
+        ("own_order", (order.account, order.name), order.id),
+        *([] if order.stage is Stage.ARRIVING else [("holding_order", order.name, order.id)]),
+    )
 
 
 def _transfer_due(transfer: Transfer) -> Dues:
@@ -121,34 +113,35 @@ def _transfer_due(transfer: Transfer) -> Dues:
 
 
 def _scheduled_due(scheduled: ScheduledAction) -> Dues:
-    return (
-        ((scheduled.at, "scheduled", scheduled.id),)
-        if scheduled.at is not None and scheduled.applied is None
-        else ()
-    )
+    if scheduled.at is None or scheduled.applied is not None:
+        return ()
+    return ((scheduled.at, "scheduled", scheduled.id),)
 
 
-def _scheduled_listed(scheduled: ScheduledAction) -> Keys:
-    return (("waiting", (scheduled.id,)),) if scheduled.at is None and scheduled.applied is None else ()
+def _scheduled_indexed(scheduled: ScheduledAction) -> Entries:
+    is_waiting = scheduled.at is None and scheduled.applied is None
+    return (("waiting", (scheduled.id,), None),) if is_waiting else ()
+
+
+def _host_indexed(host: Host) -> Entries:
+    return (("hosts_of_domain", (host.domain, host.name), None),)
+
+
+def _ledger_indexed(entry: LedgerEntry) -> Entries:
+    return (("ledger_of_account", (entry.account, entry.id), None),)
 
 
 #: The table of each kind of record.
 TABLES: Mapping[type, Table] = {
-    Account: Table("accounts", attrgetter("client_id"), looked_up=_account_looked_up),
-    Customer: Table(
-        "customers", attrgetter("customer_id"), listed=_customer_listed, looked_up=_customer_looked_up
-    ),
-    Contact: Table("contacts", attrgetter("handle"), listed=_contact_listed),
-    Zone: Table("zones", attrgetter("name"), due=_zone_due),
-    Order: Table("orders", attrgetter("id"), _order_due, _order_listed, _order_looked_up),
-    Host: Table(
-        "hosts", attrgetter("name"), listed=lambda host: (("hosts_of_domain", (host.domain, host.name)),)
-    ),
-    Transfer: Table("transfers", attrgetter("name"), due=_transfer_due),
-    LedgerEntry: Table(
-        "ledger", attrgetter("id"), listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),)
-    ),
-    ScheduledAction: Table("scheduled", attrgetter("id"), _scheduled_due, _scheduled_listed),
+    Account: Table("accounts", attrgetter("client_id"), indexed=_account_indexed),
+    Customer: Table("customers", attrgetter("customer_id"), indexed=_customer_indexed),
+    Contact: Table("contacts", attrgetter("handle"), indexed=_contact_indexed),
+    Zone: Table("zones", attrgetter("name"), _zone_due),
+    Order: Table("orders", attrgetter("id"), _order_due, _order_indexed),
+    Host: Table("hosts", attrgetter("name"), indexed=_host_indexed),
+    Transfer: Table("transfers", attrgetter("name"), _transfer_due),
+    LedgerEntry: Table("ledger", attrgetter("id"), indexed=_ledger_indexed),
+    ScheduledAction: Table("scheduled", attrgetter("id"), _scheduled_due, _scheduled_indexed),
 }
 
 #: The kind of record that each kind of calendar entry refers to.

@@ -62,8 +62,6 @@ OUTSIDE = 0
 #: The longest term of a domain from now, in years.
 LONGEST_TERM = 10
 
-ROLES = ("registrant", "admin", "tech", "billing")
-
 
 class Stage(StrEnum):
     """The stage of an order in its life cycle."""
@@ -182,10 +180,6 @@ class RoleHandles(Struct, frozen=True, kw_only=True):
     admin: str
     tech: str
     billing: str
-
-    def handles(self) -> tuple[str, ...]:
-        """Return the four handles in the order of ``ROLES``."""
-        return (self.registrant, self.admin, self.tech, self.billing)
 
 
 class Promotion(Struct, frozen=True, kw_only=True):
@@ -352,3 +346,6 @@ class ScheduledAction(Struct, frozen=True, kw_only=True):
 Record = Account | Customer | Contact | Zone | Order | Host | Transfer | LedgerEntry | ScheduledAction
 
 CARD_FIELDS = Card.__struct_fields__
+
+#: The roles of a domain's contacts.
+ROLES = RoleHandles.__struct_fields__

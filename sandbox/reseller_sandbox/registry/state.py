@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -91,10 +91,6 @@ class State(Struct, frozen=True):
         record = self.find(kind, key)
         return record is not None and due in TABLES[kind].due(record)
 
-    def put(self, record: Record) -> State:
-        """Return the state with ``record`` added, or replaced under the same key."""
-        return changed(self, (), (record,))
-
 
 class _StateBuilder:
     """A mutable copy of ``base``. It copies the state on the first write.
@@ -138,22 +134,16 @@ class _StateBuilder:
         if after is not None:
             self.due += table.due(after)  # may repeat an entry, if a stage ends when it begins
         old, new = table.entries(before), table.entries(after)
-        for name, key in old:
-            if (name, key) not in new:
-                self.write(name, getattr(self.state, name).remove(key))
-        for name, key in new:
-            if (name, key) not in old:
-                self.write(name, getattr(self.state, name).add(key))
-        old_values, new_values = table.values(before), table.values(after)
-        for entry in old_values:
+        for entry in old:
             name, key, value = entry
             index = getattr(self.state, name)
-            if entry not in new_values and index.get(key) == value:
+            if entry not in new and (value is None or index.get(key) == value):
                 self.write(name, index.remove(key))
-        for entry in new_values:
-            if entry not in old_values:
+        for entry in new:
+            if entry not in old:
                 name, key, value = entry
-                self.write(name, getattr(self.state, name).insert(key, value))
+                index = getattr(self.state, name)
+                self.write(name, index.add(key) if value is None else index.insert(key, value))
 
 
 class Change(NamedTuple):
@@ -262,27 +252,12 @@ def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> Stat
     return builder.result()
 
 
-def replaced(state: State, accounts: Sequence[Account]) -> State:
-    """Return ``state`` with ``accounts`` in place of those with the same ids.
-
-    For half of all accounts or more, the function rebuilds every index of accounts at once.
-    """
-    if 2 * len(accounts) < len(state.accounts):
-        return filled(state, accounts)
-    table = state.accounts.update({account.client_id: account for account in accounts})
-    maps: dict[str, dict[Any, Any]] = {"account_by_key": {}, "account_by_token": {}}
-    for account in table.values():
-        for name, key, value in TABLES[Account].looked_up(account):
-            maps[name][key] = value
-    return replace(state, accounts=table, **{name: HashTrieMap(entries) for name, entries in maps.items()})
-
-
 #: Below this count, add records one by one: adding many at once rebuilds every index.
 _FEW = 16
 
 
 def filled(state: State, records: Iterable[Record]) -> State:
-    """Return ``state`` with ``records`` added, faster than with ``State.put``."""
+    """Return ``state`` with ``records`` added, faster than with ``changed``."""
     every = list(records)
     if len(every) < _FEW:
         return changed(state, (), every)
@@ -291,10 +266,11 @@ def filled(state: State, records: Iterable[Record]) -> State:
     for record in every:
         table = TABLES[type(record)]
         maps[table.name][table.key(record)] = record
-        for index, key in table.entries(record):
-            sets[index].append(key)
-        for index, key, value in table.looked_up(record):
-            maps[index][key] = value
+        for index, key, value in table.entries(record):
+            if value is None:
+                sets[index].append(key)
+            else:
+                maps[index][key] = value
     new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
     if len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
         return changed(state, (), every)  # because a replaced record needs its index entries removed

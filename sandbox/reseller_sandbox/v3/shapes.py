@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from marshmallow import ValidationError, fields, post_load, pre_load, validate
+from msgspec.structs import astuple
 
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import zones
@@ -319,7 +320,7 @@ def full_domain(call: Call, order: Order, spelling: str | None = None) -> FullDo
     state = call.draft.state
     servers = [render_name(call, server, spelling) for server in order.nameservers]
     contacts = state.contacts
-    cards = Cards(*[contacts[handle].card for handle in order.contacts.handles()])
+    cards = Cards(*[contacts[handle].card for handle in astuple(order.contacts)])
     cost = renewal_cost(call.draft, order).price
     return FullDomain(
         order, render_name(call, order.name, spelling), state.zones[order.zone], servers, cards, cost

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.registry.model import OUTSIDE, Account
 from reseller_sandbox.registry.shards import ALONE, Shard
-from reseller_sandbox.registry.state import State, own_accounts, replaced
+from reseller_sandbox.registry.state import State, changed, own_accounts
 from reseller_sandbox.values.parameters import Quiet
 
 #: A kind of credential (``key``, ``token`` or ``secret``) and its value.
@@ -91,7 +91,7 @@ def renewed(
         renewed_accounts.append(new)
         for claim in claims(new):
             holders[claim] = client_id
-    return replaced(state, renewed_accounts)
+    return changed(state, (), renewed_accounts)
 
 
 def claims(account: Account) -> tuple[Claim, Claim]:

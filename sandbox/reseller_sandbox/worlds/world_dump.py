@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.registry.limits import Limits
-from reseller_sandbox.registry.state import State, replaced
+from reseller_sandbox.registry.state import State, changed
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.worlds.credentials import Claim, Inherited
 from reseller_sandbox.worlds.eventlog import Event
@@ -121,4 +121,4 @@ def _with_credentials(state: State, new: State) -> State:
     for client_id, account in state.accounts.items():
         if (renewed := new.accounts.get(client_id)) is not None:
             accounts.append(replace(account, key=renewed.key, secret=renewed.secret, token=renewed.token))
-    return replaced(state, accounts)
+    return changed(state, (), accounts)

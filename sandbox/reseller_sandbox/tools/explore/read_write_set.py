@@ -143,9 +143,8 @@ def _written(change: Change) -> Iterator[Place]:
         return
     yield change.table, _place_of(record, change.key)
     table = TABLES[type(record)]
-    for entries in (table.entries, table.values):
-        old, new = set(entries(before)), set(entries(after))
-        yield from ((entry[0], _place_of(record, entry[1])) for entry in old ^ new)
+    changed = set(table.entries(before)) ^ set(table.entries(after))
+    yield from ((name, _place_of(record, key)) for name, key, _ in changed)
 
 
 def _place_of(record: Any, key: Any) -> Any:
