@@ -25,7 +25,7 @@ from reseller_sandbox.advice.finding import (
     times,
 )
 from reseller_sandbox.registry.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Purpose, Stage
-from reseller_sandbox.registry.orders import renewal_cost
+from reseller_sandbox.registry.purchases import renewal_cost
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.registry.stepwise import in_order, stepwise
 from reseller_sandbox.values import money

@@ -1,139 +1,26 @@
-"""Orders: find, change, restore and delete domains, and check agreed prices."""
+"""Orders: find, change and delete domains."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_NAMESERVER, Refused
-from reseller_sandbox.registry import contacts, hosts, ledger, zones
+from reseller_sandbox.registry import contacts, hosts, ledger
 from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.lifecycle import SWITCHES, Action, enter, require, require_unlocked, retry
-from reseller_sandbox.registry.model import Account, Flag, Order, Premium, Purpose, Zone
+from reseller_sandbox.registry.model import Account, Flag, Order, Purpose
 from reseller_sandbox.registry.state import Draft, State, own_order
 from reseller_sandbox.values import money
-from reseller_sandbox.values.clock import days, years_later
+from reseller_sandbox.values.clock import days
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.text_checks import whole
 
-_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
-CODE_LENGTH = 12
 CODE_LENGTHS = (4, 64)
-
-#: Stands for an agreed price: the client accepts any price.
-ANY_PRICE: Final = "whatever it costs"
-Agreed = Decimal | Literal["whatever it costs"] | None
-
-
-class Purchase(Struct, frozen=True, kw_only=True):
-    """The request of an account to order ``name``, by registration or transfer.
-
-    ``contacts`` maps roles to contact details or handles. ``wire_names`` maps roles and fields to their names
-    in the request. ``cost`` is the price that the client agreed to. Without ``nameservers``, a transfer keeps
-    the present ones, and a registration takes the account's own.
-    """
-
-    name: str
-    years: int = 1
-    cost: Agreed = None
-    contacts: Mapping[str, ContactInput] = field(default_factory=dict)
-    wire_names: Mapping[str, str] = field(default_factory=dict)
-    nameservers: Sequence[str] | None = None
-    customer_id: int | None = None
-    privacy: bool = False
-    autorenew: bool = False
-    transfer_lock: bool = False
-
-
-class Cost(NamedTuple):
-    """The cost of a term: ``price`` for the domain, and ``protection`` for privacy.
-
-    Clients agree to ``price`` only.
-    """
-
-    price: Decimal
-    protection: Decimal
-
-    @property
-    def total(self) -> Decimal:
-        """The amount to charge."""
-        return self.price + self.protection
-
-    def charge(self, draft: Draft, order: Order, purpose: Purpose, years: int) -> tuple[int, ...]:
-        """Charge the order's account. Return the ids of the ledger entries."""
-        paid = ledger.charge(draft, order, self.price, purpose, years)
-        return paid + ledger.charge(draft, order, self.protection, Purpose.PRIVACY, years)
-
-
-class Placed(NamedTuple):
-    """An order after an operation, and the amount that the account paid."""
-
-    order: Order
-    paid: Decimal
-
-
-def new_code(draft: Draft) -> str:
-    """Return a fresh authorization code."""
-    return auth_code_at(draft.base.seed, draft.next("auth_code"))
-
-
-def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -> Order:
-    """Return a new order for ``purchase``, not written yet.
-
-    ``more`` are additional fields of the order.
-    """
-    return Order(
-        id=draft.next("order"),
-        account=account.client_id,
-        name=purchase.name,
-        since=draft.now,
-        customer_id=purchase.customer_id,
-        privacy=purchase.privacy,
-        autorenew=purchase.autorenew,
-        flags=frozenset({Flag.TRANSFER_PROHIBITED} if purchase.transfer_lock else ()),
-        **more,
-    )
-
-
-def auth_code_at(seed: str, number: int) -> str:
-    """Return authorization code number ``number`` (from 1) of a state with ``seed``."""
-    digest = hashlib.sha256(f"{seed}/auth_code/{number}".encode()).digest()
-    rest, letters = int.from_bytes(digest) % len(_CODE_LETTERS) ** CODE_LENGTH, ""
-    for _ in range(CODE_LENGTH):
-        rest, at = divmod(rest, len(_CODE_LETTERS))
-        letters += _CODE_LETTERS[at]
-    return letters
-
-
-def require_cost(
-    draft: Draft, name: str, premium: bool, agreed: Agreed, price: Decimal, *, always: bool = False
-) -> None:
-    """Refuse if the client agreed to a price other than that of all years.
-
-    For a premium name, the client must agree to a price if ``always`` or the assumptions say so. For an
-    ordinary name, an agreed price counts only if the assumptions say so.
-    """
-    if isinstance(agreed, str):  # ANY_PRICE
-        if premium and draft.assumed.premium_names == "refused":
-            raise Refused(refusals.PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
-        return
-    if agreed is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
-        raise Refused(refusals.PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
-    if agreed is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
-        return
-    if agreed != price:
-        raise Refused(
-            refusals.PRICE_MISMATCH,
-            given=money.write(agreed),
-            name=to_unicode(name),
-            price=money.write(price),
-        )
 
 
 def own(state: State, account: Account, name: str) -> Order:
@@ -156,33 +43,6 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
     if order is None or order.account != account.client_id:
         raise Refused(refusals.DOMAIN_NOT_FOUND, name=f"The order {number[:20]}")
     return order
-
-
-def zone_and_premium(state: State, order: Order) -> tuple[Zone, Premium | None]:
-    """Return the order's zone, and its premium prices or None."""
-    zone = state.zones[order.zone]
-    return zone, zones.premium_prices(zone, order.name)
-
-
-def renewal_cost(draft: Draft, order: Order, years: int = 1) -> Cost:
-    """Return the cost of renewing ``order`` now."""
-    zone, special = zone_and_premium(draft.state, order)
-    protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
-    protection = zones.privacy_price(zone, years, draft.assumed, wanted=bool(protected))
-    return Cost(zones.renewal_price(zone, special, years, draft.now), protection)
-
-
-def restore(draft: Draft, order: Order) -> Placed:
-    """Restore a deleted domain from redemption. Renew an expired one for a year."""
-    move = require(draft, order, Action.RESTORE)
-    zone, special = zone_and_premium(draft.state, order)
-    zones.require_in_service(zone)
-    years = 1 if order.expires <= draft.now else 0
-    price = zones.restore_price(zone, special, years)
-    ledger.charge(draft, order, price, Purpose.RESTORE, years)
-    assert move.target is not None
-    restored = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
-    return Placed(restored, price)
 
 
 def delete(draft: Draft, order: Order) -> Decimal:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Category, Refused
-from reseller_sandbox.registry import ledger, orders, registration, transfers, zones
+from reseller_sandbox.registry import ledger, orders, purchases, transfers, zones
 from reseller_sandbox.registry.events import RegistryEvent, concerning
 from reseller_sandbox.registry.lifecycle import enter
 from reseller_sandbox.registry.model import (
@@ -277,13 +277,13 @@ def register(
     zones.require_in_service(zone)
     years = years or zone.min_years
     zones.require_period(domain, years, zone.min_years, zone.max_years)
-    available = registration.availability(draft, domain)
+    available = purchases.availability(draft, domain)
     if available.taken:
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
     if available.reserved:
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
-    purchase = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
-    order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, purchase)
+    purchase = purchases.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
+    order = purchases.registration_order(draft, draft.state.accounts[OUTSIDE], zone, purchase)
     order = enter(draft, order, Stage.ACTIVE, auth_code=auth_code or order.auth_code)
     return concerning(draft, "register", order)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import ledger, lifecycle, orders, renewals, scheduled_actions, transfers
+from reseller_sandbox.registry import ledger, lifecycle, orders, purchases, scheduled_actions, transfers
 from reseller_sandbox.registry.events import RegistryEvent, concerning
 from reseller_sandbox.registry.indexes import PROMOTIONS, TABLES, Due
 from reseller_sandbox.registry.lifecycle import TimedTransition
@@ -69,7 +69,7 @@ def _order(draft: Draft, number: int) -> list[RegistryEvent]:
 
 
 def _blocked_by(draft: Draft, order: Order, row: TimedTransition) -> str:
-    return renewals.blocked_by(draft, order, row.years) if row.years else ""
+    return purchases.blocked_by(draft, order, row.years) if row.years else ""
 
 
 def _carry_out(draft: Draft, order: Order, row: TimedTransition, note: str = "") -> list[RegistryEvent]:
@@ -77,7 +77,7 @@ def _carry_out(draft: Draft, order: Order, row: TimedTransition, note: str = "")
     ended = _end_transfer(draft, order) if row.ends_transfer else []
     charged = NOTHING
     if row.years:
-        charged = renewals.renew_itself(draft, order, row.years, row.target).paid
+        charged = purchases.renew_itself(draft, order, row.years, row.target).paid
     elif row.target is Stage.RELEASED:
         orders.release(draft, order)
     else:

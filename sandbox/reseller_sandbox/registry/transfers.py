@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox import refusals
 from reseller_sandbox.refusals import Refused
-from reseller_sandbox.registry import customers, hosts, ledger, orders, renewals, zones
+from reseller_sandbox.registry import customers, hosts, ledger, orders, purchases, zones
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import assign, check
 from reseller_sandbox.registry.lifecycle import Action, completion, enter, require
@@ -34,7 +34,7 @@ from reseller_sandbox.values.clock import days, wire, years_later
 from reseller_sandbox.values.names import to_unicode
 
 
-class TransferRequest(orders.Purchase, frozen=True, kw_only=True):
+class TransferRequest(purchases.Purchase, frozen=True, kw_only=True):
     """The request of a registrar for a domain that another registrar holds.
 
     If ``forced`` is true, the transfer lock and the domain's age are ignored.
@@ -44,7 +44,7 @@ class TransferRequest(orders.Purchase, frozen=True, kw_only=True):
     forced: bool = False
 
 
-def request(draft: Draft, account: Account, purchase: TransferRequest) -> orders.Placed:
+def request(draft: Draft, account: Account, purchase: TransferRequest) -> purchases.Placed:
     """Request a transfer from another registrar. The order is pending, paid at once.
 
     Refuse, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
@@ -69,8 +69,8 @@ def request(draft: Draft, account: Account, purchase: TransferRequest) -> orders
     years = _years(draft, losing, purchase)
     special = zones.premium_prices(zone, purchase.name)
     price = zones.transfer_price(zone, special, years)
-    orders.require_cost(draft, purchase.name, special is not None, purchase.cost, price)
-    cost = orders.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=purchase.privacy))
+    purchases.require_cost(draft, purchase.name, special is not None, purchase.cost, price)
+    cost = purchases.Cost(price, zones.privacy_price(zone, years, draft.assumed, wanted=purchase.privacy))
     ledger.require_funds(account, cost.total)
     order = _arriving(draft, account, replace(purchase, years=years, nameservers=servers), losing)
     transfer = Transfer(
@@ -85,11 +85,11 @@ def request(draft: Draft, account: Account, purchase: TransferRequest) -> orders
         charges=cost.charge(draft, order, Purpose.TRANSFER, years),
     )
     draft.put(transfer)
-    return orders.Placed(order, cost.total)
+    return purchases.Placed(order, cost.total)
 
 
 def _arriving(draft: Draft, account: Account, purchase: TransferRequest, losing: Order) -> Order:
-    order = orders.new_order(
+    order = purchases.new_order(
         draft,
         account,
         purchase,
@@ -131,7 +131,7 @@ def transfer_lock_start(order: Order, assumed: Assumptions) -> datetime:
 
 def _years(draft: Draft, losing: Order, purchase: TransferRequest) -> int:
     """Return the years that the transfer adds and charges: at least one."""
-    renewals.require_period(draft, losing, purchase.years, always=1)
+    purchases.require_period(draft, losing, purchase.years, always=1)
     return 1 if draft.assumed.transfer_years == "one" else purchase.years
 
 
@@ -199,7 +199,7 @@ def complete(
         expires=expires,
         arrived=draft.now,
         nameservers=gaining.nameservers or losing.nameservers,
-        auth_code=orders.new_code(draft),
+        auth_code=purchases.new_code(draft),
         flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),
     )
     enter(draft, moved, stage)

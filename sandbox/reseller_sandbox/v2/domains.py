@@ -9,7 +9,7 @@ from marshmallow import INCLUDE, fields, post_load, validate
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import MISSING_PARAMETER, Refused
-from reseller_sandbox.registry import orders, registration
+from reseller_sandbox.registry import orders, purchases
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import ROLES, Order, Purpose, Stage
 from reseller_sandbox.registry.zones import parse_name
@@ -57,7 +57,7 @@ def check(call: Call) -> dict[str, Any]:
 
     Reserved domains are unavailable. Premium domains are unavailable if the assumptions refuse them.
     """
-    availability = registration.availability(call.draft, parse_name(call.arguments["domain_name"]))
+    availability = purchases.availability(call.draft, parse_name(call.arguments["domain_name"]))
     free = not (availability.taken or availability.reserved)
     if free and availability.premium is not None:
         free = call.assumed.premium_names == "charged"
@@ -137,17 +137,17 @@ class RegistrationRequest(Shape):
 )
 def register(call: Call) -> dict[str, Any]:
     """Register a domain. The price is charged to the balance."""
-    registration.register(
+    purchases.register(
         call.draft,
         call.account,
-        registration.Registration(
+        purchases.Registration(
             name=parse_name(call.arguments["domain_name"]),
             years=call.arguments["period"],
             contacts=requested_handles(call.arguments),
             nameservers=call.arguments["ns"],
             customer_id=reseller_customer(call),
             requirements=call.arguments["requirements"],
-            cost=orders.ANY_PRICE,
+            cost=purchases.ANY_PRICE,
         ),
     )
     return done()

@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Refused
-from reseller_sandbox.registry import orders, renewals
+from reseller_sandbox.registry import purchases
 from reseller_sandbox.registry.model import Order, Purpose
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number, text
@@ -83,11 +83,11 @@ def renew(call: Call) -> dict[str, Any]:
     """Extend a domain's term by years, if the client knows the present and new end."""
     end, order = _expected_end(call), own_order(call)
     try:
-        placed = renewals.renew(
+        placed = purchases.renew(
             call.draft,
             order,
             call.arguments["period"],
-            orders.ANY_PRICE,
+            purchases.ANY_PRICE,
             expected=call.arguments["current_expiry_date"],
             end=end,
         )
@@ -127,5 +127,5 @@ def _maximum(call: Call, order: Order, refused: Refused) -> object:
 @route("v2.domain.restore", "PUT", f"{NAME_PATH}/restore", answer=Done(), orders=Purpose.RESTORE)
 def restore(call: Call) -> dict[str, Any]:
     """Restore a domain from redemption. The price is charged to the balance."""
-    orders.restore(call.draft, own_order(call))
+    purchases.restore(call.draft, own_order(call))
     return done()

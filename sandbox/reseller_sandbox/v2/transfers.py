@@ -7,7 +7,7 @@ from typing import Any
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Rule
-from reseller_sandbox.registry import orders, transfers
+from reseller_sandbox.registry import purchases, transfers
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Account, Purpose, Transfer, TransferStatus
 from reseller_sandbox.registry.state import Draft
@@ -93,7 +93,7 @@ def request(call: Call) -> dict[str, Any]:
     purchase = transfers.TransferRequest(
         name=_name(call),
         code=call.arguments["transfer_code"],
-        cost=orders.ANY_PRICE,
+        cost=purchases.ANY_PRICE,
         customer_id=reseller_customer(call),
     )
     transfers.request(call.draft, call.account, purchase)

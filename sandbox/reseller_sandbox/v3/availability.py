@@ -6,7 +6,7 @@ from typing import Any
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import TOO_MANY_NAMES, Refused
-from reseller_sandbox.registry import registration
+from reseller_sandbox.registry import purchases
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import render_name
@@ -84,7 +84,7 @@ def check_availability(call: Call) -> dict[str, Any]:
 
 def _availability(call: Call, text: str) -> dict[str, Any]:
     try:
-        availability = registration.availability(call.draft, normalise(text))
+        availability = purchases.availability(call.draft, normalise(text))
     except BadName:
         return _result(text, call.assumed.availability_invalid)
     except Refused as refused:
@@ -96,7 +96,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
     )
 
 
-def _result(name: str, status: str, availability: registration.Availability | None = None) -> dict[str, Any]:
+def _result(name: str, status: str, availability: purchases.Availability | None = None) -> dict[str, Any]:
     """Return the nine fields of a result. Without ``availability``, prices and terms are 0."""
     sdn, _, tld = name.partition(".")
     return {
@@ -112,7 +112,7 @@ def _result(name: str, status: str, availability: registration.Availability | No
     }
 
 
-def _availability_status(call: Call, availability: registration.Availability) -> str:
+def _availability_status(call: Call, availability: purchases.Availability) -> str:
     if availability.taken:
         return call.assumed.availability_taken
     if availability.reserved:

@@ -10,7 +10,7 @@ from marshmallow import post_load, validate
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.registry import orders, registration, renewals
+from reseller_sandbox.registry import orders, purchases
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import roles_required
 from reseller_sandbox.registry.model import Order, Purpose
@@ -131,10 +131,10 @@ def create_domain(call: Call) -> dict[str, Any]:
     domain = call.arguments["domain"]
     names = wire_names_below("domain.contacts")
     contacts = requested_contacts(call, domain.get("contacts"), names)
-    placed = registration.register(
+    placed = purchases.register(
         call.draft,
         call.account,
-        registration.Registration(
+        purchases.Registration(
             name=parse_name(domain["domainName"]),
             years=call.arguments.get("years", 1),
             contacts=contacts,
@@ -301,7 +301,7 @@ def renew_domain(call: Call) -> dict[str, Any]:
     """Extend a domain's term by years. The price is charged to the balance."""
     if "domainName" not in call.arguments:
         raise Refused(INVALID_PARAMETER, problems="domain.domainName is missing")
-    placed = renewals.renew(
+    placed = purchases.renew(
         call.draft, own_order(call), call.arguments.get("years", 1), call.arguments.get("purchaseCost")
     )
     return {**path_envelope(call, placed.order), "totalPaid": placed.paid}

@@ -15,7 +15,7 @@ from reseller_sandbox.registry import zones
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
-from reseller_sandbox.registry.orders import renewal_cost
+from reseller_sandbox.registry.purchases import renewal_cost
 from reseller_sandbox.values.names import written
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.web.fields import (

@@ -1,0 +1,384 @@
+"""Purchases: the cost of a domain, its registration and its renewal."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from reseller_sandbox import refusals
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.registry import contacts, customers, hosts, ledger, zones
+from reseller_sandbox.registry.contacts import ContactInput
+from reseller_sandbox.registry.lifecycle import Action, enter, leaving, require
+from reseller_sandbox.registry.model import (
+    LONGEST_TERM,
+    ROLES,
+    Account,
+    Flag,
+    Order,
+    Premium,
+    Purpose,
+    RoleHandles,
+    Stage,
+    Zone,
+)
+from reseller_sandbox.registry.state import Draft, State
+from reseller_sandbox.values import money, patterns
+from reseller_sandbox.values.clock import days, years_later
+from reseller_sandbox.values.names import to_unicode
+
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
+CODE_LENGTH = 12
+
+_TOO_FAR_AHEAD = f", because a term ends at most {LONGEST_TERM} years from now"
+
+#: Stands for an agreed price: the client accepts any price.
+ANY_PRICE: Final = "whatever it costs"
+Agreed = Decimal | Literal["whatever it costs"] | None
+
+
+class Purchase(Struct, frozen=True, kw_only=True):
+    """The request of an account to order ``name``, by registration or transfer.
+
+    ``contacts`` maps roles to contact details or handles. ``wire_names`` maps roles and fields to their names
+    in the request. ``cost`` is the price that the client agreed to. Without ``nameservers``, a transfer keeps
+    the present ones, and a registration takes the account's own.
+    """
+
+    name: str
+    years: int = 1
+    cost: Agreed = None
+    contacts: Mapping[str, ContactInput] = field(default_factory=dict)
+    wire_names: Mapping[str, str] = field(default_factory=dict)
+    nameservers: Sequence[str] | None = None
+    customer_id: int | None = None
+    privacy: bool = False
+    autorenew: bool = False
+    transfer_lock: bool = False
+
+
+class Cost(NamedTuple):
+    """The cost of a term: ``price`` for the domain, and ``protection`` for privacy.
+
+    Clients agree to ``price`` only.
+    """
+
+    price: Decimal
+    protection: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        """The amount to charge."""
+        return self.price + self.protection
+
+    def charge(self, draft: Draft, order: Order, purpose: Purpose, years: int) -> tuple[int, ...]:
+        """Charge the order's account. Return the ids of the ledger entries."""
+        paid = ledger.charge(draft, order, self.price, purpose, years)
+        return paid + ledger.charge(draft, order, self.protection, Purpose.PRIVACY, years)
+
+
+class Placed(NamedTuple):
+    """An order after an operation, and the amount that the account paid."""
+
+    order: Order
+    paid: Decimal
+
+
+def new_code(draft: Draft) -> str:
+    """Return a fresh authorization code."""
+    return auth_code_at(draft.base.seed, draft.next("auth_code"))
+
+
+def new_order(draft: Draft, account: Account, purchase: Purchase, **more: Any) -> Order:
+    """Return a new order for ``purchase``, not written yet.
+
+    ``more`` are additional fields of the order.
+    """
+    return Order(
+        id=draft.next("order"),
+        account=account.client_id,
+        name=purchase.name,
+        since=draft.now,
+        customer_id=purchase.customer_id,
+        privacy=purchase.privacy,
+        autorenew=purchase.autorenew,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if purchase.transfer_lock else ()),
+        **more,
+    )
+
+
+def auth_code_at(seed: str, number: int) -> str:
+    """Return authorization code number ``number`` (from 1) of a state with ``seed``."""
+    digest = hashlib.sha256(f"{seed}/auth_code/{number}".encode()).digest()
+    rest, letters = int.from_bytes(digest) % len(_CODE_LETTERS) ** CODE_LENGTH, ""
+    for _ in range(CODE_LENGTH):
+        rest, at = divmod(rest, len(_CODE_LETTERS))
+        letters += _CODE_LETTERS[at]
+    return letters
+
+
+def require_cost(
+    draft: Draft, name: str, premium: bool, agreed: Agreed, price: Decimal, *, always: bool = False
+) -> None:
+    """Refuse if the client agreed to a price other than that of all years.
+
+    For a premium name, the client must agree to a price if ``always`` or the assumptions say so. For an
+    ordinary name, an agreed price counts only if the assumptions say so.
+    """
+    if isinstance(agreed, str):  # ANY_PRICE
+        if premium and draft.assumed.premium_names == "refused":
+            raise Refused(refusals.PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
+        return
+    if agreed is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
+        raise Refused(refusals.PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
+    if agreed is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
+        return
+    if agreed != price:
+        raise Refused(
+            refusals.PRICE_MISMATCH,
+            given=money.write(agreed),
+            name=to_unicode(name),
+            price=money.write(price),
+        )
+
+
+def zone_and_premium(state: State, order: Order) -> tuple[Zone, Premium | None]:
+    """Return the order's zone, and its premium prices or None."""
+    zone = state.zones[order.zone]
+    return zone, zones.premium_prices(zone, order.name)
+
+
+def renewal_cost(draft: Draft, order: Order, years: int = 1) -> Cost:
+    """Return the cost of renewing ``order`` now."""
+    zone, special = zone_and_premium(draft.state, order)
+    protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
+    protection = zones.privacy_price(zone, years, draft.assumed, wanted=bool(protected))
+    return Cost(zones.renewal_price(zone, special, years, draft.now), protection)
+
+
+class Registration(Purchase, frozen=True, kw_only=True):
+    """The request of an account to register a domain.
+
+    ``requirements`` holds the additional values that the registry requires. Their paths in the request begin
+    with ``requirements_path``.
+    """
+
+    requirements: Mapping[str, str] = field(default_factory=dict)
+    requirements_path: str = ""
+
+
+class Availability(NamedTuple):
+    """The availability and prices of ``name``. It is free if not taken or reserved."""
+
+    name: str
+    zone: Zone
+    taken: bool
+    reserved: bool
+    premium: Premium | None
+    purchase: Decimal
+    renewal: Decimal
+
+
+def availability(draft: Draft, name: str) -> Availability:
+    """Return the availability and price of ``name``. Refuse as ``zone_of`` does."""
+    zone = zones.zone_of(draft.state, name)
+    premium = zones.premium_prices(zone, name)
+    return Availability(
+        name=name,
+        zone=zone,
+        taken=name in draft.state.holding_order,
+        reserved=_is_reserved(draft, zone, name),
+        premium=premium,
+        purchase=zones.registration_price(zone, premium, 1, draft.now),
+        renewal=zones.renewal_price(zone, premium, 1, draft.now),
+    )
+
+
+def _is_reserved(draft: Draft, zone: Zone, name: str) -> bool:
+    return zones.label_of(name, zone) in zone.reserved or name in draft.state.zones
+
+
+def register(draft: Draft, account: Account, purchase: Registration) -> Placed:
+    """Register a domain.
+
+    Refuse, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
+    ``period_too_long``, ``privacy_not_offered``, ``contacts_required``, ``invalid_contact``,
+    ``contact_not_found``, ``customer_not_found``, ``invalid_nameserver``, ``license_required``,
+    ``invalid_license``, ``name_taken``, ``name_reserved``, ``premium_cost_required``, ``premium_not_taken``,
+    ``price_mismatch``, ``insufficient_funds``.
+    """
+    zone = zones.zone_of(draft.state, purchase.name)
+    premium = zones.premium_prices(zone, purchase.name)
+    zones.require_in_service(zone)
+    zones.require_period(purchase.name, purchase.years, zone.min_years, zone.max_years)
+    if purchase.privacy and not zones.offers_privacy(zone, draft.assumed):
+        purchase = replace(purchase, privacy=False)
+    handles = _contacts(draft, account, purchase)
+    if purchase.customer_id is not None:
+        customers.own(draft.state, account, purchase.customer_id)
+    nameservers = account.nameservers if purchase.nameservers is None else purchase.nameservers
+    servers = hosts.parse_nameservers(draft, account.client_id, nameservers, purchase.name)
+    license_number = _license(draft, zone, purchase)
+    taken = purchase.name in draft.state.holding_order
+    if taken or (account.client_id, purchase.name) in draft.state.own_order:
+        raise Refused(refusals.NAME_TAKEN, name=to_unicode(purchase.name))
+    if _is_reserved(draft, zone, purchase.name):
+        raise Refused(refusals.NAME_RESERVED, name=to_unicode(purchase.name))
+    price = zones.registration_price(zone, premium, purchase.years, draft.now)
+    require_cost(draft, purchase.name, premium is not None, purchase.cost, price, always=True)
+    cost = Cost(price, zones.privacy_price(zone, purchase.years, draft.assumed, wanted=purchase.privacy))
+    ledger.require_funds(account, cost.total)
+    order = registration_order(
+        draft, account, zone, purchase, contacts=handles, nameservers=servers, license=license_number
+    )
+    paid = cost.charge(draft, order, Purpose.REGISTRATION, purchase.years)
+    return Placed(enter(draft, order, order.stage, registration=paid), cost.total)
+
+
+def _contacts(draft: Draft, account: Account, purchase: Registration) -> RoleHandles:
+    if purchase.wire_names:
+        contacts.require_roles(draft, purchase.contacts, purchase.wire_names)
+        contacts.check(purchase.contacts, purchase.wire_names)
+    return contacts.assign(draft, account, purchase.contacts)
+
+
+def registration_order(
+    draft: Draft,
+    account: Account,
+    zone: Zone,
+    purchase: Registration,
+    *,
+    contacts: RoleHandles | None = None,
+    **more: Any,
+) -> Order:
+    """Return a new order for ``purchase``, not written yet.
+
+    Without ``contacts``, it has the account's contact in all roles. ``more`` are additional fields of the
+    order.
+    """
+    return new_order(
+        draft,
+        account,
+        purchase,
+        zone=zone.name,
+        stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
+        created=draft.now,
+        expires=years_later(draft.now, purchase.years),
+        contacts=contacts or RoleHandles(**dict.fromkeys(ROLES, account.contact)),
+        auth_code=new_code(draft),
+        years=purchase.years,
+        **more,
+    )
+
+
+def _license(draft: Draft, zone: Zone, purchase: Registration) -> str:
+    """Return the licence number, or an empty text if the zone requires none."""
+    if not zone.license:
+        return ""
+    field = purchase.requirements_path + draft.assumed.license
+    number = purchase.requirements.get(draft.assumed.license, "")
+    if not number:
+        raise Refused(refusals.LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
+    if not patterns.matches(zone.license, number):
+        raise Refused(refusals.INVALID_LICENSE, field=field, given=number[:80], pattern=zone.license)
+    return number
+
+
+def renew(
+    draft: Draft,
+    order: Order,
+    years: int,
+    agreed: Agreed = None,
+    expected: date | None = None,
+    end: date | None = None,
+) -> Placed:
+    """Add ``years`` to a domain's term.
+
+    ``expected`` is the current end of the term as the client knows it, and ``end`` the new end that the
+    client expects. Refuse as ``require`` does, then with ``zone_out_of_service``, ``expiry_mismatch``,
+    ``period_too_short``, ``period_too_long``, ``end_mismatch``, ``premium_cost_required``,
+    ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
+    """
+    move = require(draft, order, Action.RENEW)
+    zone, special = zone_and_premium(draft.state, order)
+    zones.require_in_service(zone)
+    if expected not in (None, order.expires.date()):
+        expires = order.expires.date()
+        raise Refused(refusals.EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
+    require_period(draft, order, years)
+    later = years_later(order.expires, years).date()
+    if end not in (None, later):
+        raise Refused(refusals.END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
+    price = renewal_cost(draft, order, years)
+    require_cost(draft, order.name, special is not None, agreed, price.price)
+    ledger.require_funds(draft.state.accounts[order.account], price.total)
+    assert move.target is not None
+    return _carried_out(draft, order, years, price, move.target)
+
+
+def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed:
+    """Renew a domain automatically for ``years`` and enter ``stage``.
+
+    The caller has checked with ``blocked_by`` that the renewal is possible.
+    """
+    return _carried_out(draft, order, years, renewal_cost(draft, order, years), stage)
+
+
+def _carried_out(draft: Draft, order: Order, years: int, price: Cost, stage: Stage) -> Placed:
+    paid = price.charge(draft, order, Purpose.RENEWAL, years)
+    grace = days(draft.state.zones[order.zone].policy.add_grace)
+    renewals = order.renewals + paid if draft.now < order.created + grace else ()
+    renewed = replace(order, expires=years_later(order.expires, years), renewals=renewals)
+    return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
+
+
+def blocked_by(draft: Draft, order: Order, years: int) -> str:
+    """Return why an automatic renewal for ``years`` is not possible, or an empty text."""
+    account = draft.state.accounts[order.account]
+    if Flag.RENEW_PROHIBITED in order.flags:
+        return f"{Flag.RENEW_PROHIBITED} is set"
+    if leaving(draft.state, order):
+        return "it is being transferred"
+    if not draft.state.zones[order.zone].in_service:
+        return f"the zone {to_unicode(order.zone)} is out of service"
+    needed = renewal_cost(draft, order, years).total
+    if not ledger.can_pay(account, needed):
+        have, currency = money.write(account.balance), account.currency
+        return f"{money.write(needed)} {currency} are needed and the balance is {have} {currency}"
+    return ""
+
+
+def years_left(draft: Draft, order: Order) -> int:
+    """Return the number of years that can be added before the longest term is reached."""
+    furthest = years_later(draft.now, LONGEST_TERM)
+    return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
+
+
+def require_period(draft: Draft, order: Order, years: int, always: int = 0) -> None:
+    """Refuse years that cannot be added to a domain's term.
+
+    The refusals are ``period_too_short`` and ``period_too_long``. Up to ``always`` years are allowed in any
+    case, even beyond the longest term.
+    """
+    longest = draft.state.zones[order.zone].max_years
+    limit = max(always, min(longest, years_left(draft, order)))
+    zones.require_period(order.name, years, 1, limit, _TOO_FAR_AHEAD if limit < longest else "")
+
+
+def restore(draft: Draft, order: Order) -> Placed:
+    """Restore a deleted domain from redemption. Renew an expired one for a year."""
+    move = require(draft, order, Action.RESTORE)
+    zone, special = zone_and_premium(draft.state, order)
+    zones.require_in_service(zone)
+    years = 1 if order.expires <= draft.now else 0
+    price = zones.restore_price(zone, special, years)
+    ledger.charge(draft, order, price, Purpose.RESTORE, years)
+    assert move.target is not None
+    restored = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
+    return Placed(restored, price)
