@@ -156,7 +156,7 @@ HOLDERS: Mapping[str, type] = {
 
 Key = TypeVar("Key", bound=tuple[Any, ...])
 
-_WIDEST = 512
+_WIDEST = 256
 _NARROWEST = _WIDEST // 4
 _FILLED = _WIDEST * 3 // 4
 
