@@ -11,7 +11,7 @@ import pytest
 
 from tests.server.conftest import GET, HOST, Served, wait_until
 
-CONNECTIONS, PIPELINED = 20, 30
+CONNECTIONS, PIPELINED = 20, 45
 
 
 @pytest.mark.parametrize("line", [b"\n", b"\r\n"])
@@ -35,7 +35,7 @@ def test_pipelined_requests_take_turns_with_those_of_other_clients(served: Serve
     before = served.sandbox.journal.count()
     for _ in range(10):
         assert other.ask().status == 200
-    assert served.sandbox.journal.count() - before < 12 * CONNECTIONS
+    assert served.sandbox.journal.count() - before < 25 * CONNECTIONS  # at most two of each client for one of ours
     for client in many:
         assert [client.answer().status for _ in range(PIPELINED)] == [200] * PIPELINED
 

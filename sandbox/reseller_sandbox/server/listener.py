@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from reseller_sandbox.server.asgi_adapter import Bridge, Receive, Send, tcp_beneath, unsent, waker
 from reseller_sandbox.server.messages import (
@@ -82,8 +82,6 @@ class Protocol(HttpToolsProtocol):
         # Bytes of empty lines before the head. Bytes of the body that are missing, if its length is known.
         # Bytes of a chunked body that came after the last byte of content.
         self.empty = self.left = self.idle = 0
-        # Whether the request that starts was sent before the response to an earlier one.
-        self.is_pipelined = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a new client, or prepare the response 503 if there are too many connections."""
@@ -132,10 +130,7 @@ class Protocol(HttpToolsProtocol):
         elif max(len(line), len(headers)) > MAX_HEAD:
             self._refuse(HEAD_TOO_LONG)
         elif end is not None:
-            # A GET has no body, so more data after its head is another request.
-            self.is_pipelined = at < len(data) and line.startswith(b"GET ")
             super().data_received(legible(line) + b"\n" + without_upgrade(headers))
-            self.is_pipelined = False
         return at
 
     def _body_received(self, data: bytes, at: int) -> int:
@@ -184,21 +179,8 @@ class Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Continue with the next request, or answer one that could not be read."""
-        self.is_pipelined = True
         super().on_response_complete()
-        self.is_pipelined = False
         self._answer_problem()
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        if not self.is_pipelined:
-            super()._start_asgi_task(cycle, app)
-            return
-
-        def start() -> None:
-            if not self.transport.is_closing():
-                HttpToolsProtocol._start_asgi_task(self, cycle, app)
-
-        self.bridge.in_turn(start)
 
     def shutdown(self) -> None:
         """Close the connection, immediately or after the current response."""
@@ -370,7 +352,7 @@ class Listener(uvicorn.Server):
             if not self.patient or end > latest:
                 task.cancel()
         connections: set[Any] = self.server_state.connections
-        return not (self.server_state.tasks or self.bridge.turns) and not any(
+        return not self.server_state.tasks and not any(
             unsent(connection.transport, connection.tcp) for connection in connections
         )
 
