@@ -64,9 +64,6 @@ PIECE = 1 << 18
 SPILL_BYTES = 16 << 20
 SPILL_SECONDS = 2.0
 
-#: Bodies larger than this many bytes take noticeable time to copy.
-MUCH = 1 << 20
-
 PLAIN = Delivery()
 NO_WORDS = Words()
 FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; its log says where.")
@@ -312,7 +309,7 @@ class Bridge:
 
     async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
         """Put the body, or the too-large flag, into ``environ``. Raise ``Gone`` if the client leaves."""
-        body = b""
+        body = BytesIO()
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
             wire.unread = True
             try:
@@ -320,8 +317,8 @@ class Bridge:
                     body = await read_body(environ, wire, self.max_body(environ["PATH_INFO"]))
             except TooLarge:
                 environ[ENV_TOO_LARGE] = True
-            environ["CONTENT_LENGTH"] = str(len(body))
-        environ["wsgi.input"] = BytesIO(body)
+            environ["CONTENT_LENGTH"] = str(len(body.getbuffer()))
+        environ["wsgi.input"] = body
 
     async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
         """Return the application's response. Call the application again as often as it asks for that.
@@ -422,7 +419,7 @@ def waker(event: asyncio.Event) -> Callable[[], None]:
     return wake
 
 
-async def read_body(environ: WSGIEnvironment, wire: Wire, limit: int) -> bytes:
+async def read_body(environ: WSGIEnvironment, wire: Wire, limit: int) -> BytesIO:
     """Return the body of the request.
 
     Raise ``TooLarge`` if it is longer than ``limit`` bytes, and ``Gone`` if the client leaves.
@@ -432,16 +429,14 @@ async def read_body(environ: WSGIEnvironment, wire: Wire, limit: int) -> bytes:
     if int(environ.get("CONTENT_LENGTH", 0)) > limit:
         raise TooLarge
     wire.invite()
-    parts: list[bytes] = []
-    size, more = 0, True
+    body, more = BytesIO(), True
     while more:
         message = await wire.receive()
         if message["type"] == "http.disconnect":
             raise Gone
-        parts.append(message["body"])
-        size += len(parts[-1])
-        if size > limit:
+        body.write(message["body"])
+        if body.tell() > limit:
             raise TooLarge
         more = message["more_body"]
-    # A thread joins large bodies, so that the event loop can run meanwhile.
-    return b"".join(parts) if size < MUCH else await asyncio.to_thread(b"".join, parts)
+    body.seek(0)
+    return body

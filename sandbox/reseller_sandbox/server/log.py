@@ -168,23 +168,24 @@ class LogWriter(logging.Handler):
         self._thread.join(within)
 
     def _write_all(self) -> None:
-        lost, lines = 0, list[str | None]()
+        lines = list[str | None]()
         while None not in lines:
             lines = [self._waiting.get(), *(self._waiting.get() for _ in range(self._waiting.qsize()))]
             with self._counting:
-                later, self._lost = self._lost, 0  # lost because the queue was full, so after the other lines
-            lost = self._put(lost, [line for line in lines if line is not None])
-            lost = self._put(lost + later, [])
+                lost, self._lost = self._lost, 0  # lost because the queue was full, so after the other lines
+            written = [line for line in lines if line is not None]
+            if not self._is_written([*written, *([self._losses(lost)] if lost else [])]):
+                with self._counting:
+                    self._lost += lost + len(written)
             self._ended.wait(PAUSE)
 
     def _losses(self, lost: int) -> str:
         message = f"{lost} lines of this log were lost, because they could not be written."
         return self.format(logging.makeLogRecord({"levelname": "WARNING", "msg": message}))
 
-    def _put(self, lost: int, lines: list[str]) -> int:
-        """Write the number of lost lines, then ``lines``. Return the number of losses not yet reported."""
-        all_lines = [self._losses(lost), *lines] if lost else lines
-        data = "\n".join([*all_lines, ""]).encode(self._encoding, "backslashreplace")
+    def _is_written(self, lines: list[str]) -> bool:
+        """Write ``lines``. Return False if the file rejects them."""
+        data = "\n".join([*lines, ""]).encode(self._encoding, "backslashreplace")
         try:
             while data:
                 written = self._file.write(data)
@@ -192,5 +193,5 @@ class LogWriter(logging.Handler):
                     time.sleep(0.05)
                 data = data[written or 0 :]
         except (OSError, ValueError):
-            return lost + len(lines)
-        return 0
+            return False
+        return True

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Container, Iterable
-from functools import lru_cache
 from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "***"
@@ -51,16 +50,7 @@ _SCHEME = re.compile(r"\b(Bearer|Basic)( +)([\w.~+/=-]{6,})", re.IGNORECASE)
 
 def is_secret(name: str) -> bool:
     """Whether a value with the name ``name`` is a secret."""
-    return _is_short_secret(name) if len(name) <= _SHORT else _is_secret(name)
-
-
-def _is_secret(name: str) -> bool:
     return _may_have_secret(name) and _SECRET_NAME.search(name) is not None
-
-
-#: The length of names whose check is cached. Short names repeat, and long names would fill the memory.
-_SHORT = 40
-_is_short_secret = lru_cache(maxsize=1024)(_is_secret)
 
 
 def key_masked(key: str) -> str:

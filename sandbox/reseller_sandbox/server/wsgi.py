@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
@@ -58,37 +57,19 @@ def environment(scope: Any) -> WSGIEnvironment:
 
 def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]]) -> None:
     for raw_name, raw_value in headers:
-        key = _key(raw_name)
-        if not key:
+        if b"_" in raw_name:  # WSGI has the same key for a name with a hyphen
             continue
+        key = environ_key(raw_name.decode("latin-1"))
         value = raw_value.strip(b" \t").decode("latin-1")
         if key in environ:
             value = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{value}"
         environ[key] = value
 
 
-@lru_cache(maxsize=64)  # small, because clients can send long names
-def _key(raw_name: bytes) -> str:
-    """Return the WSGI key of a header, or an empty string for a name with an underscore.
-
-    A name with an underscore would have the same key as a name with a dash.
-    """
-    if b"_" in raw_name:
-        return ""
-    return environ_key(raw_name.decode("latin-1"))
-
-
-@lru_cache(maxsize=64)
 def environ_key(name: str) -> str:
     """Return the WSGI key of a request header."""
     key = name.upper().replace("-", "_")
     return key if key in UNMARKED else f"HTTP_{key}"
-
-
-@lru_cache(maxsize=64)  # because responses repeat the same few headers
-def _sent(name: str) -> bytes:
-    """Return the name of a response header as bytes."""
-    return b"content-length" if name.lower() == "content-length" else name.encode("latin-1")
 
 
 def origin_form(target: bytes) -> bytes:
@@ -132,8 +113,8 @@ def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str)
     length = b"%d" % len(body)
     encoded: list[tuple[bytes, bytes]] = []
     for name, value in headers:
-        if (sent := _sent(name)) != b"content-length":
-            encoded.append((sent, value.encode("latin-1")))
+        if name.lower() != "content-length":
+            encoded.append((name.encode("latin-1"), value.encode("latin-1")))
         elif method == "HEAD":
             length = value.encode("latin-1")
     if status in (204, 304):
