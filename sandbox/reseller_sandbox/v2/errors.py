@@ -119,17 +119,7 @@ TRANSPORT: tuple[Rule, ...] = (*web.TRANSPORT, r.VERSION_NOT_SERVED)
 
 _NO_IMPLEMENTATION = "no implementation for this version"
 
-#: The rules that any v2.0 operation can raise before its own checks, in order.
-COMMON: tuple[Rule, ...] = (
-    r.INVALID_HOST,
-    r.BODY_TOO_LARGE,
-    r.UNKNOWN_WORLD,
-    r.VERSION_NOT_SERVED,
-    r.TOKEN_MISSING,
-    r.UNKNOWN_TOKEN,
-)
-
-#: The rules about the body of an operation, after ``COMMON``.
+#: The rules about the body of an operation.
 BODY: tuple[Rule, ...] = (
     r.UNSUPPORTED_MEDIA_TYPE,
     r.MALFORMED_BODY,

@@ -6,10 +6,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reseller_sandbox.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
+from reseller_sandbox.refusals import (
+    INTERNAL_ERROR,
+    TOKEN_MISSING,
+    UNKNOWN_TOKEN,
+    VERSION_NOT_SERVED,
+    Refused,
+    Rule,
+)
 from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.registry.model import Account
+from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.v2 import (
-    auth,
     bodies,
     contacts,
     customers,
@@ -22,6 +30,7 @@ from reseller_sandbox.v2 import (
     zones,
 )
 from reseller_sandbox.v2.shapes import Placeholders
+from reseller_sandbox.web.access_control import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.application import VERSION
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.errors import ErrorEntry
@@ -30,6 +39,13 @@ from reseller_sandbox.web.headers import HEADERS, header_value
 from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoints_of
 from reseller_sandbox.web.reading import note_ignored, require_consistent
 from reseller_sandbox.worlds import World
+
+#: The header of the contract. Further headers are an assumption.
+_HEADER = "X-Auth-Token"
+
+#: Words in the names of headers that a client may use for a token.
+_ALIKE = ("token", "auth")
+_MOST_ALIKE = 3
 
 _REFUSAL = "X-Sandbox-Refusal"
 
@@ -42,7 +58,7 @@ class V2(Interface):
     name = "v2"
     content_type = "application/json; charset=utf-8"
     owner = "the contract's v2.0"
-    common: tuple[Rule, ...] = errors.COMMON
+    common: tuple[Rule, ...] = (*Interface.common, VERSION_NOT_SERVED, TOKEN_MISSING, UNKNOWN_TOKEN)
     wording = errors.WORDING
     placeholders = Placeholders()
     headers: Mapping[str, str] = {**HEADERS, _REFUSAL: "In v2.0, the rule of the refusal, and its sentence."}
@@ -56,22 +72,54 @@ class V2(Interface):
     def authenticate(self, request: RequestContext) -> None:
         """Determine the token's account.
 
-        Raise ``version_not_served``, or the rules of ``auth.refusal``.
+        Raise ``version_not_served``, ``token_missing`` or ``unknown_token``.
         """
-        holder = auth.find(request, self.worlds)
+        holder = self._find(request)
         if holder is not None:
             request.world, request.sender = holder
             self._require_version(request)
             return
-        refused = auth.refusal(request, self.worlds)
+        refused = self._refusal(request)
         self._require_version(request)
         raise refused
 
+    def _find(self, request: RequestContext) -> tuple[World, Account] | None:
+        """Return the world and the account of the request's token, or None."""
+        holder = self._holder(_HEADER, request.headers.get(_HEADER, ""), request)
+        if holder is not None:
+            return holder
+        holders = (self._holder(name, token, request) for name, token in request.headers.items())
+        return next(filter(None, holders), None)
+
+    def _holder(self, name: str, token: str, request: RequestContext) -> tuple[World, Account] | None:
+        """Return the account of ``token`` if its world accepts tokens in header ``name``."""
+        holder = self.worlds.by_token(token, request.world)
+        accepted = holder[0].assumptions.token_headers if holder is not None else ()
+        if name not in accepted and name.lower() not in map(str.lower, accepted):
+            return None
+        if name.lower() != _HEADER.lower():
+            request.relied_on.add("token_headers")
+        return holder
+
+    def _refusal(self, request: RequestContext) -> Refused:
+        """Return the refusal of a request without a valid token.
+
+        If an account owns the rejected token, record the account as the sender of ``request``.
+        """
+        accepted = (request.world or self.worlds.default).assumptions.token_headers
+        if accepted != (_HEADER,):
+            request.relied_on.add("token_headers")
+        token = next(filter(None, map(request.headers.get, accepted)), None)
+        if token is not None:
+            rejection = self.worlds.rejection(token, request.world)
+            request.recognise(rejection.sender)
+            return Refused(UNKNOWN_TOKEN, token=key_masked(token), reason=rejection.reason)
+        return Refused(TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request))
+
     def _require_version(self, request: RequestContext) -> None:
         """Raise if the version is not served. The default V2.0 depends on no assumption."""
-        version = request.path_arguments.get(
-            "version", "V2.0"
-        ).upper()  # missing if no operation matches the path
+        # If no operation matches the path, there is no version.
+        version = request.path_arguments.get("version", "V2.0").upper()
         world = request.world or self.worlds.default
         if version == "V2.0" and version in world.assumptions.versions:
             return
@@ -142,3 +190,13 @@ class V2(Interface):
     def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:
         """Return each documented error that a rule becomes."""
         return errors.documented_errors(endpoint.id, rule, always_200=assumed.v2_http_status == "always_200")
+
+
+def _instead(request: RequestContext) -> str:
+    """Return a hint to similar headers, and the options that accept them."""
+    names = [name for name, _ in request.headers.items() if any(word in name.lower() for word in _ALIKE)]
+    names = [name for name in names if name.lower() != CONTROL_HEADER.lower()][:_MOST_ALIKE]
+    if not names:
+        return ""
+    settings = " ".join(f"--token-header {name}" for name in names)
+    return f"; it carries {' and '.join(names)}, which {settings} would take"

@@ -8,9 +8,7 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Order
-from reseller_sandbox.v3 import errors
-from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import AlternativeKeys, render_name
+from reseller_sandbox.v3.shapes import BODY, FOUND, AlternativeKeys, own_order, render_name
 from reseller_sandbox.web.fields import Shape, String, StringOrNumber
 from reseller_sandbox.web.interface import Call, refuses, route
 
@@ -31,7 +29,7 @@ class Code(Shape):
     authCode = String()
 
 
-@refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
+@refuses(*BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
 @route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeRequest(), answer=Code())
 def set_code(call: Call) -> dict[str, Any]:
     """Set the authorization code of a domain."""

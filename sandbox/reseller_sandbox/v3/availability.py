@@ -8,8 +8,7 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.registry import purchases
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.v3 import errors
-from reseller_sandbox.v3.shapes import render_name
+from reseller_sandbox.v3.shapes import BODY, render_name
 from reseller_sandbox.values.money import NOTHING
 from reseller_sandbox.values.names import BadName, normalise
 from reseller_sandbox.web.fields import Amount, Array, Boolean, InnerObject, Shape, Shaped, String
@@ -62,7 +61,7 @@ class Availabilities(Shape):
     results = Array(InnerObject(AvailabilityResult))
 
 
-@refuses(*errors.BODY, r.TOO_MANY_NAMES)
+@refuses(*BODY, r.TOO_MANY_NAMES)
 @route(
     "v3.checkAvailability",
     "POST",

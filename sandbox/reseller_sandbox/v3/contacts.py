@@ -10,15 +10,16 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import ROLES
-from reseller_sandbox.v3 import errors
-from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import (
+    BODY,
+    FOUND,
     WIRE_NAMES,
     ContactsRequest,
     Envelope,
     Message,
     V3Contacts,
     envelope,
+    own_order,
     requested_contacts,
     wire_names_below,
 )
@@ -57,7 +58,7 @@ class ContactsSet(Envelope):
         return kinds[assumed.set_contacts_answer]()
 
 
-@refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_CONTACT, r.INSUFFICIENT_FUNDS)
+@refuses(*BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_CONTACT, r.INSUFFICIENT_FUNDS)
 @route(
     "v3.setContacts",
     "POST",

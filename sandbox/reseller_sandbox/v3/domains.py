@@ -15,8 +15,11 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import roles_required
 from reseller_sandbox.registry.model import Order, Purpose
 from reseller_sandbox.registry.zones import parse_name
-from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (
+    BODY,
+    FOUND,
+    PERIOD,
+    PRICED,
     WIRE_NAMES,
     ContactsRequest,
     DomainRequest,
@@ -24,6 +27,8 @@ from reseller_sandbox.v3.shapes import (
     EnvelopeInFull,
     envelope,
     identifier,
+    own_order,
+    path_envelope,
     requested_contacts,
     summaries,
     wire_names_below,
@@ -47,21 +52,8 @@ from reseller_sandbox.web.interface import Call, refuses, route
 
 _PAGING = ("perPage", "page")
 _COUNTED = validate.Range(min=1, error="must be at least 1")
-FOUND = (r.INVALID_NAME, r.DOMAIN_NOT_FOUND)
-PRICED = (r.PREMIUM_COST_REQUIRED, r.PRICE_MISMATCH, r.INSUFFICIENT_FUNDS)
-PERIOD = (r.PERIOD_TOO_SHORT, r.PERIOD_TOO_LONG)
 
 PER_PAGE = 100
-
-
-def own_order(call: Call) -> Order:
-    """Return the account's order for the name in the path."""
-    return orders.own(call.draft.state, call.account, parse_name(call.arguments["domainName"]))
-
-
-def path_envelope(call: Call, order: Order) -> dict[str, Any]:
-    """Return the envelope of an order found by the name in the path."""
-    return envelope(call, order, call.arguments["domainName"])
 
 
 # Registration
@@ -102,7 +94,7 @@ class Registered(Envelope):
 
 
 @refuses(
-    *errors.BODY,
+    *BODY,
     r.INVALID_NAME,
     r.ZONE_NOT_SUPPORTED,
     r.ZONE_OUT_OF_SERVICE,
@@ -283,9 +275,7 @@ class Renewed(Envelope):
     totalPaid = Amount()
 
 
-@refuses(
-    *errors.BODY, *FOUND, r.WRONG_STATE, r.TRANSFER_PENDING, r.LOCKED, r.ZONE_OUT_OF_SERVICE, *PERIOD, *PRICED
-)
+@refuses(*BODY, *FOUND, r.WRONG_STATE, r.TRANSFER_PENDING, r.LOCKED, r.ZONE_OUT_OF_SERVICE, *PERIOD, *PRICED)
 @route(
     "v3.renewDomain",
     "POST",
@@ -316,7 +306,7 @@ class NameserversRequest(Shape):
     nameservers = Array(String(), required=True)
 
 
-@refuses(*errors.BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_NAMESERVER)
+@refuses(*BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_NAMESERVER)
 @route(
     "v3.setNameservers",
     "POST",

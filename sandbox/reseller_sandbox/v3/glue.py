@@ -8,9 +8,7 @@ from reseller_sandbox import refusals as r
 from reseller_sandbox.registry import hosts
 from reseller_sandbox.registry.lifecycle import Action, require
 from reseller_sandbox.registry.model import Host, Order
-from reseller_sandbox.v3 import errors
-from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import AlternativeKeys, render_name
+from reseller_sandbox.v3.shapes import BODY, FOUND, AlternativeKeys, own_order, render_name
 from reseller_sandbox.web.fields import Array, InnerObject, Shape, String
 from reseller_sandbox.web.interface import Call, refuses, route
 
@@ -54,7 +52,7 @@ class GlueList(Shape):
     glueRecords = Array(InnerObject(HostName))
 
 
-@refuses(*errors.BODY, *_CHANGE, r.INVALID_HOSTNAME, r.INVALID_IP, r.HOST_EXISTS)
+@refuses(*BODY, *_CHANGE, r.INVALID_HOSTNAME, r.INVALID_IP, r.HOST_EXISTS)
 @route("v3.createGlueRecord", "POST", _ALL, body=GlueRequest(), answer=GlueRecord())
 def create(call: Call) -> dict[str, Any]:
     """Add a host below a name."""
@@ -62,7 +60,7 @@ def create(call: Call) -> dict[str, Any]:
     return _record(call, hosts.create(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
 
 
-@refuses(*errors.BODY, *_CHANGE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.INVALID_IP)
+@refuses(*BODY, *_CHANGE, r.INVALID_HOSTNAME, r.HOST_NOT_FOUND, r.INVALID_IP)
 @route("v3.updateGlueRecord", "PUT", _ONE, body=AddressesRequest(), answer=GlueRecord())
 def update(call: Call) -> dict[str, Any]:
     """Replace the addresses of a host."""

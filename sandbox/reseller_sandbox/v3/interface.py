@@ -1,27 +1,38 @@
-"""v3: authentication, request bodies, answers and refusals."""
+"""v3: authentication, request bodies, answers and refusals.
+
+The contract does not specify exactly what is signed (``v3.signature.*``), so each plausible reading is
+a separate string. A request is authenticated if its signature matches a reading that the assumptions
+allow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hmac
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote, unquote_to_bytes
 
 from msgspec.structs import replace
 
-from reseller_sandbox.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
-from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.settings import Settings
-from reseller_sandbox.v3 import (
-    authcodes,
-    availability,
-    balance,
-    contacts,
-    domains,
-    errors,
-    glue,
-    locks,
-    transfers,
+from reseller_sandbox.refusals import (
+    CREDENTIALS_MISSING,
+    SIGNATURE_MISMATCH,
+    UNKNOWN_KEY,
+    UNSUPPORTED_MEDIA_TYPE,
+    Refused,
+    Rule,
+    Term,
+    Wording,
 )
-from reseller_sandbox.v3.auth import SIGNATURE, Signatures
+from reseller_sandbox.registry.assumptions import Assumptions
+from reseller_sandbox.registry.lifecycle import Action
+from reseller_sandbox.registry.model import Account
+from reseller_sandbox.server.secrecy import key_masked
+from reseller_sandbox.settings import Settings
+from reseller_sandbox.v3 import authcodes, availability, balance, contacts, domains, glue, locks, transfers
+from reseller_sandbox.v3.signature_diagnosis import SignatureDiagnosis
+from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.errors import ErrorEntry, documented_error
 from reseller_sandbox.web.fields import load
@@ -30,14 +41,57 @@ from reseller_sandbox.web.interface import Answer, Endpoint, Interface, endpoint
 from reseller_sandbox.web.reading import note_ignored, require_consistent
 from reseller_sandbox.worlds import Engine, World
 
+WORDING = Wording(
+    {
+        Term.YEARS: "years",
+        Term.AGREED_PRICE: "purchaseCost",
+        Term.NAMESERVERS: "nameservers",
+        Term.ADDRESSES: "ips",
+        Term.HOST: "hostname",
+        Term.AUTH_CODE: "authCode",
+        Action.LOCK_TRANSFER: "lockTransfer",
+        Action.UNLOCK_TRANSFER: "unlockTransfer",
+        Action.LOCK_UPDATE: "lockUpdate",
+        Action.UNLOCK_UPDATE: "unlockUpdate",
+        Action.SET_FLAGS: "v2.0 domain edit",
+        Action.RESTORE: "restore in v2.0",
+        Action.DELETE: "delete in v2.0",
+        Action.CHECK_HOST: "check for a glue record in v2.0",
+    },
+    lacks=frozenset({Action.SET_FLAGS, Action.RESTORE, Action.DELETE, Action.CHECK_HOST}),
+)
+
+#: The header that names the settings of a signature.
+SIGNATURE = "X-Sandbox-Signature"
+
+#: The name of one of the two elements, with any prefix.
+_ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)
+_MOST_NAMED = 4
+
+#: The documentation of the signed string, by the values of ``v3.signature.*``.
+_URL = {
+    "any": "the complete URL as sent: scheme, host, port, path and query. The path alone, with or without "
+    "its query, is also accepted",
+    "url": "the complete URL as sent: scheme, host, port, path and query",
+    "path": "the path with its query, without scheme, host and port",
+    "path_no_query": "the path without scheme, host, port and query",
+}
+_ENDPOINTS = dict.fromkeys(_URL, "/v3/domains/checkAvailability")
+_ENDPOINTS |= dict.fromkeys(("any", "url"), "https://api.example.com/v3/domains/checkAvailability")
+_EMPTY = {"any": "nothing. `{}` and `[]` are also accepted", "raw": "nothing", "empty_object": "`{}` or `[]`"}
+_QUERY = {
+    "excluded": "then contains neither element",
+    "included": "then contains the key, but not the signature",
+}
+
 
 class V3(Interface):
     """The v3 interface over the worlds of one server."""
 
     name = "v3"
     owner = "the contract's v3"
-    common: tuple[Rule, ...] = errors.COMMON
-    wording = errors.WORDING
+    common: tuple[Rule, ...] = (*Interface.common, CREDENTIALS_MISSING, UNKNOWN_KEY, SIGNATURE_MISMATCH)
+    wording = WORDING
     headers: Mapping[str, str] = {
         **HEADERS,
         SIGNATURE: "In v3, the settings of the reading that the signature matches.",
@@ -46,17 +100,16 @@ class V3(Interface):
 
     def __init__(self, worlds: Engine, settings: Settings) -> None:
         super().__init__(worlds, settings)
-        self._signatures = Signatures(settings.header_prefix, settings.public_urls)
-
-    def authenticate(self, request: RequestContext) -> None:
-        """Determine the account that signed the request (see ``Signatures``)."""
-        self._signatures.authenticate(request, self.worlds)
+        # The headers, or elements of the query, for the API key and for the signature.
+        self._key_name = f"{settings.header_prefix}APIKEY"
+        self._signature_name = f"{settings.header_prefix}SIGNATURE"
+        self._names = self._key_name, self._signature_name
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the values of body, query and path, read by the endpoint's schemas."""
         reads_body = request.method in ("POST", "PUT")
         body = self._object(request, world) if reads_body else request.object_if_any
-        note_ignored(endpoint, request, world, body, self._signatures.names)
+        note_ignored(endpoint, request, world, body, self._names)
         arguments = load(endpoint.body, body) if endpoint.body is not None else {}
         arguments |= request.path_arguments
         if endpoint.query is not None and (request.query or request.path_arguments):
@@ -84,9 +137,159 @@ class V3(Interface):
         return replace(answer, status=200) if always_200 else answer
 
     def security(self, assumed: Assumptions) -> Mapping[str, str]:
-        """Return the descriptions of the headers for the API key and the signature."""
-        return self._signatures.described(assumed)
+        """Return the descriptions of the headers for the API key and the signature, with an example."""
+        key, secret, body = "demo-key", "demo-secret", b'{"domainNames": ["example.com"]}'
+        endpoint = _ENDPOINTS[assumed.signature_endpoint]
+        signature = sign(secret, key.encode() + endpoint.encode() + body).decode()
+        return {
+            self._key_name: "The API key that names the account.",
+            self._signature_name: f"""The signature of the request: HMAC-SHA256, in lower-case hexadecimal, \
+with the account's secret as the key. The signed string is the API key, the URL and the body, without \
+separators.
+
+* The URL is {_URL[assumed.signature_endpoint]}.
+* The body is the bytes as sent. Without a body, sign {_EMPTY[assumed.signature_payload]}.
+
+For example, the key `{key}`, the secret `{secret}`, a request to `{endpoint}` and the body \
+`{body.decode()}` make the signature `{signature}`.
+
+Both elements can be in the query string instead of the headers, under the same names. The signed URL \
+{_QUERY[assumed.signature_query]}.""",
+        }
 
     def documented_errors(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[ErrorEntry]:  # noqa: ARG002
         """Return the error of ``rule``."""
         return [documented_error(rule, self.wording, always_200=assumed.v3_http_status == "always_200")]
+
+    # Signatures
+
+    def authenticate(self, request: RequestContext) -> None:
+        """Determine the world and the account that signed.
+
+        Raise ``credentials_missing``, ``unknown_key`` or ``signature_mismatch``.
+        """
+        key = self._element(request, self._key_name)
+        signature = self._element(request, self._signature_name)
+        if not key or not signature:
+            elements = zip(self._names, (key, signature), strict=True)
+            missing = " and ".join([name for name, value in elements if not value])
+            raise Refused(CREDENTIALS_MISSING, missing=missing, instead=self._instead(request))
+        holder = self.worlds.by_key(key, request.world)
+        if holder is None:
+            rejection = self.worlds.rejection(key, request.world)
+            request.recognise(rejection.sender)
+            raise Refused(UNKNOWN_KEY, key=key_masked(key), reason=rejection.reason)
+        world, account = request.world, request.sender = holder
+        self._verify(request, world, account, signature)
+
+    def _element(self, request: RequestContext, name: str) -> str | None:
+        sent = request.headers.get(name)
+        if sent:
+            return sent
+        sent = request.query_value(name)
+        request.credentials_in_query |= sent is not None
+        return sent
+
+    def _instead(self, request: RequestContext) -> str:
+        """Return a hint to elements with another prefix, and the option that accepts them."""
+        expected = {name.lower() for name in self._names}
+        names = [name for name, _ in request.headers.items() if name.lower() not in expected]
+        names += [name for name, _ in request.query if name not in self._names]
+        elements = [element for element in map(_ELEMENT.fullmatch, names) if element]
+        if not elements:
+            return ""
+        hint = f"; it carries {' and '.join(element[0][:80] for element in elements[:_MOST_NAMED])}"
+        others = (
+            element for element in elements if element[1].lower() != self.settings.header_prefix.lower()
+        )
+        prefix = next((element[1] for element in others if not {"-", "_"} & {*element[2]}), None)
+        return hint if prefix is None else f"{hint}, which --header-prefix {prefix or repr('')} would take"
+
+    def _verify(self, request: RequestContext, world: World, account: Account, signature: str) -> None:
+        assumed = request.assumed_in(world)
+        sent = signature.encode("utf-8", "surrogatepass")
+        for reading in self._readings(request, account.key):
+            if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), sent):
+                request.headers_out[SIGNATURE] = reading.settings
+                return
+        readings = list(dict.fromkeys(self._readings(request, account.key)))
+        allowed = [reading for reading in readings if reading.allowed(assumed)]
+        bases = list(dict.fromkeys(self._bases(request)))
+        diagnosis = SignatureDiagnosis(world.state, account, sent, readings, allowed, request, bases)
+        raise Refused(SIGNATURE_MISMATCH, explanation=diagnosis.explained(), diagnosis=diagnosis.parts())
+
+    def _readings(self, request: RequestContext, key: str) -> Iterator[Reading]:
+        """Yield every string that the client may have signed, the likeliest first.
+
+        They are made lazily, because the first one is usually right. Some occur twice.
+        """
+        name, payloads = key.encode(), _payloads(request.body)
+        if "?" not in request.target:
+            payload, data = payloads[0]
+            yield Reading(name, _called(request), data, "url", payload, "")
+        for query, target in self._targets(request):
+            for endpoint, where, decoded in self._endpoints(request, target):
+                for payload, data in payloads:
+                    yield Reading(name, where, data, endpoint, payload, query, decoded)
+
+    def _targets(self, request: RequestContext) -> Iterator[tuple[str, str]]:
+        """Yield each request target with its value of ``v3.signature.query``."""
+        if "?" not in request.target:
+            yield "", request.target
+            return
+        path, _, query = request.target.partition("?")
+        parts = query.split("&") if query else []
+        named = [(unquote(part.partition("=")[0]), part) for part in parts]
+        if not any(name in self._names for name, _ in named):
+            yield "", request.target
+            return
+        yield "excluded", _joined(path, [part for name, part in named if name not in self._names])
+        yield "included", _joined(path, [part for name, part in named if name != self._signature_name])
+
+    def _endpoints(self, request: RequestContext, target: str) -> Iterator[tuple[str, bytes, bool]]:
+        """Yield each endpoint kind, the signed text, and whether it is percent-decoded."""
+        sent = [target.encode("latin-1", "replace")]
+        if request.prefix:
+            sent.append(sent[0].removeprefix(request.prefix.encode()))
+        forms = [(form, False) for form in sent]
+        forms += [(unquote_to_bytes(form), True) for form in sent if b"%" in form]
+        for base in self._bases(request):
+            for form, decoded in forms:
+                yield "url", base.encode("utf-8", "replace") + form, decoded
+        for form, decoded in forms:
+            yield "path", form, decoded
+            yield "path_no_query", form.partition(b"?")[0], decoded
+
+    def _bases(self, request: RequestContext) -> Iterator[str]:
+        """Yield the base URLs that a client may have used, the likeliest first."""
+        yield _base(request)
+        host = request.headers.get("Host", "")
+        other = "https" if request.scheme == "http" else "http"
+        yield f"{other}://{host}"
+        yield from (url.rstrip("/") for url in self.settings.public_urls)
+        forwarded = request.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
+        yield from (f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded)
+        bare, _, port = host.rpartition(":")
+        sibling = bare if port.isdigit() else f"{host}:{request.port}"
+        yield from (f"{scheme}://{sibling}" for scheme in (request.scheme, other))
+
+
+def _called(request: RequestContext) -> bytes:
+    """Return the complete URL as sent."""
+    return _base(request).encode("utf-8", "replace") + request.target.encode("latin-1", "replace")
+
+
+def _base(request: RequestContext) -> str:
+    """Return the likeliest base URL, from the Host header."""
+    return f"{request.scheme}://{request.headers.get('Host', '')}"
+
+
+def _joined(path: str, query: Sequence[str]) -> str:
+    return f"{path}?{'&'.join(query)}" if query else path
+
+
+def _payloads(body: bytes) -> tuple[tuple[str, bytes], ...]:
+    """Return the possible payloads. Only an empty body has more than one."""
+    if body:
+        return (("body", body),)
+    return (("raw", b""), ("empty_object", b"{}"), ("empty_object", b"[]"))

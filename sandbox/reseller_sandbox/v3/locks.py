@@ -12,9 +12,15 @@ from reseller_sandbox.refusals import Rule
 from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.lifecycle import Action
 from reseller_sandbox.registry.model import Flag
-from reseller_sandbox.v3 import errors
-from reseller_sandbox.v3.domains import FOUND, own_order, path_envelope
-from reseller_sandbox.v3.shapes import Envelope, EnvelopeWithPremium, EnvelopeWithUpdateLock
+from reseller_sandbox.v3.shapes import (
+    BODY,
+    FOUND,
+    Envelope,
+    EnvelopeWithPremium,
+    EnvelopeWithUpdateLock,
+    own_order,
+    path_envelope,
+)
 from reseller_sandbox.web.interface import Call, Endpoint, route
 
 
@@ -24,7 +30,7 @@ def _row(name: str, answer: Schema, *more: Rule) -> Callable[..., Endpoint]:
         "POST",
         f"/v3/domains/{name}/{{domainName}}",
         answer=answer,
-        refuses=(*errors.BODY, *FOUND, r.WRONG_STATE, *more, r.SWITCHED_ALREADY),
+        refuses=(*BODY, *FOUND, r.WRONG_STATE, *more, r.SWITCHED_ALREADY),
     )
 
 

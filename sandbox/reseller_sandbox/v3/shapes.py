@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 from marshmallow import ValidationError, fields, post_load, pre_load, validate
 from msgspec.structs import astuple
 
+from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.registry import zones
+from reseller_sandbox.registry import orders, zones
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import ContactInput
 from reseller_sandbox.registry.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
 from reseller_sandbox.registry.purchases import renewal_cost
+from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.values.names import written
 from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.web.fields import (
@@ -33,6 +35,16 @@ from reseller_sandbox.web.fields import (
     StringOrInteger,
 )
 from reseller_sandbox.web.interface import Call
+
+#: The rules about the body of an operation, even an empty body.
+BODY = (r.UNSUPPORTED_MEDIA_TYPE, r.MALFORMED_BODY, r.INVALID_PARAMETER)
+
+#: The rules for finding one of the account's domains, in the order of the checks.
+FOUND = (r.INVALID_NAME, r.DOMAIN_NOT_FOUND)
+
+#: The rules about a term, and those about a price.
+PERIOD = (r.PERIOD_TOO_SHORT, r.PERIOD_TOO_LONG)
+PRICED = (r.PREMIUM_COST_REQUIRED, r.PRICE_MISMATCH, r.INSUFFICIENT_FUNDS)
 
 STATUSES = ("active", "suspended", "pending")
 
@@ -338,3 +350,13 @@ def envelope(
         "client_id": number(call, order.account),
         "status": status(call, order),
     }
+
+
+def own_order(call: Call) -> Order:
+    """Return the account's order for the name in the path."""
+    return orders.own(call.draft.state, call.account, parse_name(call.arguments["domainName"]))
+
+
+def path_envelope(call: Call, order: Order) -> dict[str, Any]:
+    """Return the envelope of an order found by the name in the path."""
+    return envelope(call, order, call.arguments["domainName"])

@@ -13,10 +13,13 @@ from reseller_sandbox.registry import transfers
 from reseller_sandbox.registry.model import Account, Purpose, Transfer
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
-from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.authcodes import CodeRequest
-from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED, note_ignored_privacy
+from reseller_sandbox.v3.domains import note_ignored_privacy
 from reseller_sandbox.v3.shapes import (
+    BODY,
+    FOUND,
+    PERIOD,
+    PRICED,
     STATUSES,
     DomainRequest,
     Message,
@@ -37,7 +40,7 @@ def _row(name: str, *more: Rule) -> Callable[..., Endpoint]:
         "POST",
         f"/v3/domains/{name}/{{domainName}}",
         answer=Message(),
-        refuses=(*errors.BODY, *FOUND, r.NO_TRANSFER, *more),
+        refuses=(*BODY, *FOUND, r.NO_TRANSFER, *more),
     )
 
 
@@ -59,7 +62,7 @@ class TransferOrder(Shape):
 
 
 @refuses(
-    *errors.BODY,
+    *BODY,
     r.INVALID_NAME,
     r.ZONE_NOT_SUPPORTED,
     r.TRANSFERS_NOT_SUPPORTED,

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from msgspec import field
 from msgspec.structs import replace
 
-from reseller_sandbox.registry.model import OUTSIDE, Account
+from reseller_sandbox.registry.model import Account
 from reseller_sandbox.registry.shards import ALONE, Shard
 from reseller_sandbox.registry.state import State, changed, own_accounts
 from reseller_sandbox.values.parameters import Quiet
@@ -38,32 +38,25 @@ class Inherited(Quiet, frozen=True):
             {**self.tokens, **{account.token: account.client_id for account in accounts}},
         )
 
-    def by_key(self, key: str, state: State) -> Account | None:
-        """Return the account that has or inherited this key, with the matching secret."""
-        own = state.account_by_key.get(key)
+    def account(self, claim: Claim, state: State) -> Account | None:
+        """Return the account that has or inherited a credential. Its key comes with the matching secret."""
+        kind, credential = claim
+        own = getattr(state, f"account_by_{kind}").get(credential)
         if own is not None:
             return state.accounts[own]
-        client_id, secret = self.keys.get(key, (OUTSIDE, ""))
-        account = _working(state, client_id, "key")
-        return account and replace(account, key=key, secret=secret)
-
-    def by_token(self, token: str, state: State) -> Account | None:
-        """Return the account that has or inherited this token."""
-        own = state.account_by_token.get(token)
-        if own is not None:
-            return state.accounts[own]
-        return _working(state, self.tokens.get(token, OUTSIDE), "token")
+        client_id, secret = self.keys.get(credential, (None, ""))
+        if kind == "token":
+            client_id = self.tokens.get(credential)
+        account = None if client_id is None else state.accounts.get(client_id)
+        if account is None or kind in account.revoked:
+            return None
+        return replace(account, key=credential, secret=secret) if kind == "key" else account
 
     def kind_of(self, credential: str, client_id: int) -> str | None:
         """Return ``key`` or ``token`` if the account inherited this credential, else None."""
         if credential in self.keys and self.keys[credential][0] == client_id:
             return "key"
         return "token" if self.tokens.get(credential) == client_id else None
-
-
-def _working(state: State, client_id: int, which: str) -> Account | None:
-    account = state.accounts.get(client_id) if client_id != OUTSIDE else None
-    return None if account is None or which in account.revoked else account
 
 
 def renewed(

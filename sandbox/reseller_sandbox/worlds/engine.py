@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
@@ -48,68 +47,44 @@ MOST_REMEMBERED = 3000
 
 
 class Index:
-    """Worlds by credential, revoked or not, oldest first.
+    """Worlds by credential.
 
-    Values are tuples, so a look-up needs no lock. A world keeps its claim on every credential that it ever
-    had, because a rewind can bring the credential back, and no other world may have it then.
+    A world keeps its claim on every key and token that it ever had, because a rewind can bring the credential
+    back, and no other world may have it then. So at most one world has a key or a token.
     """
 
     def __init__(self) -> None:
-        self._holders: dict[Claim, tuple[World, ...]] = {}
-        self._credentials: dict[World, list[Claim]] = {}
         self._claims: dict[Claim, World] = {}
-        self._claimed: dict[World, list[Claim]] = {}
         self._ends: OrderedDict[str, str] = OrderedDict()  # popitem(last=False) is O(1), unlike in a dict
 
     def add(self, world: World) -> None:
-        """Index the credentials that ``world`` has now."""
-        self._credentials[world] = credentials = []
+        """Claim the keys and tokens that ``world`` has now, unless another world has a claim."""
         for account in own_accounts(world.state):
-            credentials += [*claims(account), ("secret", account.secret)]
             for claim in claims(account):
-                if claim not in self._claims:
-                    self._claim(claim, world)
-        for credential in credentials:
-            worlds = self._holders.get(credential, ())
-            if world not in worlds:  # because two accounts of a world can share a secret
-                self._holders[credential] = tuple(sorted((*worlds, world), key=attrgetter("number")))
+                self._claims.setdefault(claim, world)
 
-    def _claim(self, claim: Claim, world: World) -> None:
-        self._claims[claim] = world
-        self._claimed.setdefault(world, []).append(claim)
+    def claimant(self, claim: Claim) -> World | None:
+        """Return the world that has or had a credential."""
+        return self._claims.get(claim)
 
     def _drop_claims(self, world: World) -> None:
-        for claim in self._claimed.pop(world, ()):
-            if self._claims.get(claim) is world:
-                del self._claims[claim]
-
-    def remove(self, world: World) -> None:
-        """Remove the current credentials of ``world``, but keep its claims on them."""
-        for credential in self._credentials.pop(world, ()):
-            rest = tuple(holder for holder in self._holders.pop(credential, ()) if holder is not world)
-            if rest:
-                self._holders[credential] = rest
-
-    def holders(self, word: str, *kinds: str) -> Iterator[World]:
-        """Yield the worlds that have ``word`` as a credential of one of ``kinds``."""
-        for kind in kinds:
-            yield from self._holders.get((kind, word), ())
+        # A new dictionary, because other threads read the old one.
+        self._claims = {claim: holder for claim, holder in self._claims.items() if holder is not world}
 
     def forget(self, world: World, end: str) -> None:
-        """Remove a deleted world and its claims. Remember ``end`` for its credentials."""
+        """Remove the claims of a deleted world. Remember ``end`` for its credentials."""
         end = f"it was of the world {world.name}, which {end}"
-        for _, credential in self._credentials.get(world, ()):
-            self._ends[credential] = end
-            self._ends.move_to_end(credential)
+        for account in own_accounts(world.state):
+            for credential in (account.key, account.token, account.secret):
+                self._ends[credential] = end
+                self._ends.move_to_end(credential)
         while len(self._ends) > MOST_REMEMBERED:
             self._ends.popitem(last=False)
-        self.remove(world)
         self._drop_claims(world)
 
     def restart(self, world: World) -> None:
         """Drop the claims of a reset world, except those on its current credentials."""
         self._drop_claims(world)
-        self.remove(world)
         self.add(world)
 
     def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
@@ -123,9 +98,7 @@ class Index:
 
         ``worlds`` holds the current worlds by name.
         """
-        for claim, name in claims:
-            if name in worlds:
-                self._claim(claim, worlds[name])
+        self._claims |= {claim: worlds[name] for claim, name in claims if name in worlds}
         self._ends |= ends
 
     def end_of(self, credential: str) -> str:
@@ -312,27 +285,31 @@ class Engine:
         elsewhere = self.shard.elsewhere(name)
         return Refused(UNKNOWN_WORLD, world=name[:80], elsewhere=elsewhere and f": {elsewhere}")
 
-    def by_key(self, key: str) -> tuple[World, Account] | None:
-        """Return the account with this API key, and its world."""
-        return self._account(key, "key")
+    def by_key(self, key: str, there: World | None = None) -> tuple[World, Account] | None:
+        """Return the account with this API key, and its world.
 
-    def by_token(self, token: str) -> tuple[World, Account] | None:
-        """Return the account with this token, and its world."""
-        return self._account(token, "token")
+        If the path selected the world ``there``, only its accounts count, also with inherited credentials.
+        """
+        return self._account(("key", key), there)
 
-    def _account(self, credential: str, kind: str) -> tuple[World, Account] | None:
-        for world in self._index.holders(credential, kind):
-            client_id = getattr(world.state, f"account_by_{kind}").get(credential)
-            if client_id is not None and self._in_use(world):
-                return world, world.state.accounts[client_id]
-        return None
+    def by_token(self, token: str, there: World | None = None) -> tuple[World, Account] | None:
+        """Return the account with this token, and its world, as ``by_key`` does."""
+        return self._account(("token", token), there)
+
+    def _account(self, claim: Claim, there: World | None) -> tuple[World, Account] | None:
+        if there is not None:
+            account = there.inherited.account(claim, there.state)
+            return None if account is None else (there, account)
+        world = self._index.claimant(claim)
+        account = None if world is None else Inherited().account(claim, world.state)
+        return (world, account) if world is not None and account is not None and self._in_use(world) else None
 
     def rejection(self, credential: str, there: World | None = None) -> Rejection:
         """Return why a key or token is rejected.
 
         ``there`` is the world that the path selected.
         """
-        for world in (*([there] if there is not None else ()), *self._index.holders(credential, *_CALLED)):
+        for world in (*([there] if there is not None else ()), *list(self._by_name.values())):
             known = rejection_in(world, credential, there)
             if known is not None and self._in_use(world):
                 return known
@@ -524,7 +501,6 @@ class Engine:
 
     def _reindex(self, world: World) -> None:
         with self._lock:
-            self._index.remove(world)
             self._index.add(world)
 
     def _in_use(self, world: World) -> bool:

@@ -207,9 +207,9 @@ class Turnstile:
         values = [value for name, value in environ.items() if name[:5] == "HTTP_"]
         values += [part.partition("=")[2] for part in environ.get("QUERY_STRING", "").split("&")]
         for value in values:
-            account = had.by_key(value, state) or had.by_token(value, state)
-            if account is not None:
-                return account.name
+            for kind in ("key", "token"):
+                if (account := had.account((kind, value), state)) is not None:
+                    return account.name
         return ""
 
     def _pass(
