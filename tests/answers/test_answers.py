@@ -83,6 +83,22 @@ def test_a_sequence_gives_its_answers_in_turn_and_goes_back_in_time(sandbox: San
     assert [ask(), ask()] == [2, 3]
 
 
+def test_a_changed_answer_keeps_its_place_and_its_count(sandbox: Sandbox, api: Api) -> None:
+    sandbox.answers.add("/dns", name="first", body="old", headers={"X-Old": "1"})
+    sandbox.answers.add("/dns", name="second")
+    api.call("GET", "/dns")
+    changed = sandbox.answers.change("first", {"body": {"ttl": 1.5}, "headers": None})
+    assert (changed.matched, [answer.name for answer in sandbox.answers]) == (1, ["first", "second"])
+    answer = api.call("GET", "/dns")
+    assert (answer.json, "x-old" in answer.headers) == ({"ttl": 1.5}, False)
+    for changes, problem in (
+        ({"path": "dns"}, "begins with a slash"),
+        ({"colour": 1}, "colour is not known"),
+    ):
+        with pytest.raises(Refused, match=problem):
+            sandbox.answers.change("first", changes)
+
+
 def test_credentials_choose_the_world_of_an_answer(sandbox: Sandbox, api: Api) -> None:
     """The prefix of the path comes first, and without credentials it is the default world."""
     sandbox.answers.add("/who", body="default")

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 from msgspec.structs import replace
 
 from reseller_sandbox.answers import NAME, CannedAnswer, read_answer
-from reseller_sandbox.answers.canned import METHOD, PATH, RESPONSE, STATUS, free_name
+from reseller_sandbox.answers.canned import ANSWER, METHOD, PATH, RESPONSE, STATUS, free_name
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import read, write
 from reseller_sandbox.control.results import Keyed, Result
 from reseller_sandbox.faults.kinds.answers import HEADERS, MEDIA_TYPE
 from reseller_sandbox.refusals import ANSWER_EXISTS, INVALID_PARAMETER, UNKNOWN_ANSWER, Refused
-from reseller_sandbox.values.kinds import ANYTHING, Within, listed
+from reseller_sandbox.values.kinds import ANYTHING, MAPPING, Within, listed
 from reseller_sandbox.values.matching import GLOBS_BY_PATH
 from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.values.text_checks import decimals_to_floats, names_phrase
@@ -24,6 +24,7 @@ from reseller_sandbox.worlds import World
 MOST_ANSWERS = 1000
 
 AnswerName = Annotated[str, NAME, "The answer's name."]
+Changes = Annotated[Mapping[str, Any], replace(MAPPING, write=decimals_to_floats)]
 
 
 class AnswerRecord(Result, frozen=True, kw_only=True):
@@ -115,14 +116,7 @@ class Answers(Keyed[AnswerRecord]):
             "content_type": content_type,
             "sequence": sequence,
         }
-        transport = local_transport(self)
-        try:
-            answer = read_answer(
-                {key: value for key, value in parts.items() if value is not None}, transport.words
-            )
-        except Within as wrong:
-            raise refused(wrong.problems) from None
-        world = transport.world
+        answer, world = self._read(parts), local_transport(self).world
         with world.lock:
             answers = world.snapshot.answers
             if name in answers:
@@ -132,6 +126,28 @@ class Answers(Keyed[AnswerRecord]):
             name = name or free_name(answer.method, answer.path, answers)
             world.change(answers={**answers, name: answer})
         return _record(name, answer)
+
+    @write(UNKNOWN_ANSWER)
+    def change(self, name: AnswerName, /, changes: Changes) -> AnswerRecord:
+        """Change parts of an answer. The answer keeps its place and its count.
+
+        Args:
+            changes: The changed parts. A null removes the part.
+        """
+        world = local_transport(self).world
+        with world.lock:
+            answer = self._read({**ANSWER.write(_answer(world, name)), **changes})
+            world.change(answers={**world.snapshot.answers, name: answer})
+        return _record(name, answer)
+
+    def _read(self, parts: Mapping[str, Any]) -> CannedAnswer:
+        """Return an answer with these parts. Refuse with ``invalid_parameter``."""
+        try:
+            return read_answer(
+                {key: value for key, value in parts.items() if value is not None}, local_transport(self).words
+            )
+        except Within as wrong:
+            raise refused(wrong.problems) from None
 
     @write(UNKNOWN_ANSWER)
     def remove(self, name: AnswerName, /) -> AnswerList:
