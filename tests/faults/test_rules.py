@@ -220,7 +220,7 @@ OF_V2 = {"error": "Mail already registered", "match": {"operation": "v3.*"}}
 #: For each kind, parameters with a mistake, and the beginning of the message.
 MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
     "reset": [
-        ({"name": "a b"}, "name must be up to 64 letters"),
+        ({"name": "a b"}, "name must be up to 80 letters"),
         ({"when": {"chance": 1.5}}, "when.chance must be a number from 0 to 1"),
         ({"when": {"nth": 0}}, "when.nth must be an integer from 1 to"),
         ({"when": {"nth": []}}, "when.nth is an empty list"),

@@ -5,6 +5,5 @@ of the request and of the registry.
 """
 
 from reseller_sandbox.answers.canned import ANSWER as ANSWER
-from reseller_sandbox.answers.canned import NAME as NAME
 from reseller_sandbox.answers.canned import CannedAnswer as CannedAnswer
 from reseller_sandbox.answers.canned import read_answer as read_answer

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain, count
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reseller_sandbox.answers.placeholders import ROOTS, mistakes_in
 from reseller_sandbox.faults.kinds.answers import HEADERS, MEDIA_TYPE
@@ -18,21 +17,12 @@ from reseller_sandbox.values.matching import GLOBS_BY_PATH, Match, Request
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.values.text_checks import plain
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 _SEGMENT = re.compile(r"\{([A-Za-z_]\w*)\}|[^{}/?#]*", re.ASCII)
 _LONGEST_PATH = 1000
 _MOST_RESPONSES = 100
 
 #: Paths that the sandbox itself uses.
 _RESERVED = ("_sandbox", "_worlds")
-
-
-def _name(value: Any) -> str:
-    if isinstance(value, str) and _NAME.fullmatch(value):
-        return plain(value)
-    raise ValueError(
-        "must be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first"
-    )
 
 
 def _path(value: Any) -> str:
@@ -60,26 +50,30 @@ def _placeholders(path: str) -> list[str]:
     return [segment[1:-1] for segment in path.split("/") if segment.startswith("{")]
 
 
-NAME = Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)
-PATH = Kind({"type": "string", "pattern": "^/.*$"}, _path, says="a path with {placeholders}")
-METHOD = choice("DELETE", "GET", "PATCH", "POST", "PUT")
-STATUS = whole(200, 599)
+_PATH = Kind({"type": "string", "pattern": "^/.*$"}, _path, says="a path with {placeholders}")
+
+Path = Annotated[str, _PATH, "The path. A {placeholder} matches one segment."]
+Method = Annotated[str, choice("DELETE", "GET", "PATCH", "POST", "PUT"), "The HTTP method."]
+RequestBody = Annotated[
+    Mapping[str, Any] | tuple[tuple[Any, Any], ...] | None,
+    GLOBS_BY_PATH,
+    "Values in the JSON body of the request, by path. The body may have more values.",
+]
+Status = Annotated[int, whole(200, 599), "The HTTP status."]
+Headers = Annotated[Mapping[str, str] | None, HEADERS, "Headers of the response."]
+Body = Annotated[Any, ANYTHING, "The body: text without conversion, any other value as JSON."]
+MediaType = Annotated[
+    str | None, MEDIA_TYPE, "The body's media type. Default: text/plain or application/json."
+]
 
 
 class CannedResponse(Struct, frozen=True, kw_only=True):
-    """One response of a canned answer.
+    """One response of a canned answer."""
 
-    Args:
-        status: The HTTP status.
-        headers: Headers of the response.
-        body: The body: text without conversion, any other value as JSON.
-        content_type: The body's media type. Default: text/plain or application/json.
-    """
-
-    status: Annotated[int, STATUS] = 200
-    headers: Annotated[dict[str, str] | None, HEADERS] = None
-    body: Annotated[Any, ANYTHING] = None
-    content_type: Annotated[str | None, MEDIA_TYPE] = None
+    status: Status = 200
+    headers: Headers = None
+    body: Body = None
+    content_type: MediaType = None
 
 
 RESPONSE: Kind[CannedResponse] = record(CannedResponse)
@@ -92,28 +86,25 @@ def _sequence(value: Any) -> tuple[CannedResponse, ...]:
     return tuple(_RESPONSES.read(value))
 
 
-SEQUENCE = Kind(_RESPONSES.schema, _sequence, _RESPONSES.write, "a list of responses")
+Responses = Annotated[
+    Sequence[CannedResponse | Mapping[str, Any]],
+    Kind(_RESPONSES.schema, _sequence, _RESPONSES.write, "a list of responses"),
+    "Responses in turn, each with status, headers, body and content_type. The last one repeats.",
+]
 _ALONE = CannedResponse()
 
 
 class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
     """The answer to requests that no operation of the contract takes.
 
-    Texts in headers and bodies can have placeholders.
-
-    Args:
-        path: The path. A {placeholder} matches one segment.
-        method: The HTTP method.
-        request_body: Values in the JSON body of the request, by path. The body may have more values.
-        sequence: Responses in turn, one for each request. The last one repeats.
-        matched: The number of requests answered so far.
+    Texts in headers and bodies can have placeholders. ``matched`` is the number of requests answered so far.
     """
 
-    path: Annotated[str, PATH]
-    method: Annotated[str, METHOD] = "GET"
-    request_body: Annotated[tuple[tuple[Any, Any], ...] | None, GLOBS_BY_PATH] = None
-    sequence: Annotated[tuple[CannedResponse, ...], SEQUENCE] = ()
-    matched: Annotated[int, whole(0, 10**11)] = 0
+    path: Path
+    method: Method = "GET"
+    request_body: RequestBody = None
+    sequence: Responses = ()
+    matched: Annotated[int, whole(0, 10**11), "The number of requests answered so far."] = 0
 
     def mistakes(self) -> Iterator[Mistake]:
         """Yield unknown placeholders, and a single response beside a sequence."""
@@ -130,7 +121,7 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
     def response(self) -> CannedResponse:
         """The response to the next request."""
         if self.sequence:
-            return self.sequence[min(self.matched, len(self.sequence) - 1)]
+            return cast(CannedResponse, self.sequence[min(self.matched, len(self.sequence) - 1)])
         return self._single
 
     @property
@@ -150,7 +141,8 @@ class CannedAnswer(CannedResponse, frozen=True, kw_only=True):
                 values[segment[1:-1]] = text
             elif segment != text:
                 return None
-        return values if self.request_body is None or Match(body=self.request_body)(request) else None
+        body = cast("tuple[Any, ...] | None", self.request_body)
+        return values if body is None or Match(body=body)(request) else None
 
 
 def free_name(method: str, path: str, taken: Container[str]) -> str:
@@ -160,23 +152,15 @@ def free_name(method: str, path: str, taken: Container[str]) -> str:
     return next(free for free in chain([name], numbered) if free not in taken)
 
 
-_RECORD: Kind[CannedAnswer] = record(CannedAnswer)
-
-
-def _answer(value: Any) -> CannedAnswer:
-    answer = _RECORD.read(value)
-    if wrong := list(answer.mistakes()):
-        raise Within(wrong)
-    return answer
-
-
 #: Reads and writes an answer without its name. In a fixture, the name is the key of the entry.
-ANSWER = replace(_RECORD, read=_answer)
+ANSWER: Kind[CannedAnswer] = record(CannedAnswer)
 
 
 def read_answer(value: Any, words: Vocabulary | None) -> CannedAnswer:
     """Return an answer. Raise ``Within``, also if an operation of the contract takes its requests."""
     answer = ANSWER.read(value)
+    if wrong := list(answer.mistakes()):
+        raise Within(wrong)
     sample = re.sub(r"\{\w+\}", "x", answer.path)
     operation = words.operation_at(answer.method, sample) if words is not None else None
     if operation is not None:

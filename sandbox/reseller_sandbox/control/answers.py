@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from msgspec.structs import replace
-
-from reseller_sandbox.answers import NAME, CannedAnswer, read_answer
-from reseller_sandbox.answers.canned import ANSWER, METHOD, PATH, RESPONSE, STATUS, free_name
+from reseller_sandbox.answers import ANSWER, CannedAnswer, canned, read_answer
 from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import read, write
-from reseller_sandbox.control.results import Keyed, Result
-from reseller_sandbox.faults.kinds.answers import HEADERS, MEDIA_TYPE
+from reseller_sandbox.control.results import Keyed, Result, record_of
 from reseller_sandbox.refusals import ANSWER_EXISTS, INVALID_PARAMETER, UNKNOWN_ANSWER, Refused
-from reseller_sandbox.values.kinds import ANYTHING, MAPPING, Within, listed
+from reseller_sandbox.values.kinds import Key, Record, Within
 from reseller_sandbox.values.matching import GLOBS_BY_PATH
 from reseller_sandbox.values.parameters import refused
-from reseller_sandbox.values.text_checks import decimals_to_floats, names_phrase
+from reseller_sandbox.values.text_checks import names_phrase
 from reseller_sandbox.worlds import World
 
 #: The largest number of answers in a world, because every unmatched request is compared with each.
 MOST_ANSWERS = 1000
 
-AnswerName = Annotated[str, NAME, "The answer's name."]
-Changes = Annotated[Mapping[str, Any], replace(MAPPING, write=decimals_to_floats)]
+AnswerName = Annotated[Key, "The answer's name."]
 
 
 class AnswerRecord(Result, frozen=True, kw_only=True):
@@ -77,58 +72,41 @@ class Answers(Keyed[AnswerRecord]):
     @write(ANSWER_EXISTS)
     def add(
         self,
-        path: Annotated[str, PATH, "The path. A {placeholder} matches one segment."],
+        path: canned.Path,
         *,
-        method: Annotated[str, METHOD, "The HTTP method."] = "GET",
-        name: Annotated[str, NAME, "The answer's name. Default: the method and the path."] | None = None,
-        request_body: Annotated[
-            Mapping[str, Any],
-            GLOBS_BY_PATH,
-            "Values in the JSON body of the request, by path. The body may have more values.",
-        ]
-        | None = None,
-        status: Annotated[int, STATUS, "The HTTP status. Default: 200."] | None = None,
-        headers: Annotated[Mapping[str, str], HEADERS, "Headers of the response."] | None = None,
-        body: Annotated[
-            Any,
-            replace(ANYTHING, write=decimals_to_floats),
-            "The body: text without conversion, any other value as JSON.",
-        ] = None,
-        content_type: Annotated[
-            str, MEDIA_TYPE, "The body's media type. Default: text/plain or application/json."
-        ]
-        | None = None,
-        sequence: Annotated[
-            Sequence[Mapping[str, Any]],
-            replace(listed(RESPONSE), write=lambda value: decimals_to_floats(listed(RESPONSE).write(value))),
-            "Responses in turn, each with status, headers, body and content_type. The last one repeats.",
-        ]
-        | None = None,
+        method: canned.Method = "GET",
+        name: Annotated[Key, "The answer's name. Default: the method and the path."] | None = None,
+        request_body: canned.RequestBody = None,
+        status: canned.Status = 200,
+        headers: canned.Headers = None,
+        body: canned.Body = None,
+        content_type: canned.MediaType = None,
+        sequence: canned.Responses = (),
     ) -> AnswerRecord:
         """Add an answer after the existing answers. Return it."""
-        parts = {
-            "path": path,
-            "method": method,
-            "request_body": request_body,
-            "status": status,
-            "headers": headers,
-            "body": body,
-            "content_type": content_type,
-            "sequence": sequence,
-        }
-        answer, world = self._read(parts), local_transport(self).world
+        new = CannedAnswer(
+            path=path,
+            method=method,
+            request_body=request_body,
+            status=status,
+            headers=headers,
+            body=body,
+            content_type=content_type,
+            sequence=sequence,
+        )
+        answer, world = self._read(new), local_transport(self).world
         with world.lock:
             answers = world.snapshot.answers
             if name in answers:
                 raise Refused(ANSWER_EXISTS, answer=name)
             if len(answers) >= MOST_ANSWERS:
                 raise Refused(INVALID_PARAMETER, problems=f"a world has at most {MOST_ANSWERS} answers")
-            name = name or free_name(answer.method, answer.path, answers)
+            name = name or canned.free_name(answer.method, answer.path, answers)
             world.change(answers={**answers, name: answer})
         return _record(name, answer)
 
     @write(UNKNOWN_ANSWER)
-    def change(self, name: AnswerName, /, changes: Changes) -> AnswerRecord:
+    def change(self, name: AnswerName, /, changes: Record) -> AnswerRecord:
         """Change parts of an answer. The answer keeps its place and its count.
 
         Args:
@@ -136,16 +114,15 @@ class Answers(Keyed[AnswerRecord]):
         """
         world = local_transport(self).world
         with world.lock:
-            answer = self._read({**ANSWER.write(_answer(world, name)), **changes})
+            parts = {**ANSWER.write(_answer(world, name)), **changes}
+            answer = self._read({part: value for part, value in parts.items() if value is not None})
             world.change(answers={**world.snapshot.answers, name: answer})
         return _record(name, answer)
 
-    def _read(self, parts: Mapping[str, Any]) -> CannedAnswer:
-        """Return an answer with these parts. Refuse with ``invalid_parameter``."""
+    def _read(self, answer: CannedAnswer | Mapping[str, Any]) -> CannedAnswer:
+        """Return an answer, or the answer with these parts. Refuse with ``invalid_parameter``."""
         try:
-            return read_answer(
-                {key: value for key, value in parts.items() if value is not None}, local_transport(self).words
-            )
+            return read_answer(answer, local_transport(self).words)
         except Within as wrong:
             raise refused(wrong.problems) from None
 
@@ -180,15 +157,5 @@ def _listed(world: World) -> AnswerList:
 
 def _record(name: str, answer: CannedAnswer) -> AnswerRecord:
     body = None if answer.request_body is None else GLOBS_BY_PATH.write(answer.request_body)
-    return AnswerRecord(
-        name=name,
-        method=answer.method,
-        path=answer.path,
-        request_body=body,
-        status=answer.status,
-        headers=answer.headers,
-        body=answer.body,
-        content_type=answer.content_type,
-        sequence=tuple(map(RESPONSE.write, answer.sequence)),
-        matched=answer.matched,
-    )
+    sequence = tuple(map(canned.RESPONSE.write, answer.sequence))
+    return record_of(AnswerRecord, answer, name=name, request_body=body, sequence=sequence)

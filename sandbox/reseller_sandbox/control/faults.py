@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.resource import Resource, read, write
-from reseller_sandbox.control.results import Key, Keyed, Result, record_of
+from reseller_sandbox.control.results import Keyed, Result, record_of
 from reseller_sandbox.faults import KINDS, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.reading import PRESETS, preset_rules
 from reseller_sandbox.faults.rule import WHEN_APPLIED, When
 from reseller_sandbox.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.values.kinds import MAPPING, WHEN, Kind, Mistake, Within, instant
+from reseller_sandbox.values.kinds import MAPPING, WHEN, Key, Kind, Mistake, Within, instant
 from reseller_sandbox.values.matching import MATCH, Matching
 from reseller_sandbox.values.parameters import (
     Also,
@@ -26,7 +26,7 @@ from reseller_sandbox.values.parameters import (
     without_arguments,
     written,
 )
-from reseller_sandbox.values.text_checks import decimals_to_floats, names_phrase
+from reseller_sandbox.values.text_checks import names_phrase
 from reseller_sandbox.worlds import World
 
 
@@ -203,9 +203,9 @@ KindOrFault = Annotated[
 ]
 Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultList,
-    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, decimals_to_floats),
+    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules),
 ]
-Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, decimals_to_floats, MAPPING.says)]
+Changes = Annotated[Mapping[str, Any], replace(MAPPING, read=_changes)]
 RuleName = Annotated[Key, "The rule's name."]
 RuleParts = Annotated[Any, Group(choices.rule_parameters)]
 

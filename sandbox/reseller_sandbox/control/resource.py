@@ -31,7 +31,7 @@ from reseller_sandbox.values.parameters import (
     read_by,
     without_arguments,
 )
-from reseller_sandbox.values.text_checks import Synonyms, nearest
+from reseller_sandbox.values.text_checks import Synonyms, decimals_to_floats, nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -228,7 +228,7 @@ class Operation:
     def dump(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values that ``read`` returned as JSON."""
         return {
-            parameter.name: parameter.kind.write(values[parameter.name])
+            parameter.name: decimals_to_floats(parameter.kind.write(values[parameter.name]))
             for parameter in self.parameters
             if parameter.name in values
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -20,9 +19,8 @@ from reseller_sandbox.refusals.refusal import Category
 from reseller_sandbox.registry.contract import read_match
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.state import Change, State
-from reseller_sandbox.values import text_checks
 from reseller_sandbox.values.clock import wire
-from reseller_sandbox.values.kinds import Kind, Within, whole
+from reseller_sandbox.values.kinds import Within, whole
 from reseller_sandbox.values.matching import MATCH, Match, Matching
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import field_names, refused
@@ -130,20 +128,6 @@ def event_record(state: State, event: RegistryEvent) -> RegistryEventRecord:
     name = account.name if account is not None else None
     return record_of(RegistryEventRecord, event, subject=to_unicode(event.subject), account=name)
 
-
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
-
-
-def _key(value: Any) -> str:
-    if isinstance(value, str) and _KEY.fullmatch(value):
-        return text_checks.plain(value)
-    raise ValueError(
-        "must be 1 to 80 letters, digits, dots, hyphens and underscores, and begin with a letter or a digit"
-    )
-
-
-#: The name of a snapshot, a branch or a fault rule. It needs no escape in a path.
-Key = Annotated[str, Kind({"type": "string", "pattern": f"^{_KEY.pattern}$"}, _key)]
 
 Limit = Annotated[int, whole(1, 1000), "Number of records to list."]
 Start = Annotated[int, whole(0, 10**9), "Start of the page: ``next`` of the previous page."]

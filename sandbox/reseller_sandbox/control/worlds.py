@@ -13,7 +13,6 @@ from reseller_sandbox.control.local_transport import LocalTransport, local_trans
 from reseller_sandbox.control.records import AccountRecord, account_records
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import (
-    Key,
     Keyed,
     RecordChange,
     Result,
@@ -26,7 +25,18 @@ from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, 
 from reseller_sandbox.recording.steps import RequestStep
 from reseller_sandbox.recording.writing import recording_of
 from reseller_sandbox.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
-from reseller_sandbox.values.kinds import TEXT, Instant, Kind, Record, Switch, Text, choice, mapping, whole
+from reseller_sandbox.values.kinds import (
+    TEXT,
+    Instant,
+    Key,
+    Kind,
+    Record,
+    Switch,
+    Text,
+    choice,
+    mapping,
+    whole,
+)
 from reseller_sandbox.values.parameters import declared, read_by
 from reseller_sandbox.worlds import Checkpoint, Engine, Fork, Snapshot, World, timeline
 from reseller_sandbox.worlds.snapshot import changed_settings, changes
@@ -226,7 +236,7 @@ class Snapshots(Keyed[CheckpointRecord]):
         """Save the current state under a name. A snapshot of the same name is replaced.
 
         Args:
-            name: The snapshot's name: letters, digits, dots, hyphens and underscores.
+            name: The snapshot's name.
         """
         return checkpoint_record(timeline.snapshot(local_transport(self).world, name))
 

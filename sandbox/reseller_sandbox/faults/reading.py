@@ -15,7 +15,7 @@ from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.rule import WHEN_APPLIED, FaultRule, When
 from reseller_sandbox.registry.contract import Vocabulary, unknown
-from reseller_sandbox.values.kinds import SWITCH, Mistake, Within, choice, matching, mistakes
+from reseller_sandbox.values.kinds import KEY, SWITCH, Mistake, Within, choice, mistakes
 from reseller_sandbox.values.matching import MATCH, Match, Matching
 from reseller_sandbox.values.parameters import by_attribute, declared, object_shape, read, written
 from reseller_sandbox.values.text_checks import nearest
@@ -109,19 +109,15 @@ PAST = ("since",)
 
 _KIND = choice(*KINDS, synonyms={name: kind.synonyms for name, kind in KINDS.items()})
 _PRESET = choice(*PRESETS)
-_NAME = matching(
-    "[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
-    "up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first",
-)
 
 
 def _read_name(value: Any) -> str:
     if value in RESERVED:
         raise ValueError(f"cannot be {value}, because /faults/{value} is the path of another operation")
-    return _NAME.read(value)
+    return KEY.read(value)
 
 
-NAME = replace(_NAME, read=_read_name)
+NAME = replace(KEY, read=_read_name)
 
 
 #: A match of future requests.

@@ -466,6 +466,11 @@ def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, Any]]:
 _NUMBER_OR_TEXT: Mapping[str, Any] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
 
 TEXT = Kind({"type": "string"}, _text)
+#: The name of a snapshot, a branch, a fault rule or a canned answer. It needs no escape in a path.
+KEY = matching(
+    "[A-Za-z0-9][A-Za-z0-9._-]{0,79}",
+    "up to 80 letters, digits, dots, hyphens and underscores, a letter or digit first",
+)
 SWITCH = Kind({"type": "boolean"}, _switch, says="true or false")
 SECONDS = number(0, MOST)
 INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
@@ -477,6 +482,7 @@ MAPPING = Kind({"type": "object"}, mapping, says="an object")
 ANYTHING: Kind[Any] = Kind({}, json_value, says="any JSON value")
 
 Text = Annotated[str, TEXT]
+Key = Annotated[str, KEY]
 Name = Annotated[str, Kind({"type": "string"}, _name, names.to_unicode)]
 Zone = Annotated[str, Kind({"type": "string"}, _zone, names.to_unicode)]
 Switch = Annotated[bool, SWITCH]
