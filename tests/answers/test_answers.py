@@ -242,5 +242,5 @@ def test_a_har_file_becomes_a_fixture_without_secrets(tmp_path: Path) -> None:
         assert (answer.headers["ETag"], "Set-Cookie" in answer.headers) == ('"x"', False)
         assert [client.get("/job").json["state"] for _ in range(3)] == ["pending", "done", "done"]
     assert "has no answers of none" in run("answers", "record", str(file), "--host", "none").err
-    file.write_text("[]")
-    assert "is not an HTTP archive (HAR)" in run("answers", "record", str(file), "--host", "a").err
+    file.write_text("{}")
+    assert "must be a HAR file" in run("answers", "record", str(file), "--host", "a").err

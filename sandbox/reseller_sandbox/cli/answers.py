@@ -1,18 +1,19 @@
-"""Command ``answers record``: canned answers made from an HTTP archive (HAR)."""
+"""Command ``answers record``, which makes canned answers from recorded HTTP traffic."""
 
 from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import click
 
-from reseller_sandbox.cli.base import Command, give_up, say
+from reseller_sandbox.cli.base import Command, give_up
+
+if TYPE_CHECKING:
+    from reseller_sandbox.tools.calibrate.formats import Exchange
 from reseller_sandbox.values.text_checks import plural
 
 #: Headers that are not recorded: those of one connection or one moment, and cookies.
@@ -21,11 +22,9 @@ _OMITTED = re.compile(
     r"expires|alt-svc|strict-transport-security|x-sandbox-.*|access-control-.*|cf-.*|nel|report-to|:.*"
 )
 
-_Recorded = tuple[str, str, dict[str, Any]]
-
 
 @click.command("record", cls=Command)
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE.har")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 @click.option("--host", required=True, help="Host whose answers to record.")
 @click.option(
     "-o",
@@ -34,18 +33,25 @@ _Recorded = tuple[str, str, dict[str, Any]]
     help="File to write. Default: standard output.",
 )
 def answers_record(file: Path, host: str, output: Path | None) -> None:
-    """Write a fixture with canned answers from the HTTP archive FILE.har.
+    """Write a fixture with canned answers from FILE, such as an HTTP archive (HAR).
 
-    Browsers and proxies write such archives. Requests that an operation of the contract takes are left out.
-    Secrets are masked. Several answers to one request become a sequence.
+    Browsers and proxies write such archives. FILE can also have the other formats of calibrate. Requests that
+    an operation of the contract takes are left out. Secrets are masked. Several answers to one request become
+    a sequence.
     """
     from reseller_sandbox.answers import read_answer  # late, because the help needs no interfaces
     from reseller_sandbox.app_factory import vocabulary
     from reseller_sandbox.fixture.dump import as_yaml
+    from reseller_sandbox.tools.calibrate.formats import Exchange, exchanges
 
     answers: dict[str, dict[str, Any]] = {}
     left_out = 0
-    for method, path, response in _recorded(file, host):
+    _, entries = exchanges(file.read_bytes(), str(file))
+    for exchange in entries:
+        if not isinstance(exchange, Exchange) or not _is_of(exchange, host):
+            continue
+        method, path = exchange.method.upper(), unquote(urlsplit(exchange.url).path)
+        response = _response(exchange)
         try:
             read_answer({"method": method, "path": path, **response}, vocabulary())
         except ValueError:  # an operation of the contract, or a method such as HEAD
@@ -56,57 +62,42 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
         give_up(f"{file} has no answers of {host} beyond the contract")
     text = as_yaml({"answers": answers})
     if output is None:
-        say(text.rstrip())
+        click.echo(text.rstrip())
         return
-    try:
-        output.write_text(text, "utf-8")
-    except OSError as problem:
-        give_up(f"{output}: {problem.strerror}")
+    output.write_text(text, "utf-8")
     omitted = f" Left out: {plural(left_out, 'request')} of the contract." if left_out else ""
-    say(f"{output} contains {plural(len(answers), 'answer')}.{omitted}")
+    click.echo(f"{output} contains {plural(len(answers), 'answer')}.{omitted}")
 
 
-def _recorded(file: Path, host: str) -> Iterator[_Recorded]:
-    """Yield method, path and response of each entry for ``host``. Exit for an invalid file."""
-    try:
-        entries = json.loads(file.read_bytes())["log"]["entries"]
-        for entry in entries:
-            url = urlsplit(entry["request"]["url"])
-            if url.netloc.lower() == host.lower() or url.hostname == host.lower():
-                yield entry["request"]["method"].upper(), unquote(url.path), _response(entry["response"])
-    except OSError as problem:
-        give_up(f"{file}: {problem.strerror}")
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as problem:
-        give_up(f"{file} is not an HTTP archive (HAR): {type(problem).__name__}: {problem}")
+def _is_of(exchange: Exchange, host: str) -> bool:
+    url = urlsplit(exchange.url)
+    return host.lower() in (url.netloc.lower(), url.hostname)
 
 
-def _response(recorded: Mapping[str, Any]) -> dict[str, Any]:
+def _response(exchange: Exchange) -> dict[str, Any]:
     """Return a recorded response as one of a canned answer, with its secrets masked."""
     from reseller_sandbox.answers.placeholders import literal
     from reseller_sandbox.server.secrecy import header_masked
     from reseller_sandbox.worlds import redact
 
-    content = recorded.get("content") or {}
-    text = content.get("text") or ""
-    raw = b64decode(text) if content.get("encoding") == "base64" else text.encode()
     try:
-        body = json.loads(raw) if raw.strip() else None
+        body = json.loads(exchange.content) if exchange.content.strip() else None
     except ValueError:
-        body = raw.decode("utf-8", "replace")
-    media_type = content.get("mimeType") or ""
-    headers = {
-        header["name"]: literal(header_masked(header["name"], header["value"]))
-        for header in recorded.get("headers", ())
-        if header["value"].isascii() and not _OMITTED.fullmatch(header["name"])
-    }
+        body = exchange.content.decode("utf-8", "replace")
+    headers = {name.lower(): value for name, value in exchange.answer_headers.items()}
+    media_type = headers.get("content-type", "")
     is_default = not media_type or body is None or "json" in media_type.partition(";")[0]
     parts = {
-        "status": recorded["status"],
-        "headers": headers or None,
+        "status": exchange.status,
+        "headers": {
+            name: literal(header_masked(name, value))
+            for name, value in exchange.answer_headers.items()
+            if value.isascii() and not _OMITTED.fullmatch(name)
+        },
         "body": literal(redact.masked(body)),
         "content_type": None if is_default else media_type,
     }
-    return {key: value for key, value in parts.items() if value is not None}
+    return {key: value for key, value in parts.items() if value not in (None, {})}
 
 
 def _add(answers: dict[str, dict[str, Any]], method: str, path: str, response: dict[str, Any]) -> None:
