@@ -199,7 +199,7 @@ def test_the_parts_of_an_exploration_are_merged_to_the_whole() -> None:
     assert len({tuple(outcome["changes"]) for outcome in report["outcomes"]}) == 2
     [finding] = merged["findings"]
     assert finding["words"] == ["the renewal of active-example.com was paid 2 times: 12.99 + 12.99"]
-    refused(["explore", "--merge", "nowhere.json"], "nowhere.json is not a report with --json")
+    refused(["explore", "--merge", "nowhere.json"], "nowhere.json: No such file or directory")
     refused(["explore", "--part", "3/2", "--", "true"], "a part must be N/PARTS")
 
 

@@ -373,4 +373,4 @@ def test_the_parts_of_a_sweep_are_merged_to_the_whole() -> None:
                 run["file"] = run["page"] = None
     assert merged["findings"] == whole["findings"]
     assert (merged["runs"], merged["planned"]) == (whole["runs"], whole["planned"])
-    refused(["sweep", "--merge", "nowhere.json"], "nowhere.json is not a report with --json")
+    refused(["sweep", "--merge", "nowhere.json"], "nowhere.json: No such file or directory")

@@ -8,23 +8,21 @@ import shlex
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import reduce
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial, reduce
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import click
 from rich.console import Console
 from rich.progress import Progress
 
-from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say, say_json
-from reseller_sandbox.cli.server_options import calling
+from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say_json
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.findings import write_junit, write_sarif
 from reseller_sandbox.reports.tables import in_lines, show
-from reseller_sandbox.server.server import CannotListen
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.cli_options import MODE, variable
 from reseller_sandbox.tools.environment_setup import Ground, ground_at, own_ground
@@ -37,24 +35,68 @@ from reseller_sandbox.tools.sweep.report import SweepReport, narrow
 from reseller_sandbox.tools.sweep.troubles import kinds_named
 from reseller_sandbox.values.text_checks import printable
 
+Report: TypeAlias = SweepReport | ExplorationReport
+
 #: Characters shown of the output of a program that does not pass.
 _SHOWN = 4000
 
 
+class Output(NamedTuple):
+    """Output of a tool: a report for people or as JSON, and files for continuous integration.
+
+    ``words`` are the program and its arguments. With ``--merge``, they are the files of the parts.
+    """
+
+    tool: str
+    words: Sequence[str]
+    as_json: bool
+    junit: Path | None
+    sarif: Path | None
+
+    def print(self, reports: Sequence[Report]) -> None:
+        """Write the files, print the reports, and set the exit status from the findings."""
+        cases = [case for report in reports for case in report.cases(shlex.join(self.words))]
+        if self.junit is not None:
+            write_junit(self.junit, self.tool, cases)
+        if self.sarif is not None:
+            write_sarif(self.sarif, self.tool, cases)
+        if self.as_json:
+            say_json(_as_json(reports, _TOOLS[self.tool].together))
+        else:
+            _print_reports(reports)
+        if reports and reports[0].problem and not reports[0].test:
+            give_up(reports[0].problem)
+        if any(report.findings for report in reports):
+            raise SystemExit(REFUSED)
+        if any(report.problem for report in reports):
+            raise SystemExit(UNUSABLE)
+
+    def merge(self) -> None:
+        """Print the parts of a run, which are reports in JSON, as one report for each test."""
+        together, from_json, merged = _TOOLS[self.tool]
+        by_test: dict[str, list[Any]] = {}
+        for file in self.words:
+            try:
+                data = json.loads(Path(file).read_text("utf-8"))
+                for part in map(from_json, data.get(together, [data])):
+                    by_test.setdefault(part.test, []).append(part)
+            except (ValueError, AttributeError) as problem:
+                give_up(f"{file} is not a report with --json: {problem}")
+        self._replace(words=[self.tool]).print([merged(parts) for parts in by_test.values()])
+
+
 def sweep(
     asked: Mapping[str, Any],
-    as_json: bool,
+    output: Output,
     kinds: str,
     invariants: tuple[str, ...],
     extra: Sequence[str],
-    junit: Path | None,
-    sarif: Path | None,
     **options: Any,
 ) -> None:
     """Sweep a program, and each of its tests that has its own worlds."""
     reports: list[SweepReport] = []
     no_requests: AskedNothing | None = None
-    with _running("sweep", **asked) as (ground, program, tell):
+    with _running(output, **asked) as (ground, program, tell):
         chosen = dict.fromkeys([*kinds_named(kinds), *extra])
         sweep_options = SweepWanted(kinds=tuple(chosen), invariants=named(invariants), **options)
         try:
@@ -72,79 +114,31 @@ def sweep(
             reports += tests_swept(program, sweep_options, invariants, tell)
         if no_requests is not None and not reports:
             raise no_requests
-    _write_files("sweep", reports, asked["words"], junit, sarif)
-    _report(reports, as_json, "sweeps")
+    output.print(reports)
 
 
-def _write_files(
-    tool: str,
-    reports: Sequence[SweepReport | ExplorationReport],
-    words: Sequence[str],
-    junit: Path | None,
-    sarif: Path | None,
-) -> None:
-    """Write the reports for continuous integration. An impossible file ends the process with one line."""
-    cases = [case for report in reports for case in report.cases(shlex.join(words))]
-    try:
-        if junit is not None:
-            write_junit(junit, tool, cases)
-        if sarif is not None:
-            write_sarif(sarif, tool, cases)
-    except BadSetting as problem:
-        give_up(str(problem))
-
-
-def explore(
-    asked: Mapping[str, Any],
-    as_json: bool,
-    invariants: tuple[str, ...],
-    junit: Path | None,
-    sarif: Path | None,
-    **options: Any,
-) -> None:
+def explore(asked: Mapping[str, Any], output: Output, invariants: tuple[str, ...], **options: Any) -> None:
     """Explore a program, and each of its tests that has its own worlds."""
-    with _running("explore", **asked) as (ground, program, tell):
+    with _running(output, **asked) as (ground, program, tell):
         explorer = Explorer(ground=ground, program=program, invariants=named(invariants), **options)
         reports, tests = _explored(explorer, tell)
         if tests:
             reports += tests_explored(program, explorer, invariants, options["folder"], tell)
-    _write_files("explore", reports, asked["words"], junit, sarif)
-    _report(reports, as_json, "explorations")
+    output.print(reports)
 
 
-def merge_explorations(files: Sequence[str], as_json: bool, junit: Path | None, sarif: Path | None) -> None:
-    """Report the parts of an exploration, which are JSON reports in ``files``, as a whole."""
-    parts = _parts(files, "explorations", ExplorationReport.from_json)
-    whole = [merged(reports) for reports in parts]
-    _write_files("explore", whole, ["explore"], junit, sarif)
-    _report(whole, as_json, "explorations")
+class _Tool(NamedTuple):
+    """A tool: the key for several of its reports, and two functions that read and merge reports."""
+
+    together: str
+    from_json: Callable[[Mapping[str, Any]], Report]
+    merged: Callable[[Sequence[Any]], Report]
 
 
-def merge_sweeps(files: Sequence[str], as_json: bool, junit: Path | None, sarif: Path | None) -> None:
-    """Report the parts of a sweep, which are JSON reports in ``files``, as a whole."""
-    parts = _parts(files, "sweeps", SweepReport.from_json)
-    whole = [reduce(SweepReport.beside, reports) for reports in parts]
-    _write_files("sweep", whole, ["sweep"], junit, sarif)
-    _report(whole, as_json, "sweeps")
-
-
-_Report = TypeVar("_Report", SweepReport, ExplorationReport)
-
-
-def _parts(
-    files: Sequence[str], together: str, from_json: Callable[[Mapping[str, Any]], _Report]
-) -> Iterable[list[_Report]]:
-    """Return the reports in files, by their test. An unusable file ends the process with one line."""
-    by_test: dict[str, list[_Report]] = {}
-    for file in files:
-        try:
-            data = json.loads(Path(file).read_text("utf-8"))
-            for part in data.get(together, [data]):
-                report = from_json(part)
-                by_test.setdefault(report.test, []).append(report)
-        except (OSError, ValueError, AttributeError) as problem:
-            give_up(f"{file} is not a report with --json: {problem}")
-    return by_test.values()
+_TOOLS = {
+    "sweep": _Tool("sweeps", SweepReport.from_json, partial(reduce, SweepReport.beside)),
+    "explore": _Tool("explorations", ExplorationReport.from_json, merged),
+}
 
 
 def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:
@@ -171,8 +165,7 @@ def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], 
 
 @contextmanager
 def _running(
-    tool: str,
-    words: Sequence[str],
+    output: Output,
     account: str,
     timeout: float,
     url: str | None,
@@ -183,7 +176,7 @@ def _running(
 ) -> Iterator[tuple[Ground, CommandProgram, Tell]]:
     """Yield three values: the environment, the program, and a progress function.
 
-    SIGTERM ends the runs. An invalid setting or address ends the process with one line.
+    SIGTERM ends the runs.
     """
     before = signal.signal(signal.SIGTERM, _end)
     try:
@@ -193,14 +186,13 @@ def _running(
                 variables = said  # so that pytest makes the worlds of its tests with the same settings
             else:
                 server = HttpTransport(url, world or "", settings.get("control_token"), authority=ca)
-                ground = stack.enter_context(ground_at(stack.enter_context(calling(server))))
+                ground = stack.enter_context(ground_at(stack.enter_context(closing(server))))
                 variables = {variable(MODE): ground.prepared.url}
-            program = stack.enter_context(CommandProgram(words, ground, account, timeout, variables))
-            yield ground, program, stack.enter_context(_progress(tool))
-    except (BadSetting, CannotListen) as problem:
-        if isinstance(problem, BadProgram):
-            click.echo(problem.ended.output[-_SHOWN:], err=True, nl=False)
-        give_up(str(problem))
+            program = stack.enter_context(CommandProgram(output.words, ground, account, timeout, variables))
+            yield ground, program, stack.enter_context(_progress(output.tool))
+    except BadProgram as problem:
+        click.echo(problem.ended.output[-_SHOWN:], err=True, nl=False)
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -224,41 +216,29 @@ def _progress(tool: str) -> Iterator[Tell]:
         yield tell
 
 
-def _report(reports: Sequence[SweepReport | ExplorationReport], as_json: bool, together: str) -> None:
-    """Print the reports on a program and on its tests, and set the exit status from their findings.
-
-    As JSON, several reports are listed under the key ``together``, with the sums of their numbers.
-    """
-    if as_json and len(reports) == 1 and not reports[0].test:
-        say_json(reports[0].json())
-    elif as_json:
-        parts = [report.json() for report in reports]
-        total = Counter[str]()
-        for part in parts:
-            total.update({key: value for key, value in part.items() if type(value) is int})
-        findings = [{"test": report.test, **finding} for report in reports for finding in report.findings]
-        say_json({**total, "findings": findings, together: parts})
-    else:
-        _print_reports(reports)
-    if reports and reports[0].problem and not reports[0].test:
-        give_up(reports[0].problem)
-    if any(report.findings for report in reports):
-        raise SystemExit(REFUSED)
-    if any(report.problem for report in reports):
-        raise SystemExit(UNUSABLE)
+def _as_json(reports: Sequence[Report], together: str) -> Any:
+    """Return the JSON of a report. List several reports under a key, with the sums of their numbers."""
+    parts = [report.json() for report in reports]
+    if len(reports) == 1 and not reports[0].test:
+        return parts[0]
+    total = Counter[str]()
+    for part in parts:
+        total.update({key: value for key, value in part.items() if type(value) is int})
+    findings = [{"test": report.test, **finding} for report in reports for finding in report.findings]
+    return {**total, "findings": findings, together: parts}
 
 
-def _print_reports(reports: Sequence[SweepReport | ExplorationReport]) -> None:
+def _print_reports(reports: Sequence[Report]) -> None:
     room = get_terminal_size().columns if sys.stdout.isatty() else math.inf
     for number, report in enumerate(reports):
         if number:
-            say("")
+            click.echo("")
         if report.test:
-            say(printable(report.test))
+            click.echo(printable(report.test))
         if tables := report.tables():
             if max(map(len, in_lines(tables))) > room:
-                say("\n".join(map(printable, narrow(tables))))
+                click.echo("\n".join(map(printable, narrow(tables))))
             else:
                 show(tables)
-            say("")
-        say("\n".join(map(printable, report.lines())))
+            click.echo("")
+        click.echo("\n".join(map(printable, report.lines())))

@@ -27,42 +27,6 @@ _RUNNING = ("url", "world", "ca")
 _SECONDS = click.FloatRange(min=0, min_open=True)
 _NUMBER = click.IntRange(min=1)
 
-_OPTIONS = (
-    click.Option(["--account"], default=ACCOUNT, help="Account whose credentials the program gets."),
-    click.Option(["--timeout"], type=_SECONDS, default=TIMEOUT, help="Maximum duration of a run in seconds."),
-    click.Option(["--url"], help="URL of a running server. Each run gets a fork of its world."),
-    click.Option(["--world"], help="With --url: name of the world to fork. If not set: the default world."),
-    click.Option(["--ca"], metavar="PATH", help="With --url: file of the certificate authority to trust."),
-    JSON,
-)
-
-_INVARIANTS = click.option(
-    "--invariant",
-    "invariants",
-    multiple=True,
-    metavar="MODULE:FUNCTION",
-    help="Function that checks each run: it gets the Sandbox, and returns a message for a violation. Can be "
-    "repeated.",
-)
-
-_RECORDINGS = click.option(
-    "--recordings",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default="recordings",
-    help="Folder for a recording and an HTML page of each finding.",
-)
-
-_JUNIT, _SARIF = (
-    click.option(
-        f"--{name.lower()}",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help=f"File for the findings as {name}, for continuous integration.",
-    )
-    for name in ("JUnit", "SARIF")
-)
-
 
 def _part(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]:
     try:
@@ -71,25 +35,59 @@ def _part(_: click.Context, __: click.Parameter, value: str) -> tuple[int, int]:
         raise click.BadParameter(str(problem)) from None
 
 
-_JOBS = click.option("--jobs", type=_NUMBER, default=1, help="Number of parallel runs.")
+_FILE = click.Path(dir_okay=False, path_type=Path)
 
-_PART = click.option(
-    "--part",
-    callback=_part,
-    default="1/1",
-    metavar="N/PARTS",
-    help="Part of the runs to make, such as 1/2, to share them among machines.",
-)
-
-_MERGE = click.option(
-    "--merge",
-    is_flag=True,
-    help="Merge the JSON reports of all parts. Name the files in place of the program.",
+#: The options of both commands.
+_OPTIONS = (
+    click.Option(
+        ["--invariant", "invariants"],
+        multiple=True,
+        metavar="MODULE:FUNCTION",
+        help="Function that checks each run: it gets the Sandbox, and returns a message for a violation. Can "
+        "be repeated.",
+    ),
+    click.Option(["--jobs"], type=_NUMBER, default=1, help="Number of parallel runs."),
+    click.Option(
+        ["--part"],
+        callback=_part,
+        default="1/1",
+        metavar="N/PARTS",
+        help="Part of the runs to make, such as 1/2, to share them among machines.",
+    ),
+    click.Option(
+        ["--merge"],
+        is_flag=True,
+        help="Merge the JSON reports of all parts. Name the files in place of the program.",
+    ),
+    click.Option(
+        ["--recordings", "folder"],
+        type=click.Path(file_okay=False, path_type=Path),
+        default="recordings",
+        help="Folder for a recording and an HTML page of each finding.",
+    ),
+    *(
+        click.Option(
+            [f"--{name.lower()}"],
+            type=_FILE,
+            metavar="FILE",
+            help=f"File for the findings as {name}, for continuous integration.",
+        )
+        for name in ("JUnit", "SARIF")
+    ),
+    click.Option(["--account"], default=ACCOUNT, help="Account whose credentials the program gets."),
+    click.Option(["--timeout"], type=_SECONDS, default=TIMEOUT, help="Maximum duration of a run in seconds."),
+    click.Option(["--url"], help="URL of a running server. Each run gets a fork of its world."),
+    click.Option(["--world"], help="With --url: name of the world to fork. If not set: the default world."),
+    click.Option(["--ca"], metavar="PATH", help="With --url: file of the certificate authority to trust."),
+    JSON,
 )
 
 
 class RunningCommand(Configured):
-    """Command that runs a program. Its function gets the program and its options as ``asked``."""
+    """Command that runs a program, or merges the reports of earlier runs.
+
+    Its function gets the options of the runs as ``asked``, and the form of the report as ``output``.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["context_settings"] = {"allow_interspersed_args": False, "show_default": True}
@@ -111,13 +109,16 @@ class RunningCommand(Configured):
         if running and own:
             name = own[0].replace("_", "-")
             raise click.UsageError(f"--{name} cannot be used with --url: that server has its settings", ctx)
+        from reseller_sandbox.cli.tool_runs import Output  # loads Flask, which the help does not need
+
+        printed = {name: ctx.params.pop(name) for name in ("as_json", "junit", "sarif")}
+        output = ctx.params["output"] = Output(str(self.name), ctx.params.pop("command"), **printed)
         ctx.params["asked"] = {
-            "words": ctx.params.pop("command"),
             **{name: ctx.params.pop(name) for name in ("account", "timeout", *_RUNNING)},
             "said": {settings[name]: _in_one(ctx.params[name]) for name in named if name in settings},
             "settings": self._options.read(ctx.params),
         }
-        return click.Command.invoke(self, ctx)
+        return output.merge() if ctx.params.pop("merge") else click.Command.invoke(self, ctx)
 
 
 def _in_one(value: Any) -> str:
@@ -153,15 +154,8 @@ def _in_one(value: Any) -> str:
     metavar="SECONDS",
     help="Delay of a slow response: a little more than your program's timeout.",
 )
-@_JOBS
-@_PART
-@_MERGE
 @click.option("--stop-at-first", is_flag=True, help="Stop after the first run that is silently wrong.")
-@_RECORDINGS
-@_JUNIT
-@_SARIF
-@_INVARIANTS
-def sweep(merge: bool, **words: Any) -> None:
+def sweep(**words: Any) -> None:
     """Run a program repeatedly, each time with a different fault, and report the outcomes.
 
     The first run has no fault, and your program must exit with 0. Then each of its requests gets each of
@@ -175,12 +169,8 @@ def sweep(merge: bool, **words: Any) -> None:
 
     If the program is pytest, tests with the fixture reseller_sandbox are swept one by one in its process.
     """
-    from reseller_sandbox.cli import tool_runs  # loads Flask, which the help does not need
+    from reseller_sandbox.cli import tool_runs
 
-    if merge:
-        files = {name: words[name] for name in ("junit", "sarif")}
-        tool_runs.merge_sweeps(words["asked"]["words"], words["as_json"], **files)
-        return
     flags = {name: words.pop(name) for name in ("assumptions", "external_changes", "time")}
     extra = [name.replace("_", "-") for name, is_set in flags.items() if is_set]
     tool_runs.sweep(extra=extra, **words)
@@ -196,7 +186,6 @@ def sweep(merge: bool, **words: Any) -> None:
     metavar="SECONDS",
     help="Seconds without a new request after which the waiting requests are ordered.",
 )
-@_INVARIANTS
 @click.option(
     "--schedule",
     default="",
@@ -204,13 +193,7 @@ def sweep(merge: bool, **words: Any) -> None:
     metavar="ACTORS",
     help="Run only this schedule, from a report.",
 )
-@_JOBS
-@_PART
-@_MERGE
-@_RECORDINGS
-@_JUNIT
-@_SARIF
-def explore(merge: bool, **words: Any) -> None:
+def explore(**words: Any) -> None:
     """Run a program with several workers in every relevant order of their requests.
 
     Concurrent requests are held and released one at a time, in a different order in each run. Equivalent
@@ -228,8 +211,4 @@ def explore(merge: bool, **words: Any) -> None:
 
     if words["asked"]["url"] is not None:
         raise click.UsageError("--url cannot be used with explore: only its own server can hold requests")
-    if merge:
-        files = {name: words[name] for name in ("junit", "sarif")}
-        tool_runs.merge_explorations(words["asked"]["words"], words["as_json"], **files)
-    else:
-        tool_runs.explore(**words)
+    tool_runs.explore(**words)
