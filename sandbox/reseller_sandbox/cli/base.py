@@ -6,16 +6,21 @@ import json
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from reseller_sandbox.refusals import CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG, INVALID_PARAMETER, Refused
 from reseller_sandbox.values.parameters import docstring
 
 #: Exit status of a failed command: a server or a check refused, the arguments are unusable, no server
 #: answers, the reader of the output has left.
 REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
+
+#: Names of the errors for unusable settings and files. Most commands do not load the modules of all of them.
+_UNUSABLE = {"BadSetting", "FixtureError", "CannotListen", "BadRecording", "UnusableTranscript"}
+
+_TOKEN_RULES = (CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
 
 PROGRAM = "reseller-sandbox"
 
@@ -41,32 +46,26 @@ class Command(click.Command):
         self.epilog = self.epilog or EXITS
 
 
-def say(text: str | bytes, nl: bool = True) -> None:
-    """Write ``text`` to standard output. End the program if that fails."""
-    try:
-        click.echo(text, nl=nl)
-    except OSError as problem:
-        exit_on_io_error(problem)
-
-
 def say_json(value: Any) -> None:
     """Write ``value`` to standard output as JSON."""
-    say(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def write(file: Path, text: str) -> None:
-    """Write ``text`` to ``file``. End the program if that fails."""
-    try:
-        file.write_text(text, "utf-8")
-    except OSError as problem:
-        give_up(f"{file}: {problem.strerror}")
-
-
-def exit_on_io_error(problem: OSError) -> NoReturn:
-    """End the program because of an I/O error, without a message if the reader has left."""
-    if isinstance(problem, BrokenPipeError):
+def exit_on_error(problem: Exception) -> NoReturn:
+    """End the program with the message and the status of an expected error. Raise any other error again."""
+    names = {kind.__name__ for kind in type(problem).__mro__}
+    if isinstance(problem, BrokenPipeError):  # because the reader of the output has left
         give_up("", UNREAD)
-    give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
+    if isinstance(problem, Refused):
+        remedy = " Use --control-token TOKEN." if problem.rule in _TOKEN_RULES else ""
+        give_up(f"{problem.message}{remedy}", UNUSABLE if problem.rule is INVALID_PARAMETER else REFUSED)
+    if "Unreachable" in names:
+        give_up(str(problem), UNREACHABLE)
+    if isinstance(problem, OSError):
+        give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
+    if names.isdisjoint(_UNUSABLE):
+        raise problem
+    give_up(str(problem))
 
 
 def give_up(message: str, status: int = UNUSABLE) -> NoReturn:

@@ -7,11 +7,9 @@ from pathlib import Path
 import click
 from msgspec import to_builtins
 
-from reseller_sandbox.cli.base import AS_JSON, Command, give_up, say, say_json, write
-from reseller_sandbox.fixture import FixtureError
-from reseller_sandbox.settings import BadSetting, Settings, profile_of
+from reseller_sandbox.cli.base import AS_JSON, Command, give_up, say_json
+from reseller_sandbox.settings import Settings, profile_of
 from reseller_sandbox.tools.calibrate import calibrated, drift, report
-from reseller_sandbox.tools.calibrate.formats import UnusableTranscript
 from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 
 _EXITS = (
@@ -57,29 +55,24 @@ def calibrate(
     requests. With a fixture of the state before the first request, it determines more
     assumptions: those that depend on prices, on terms and on earlier requests.
     """
-    try:
-        profile = None if against is None else profile_of(str(Settings(profile=against).profile))
-        transcripts = [read_transcript(file, host) for file in files]
-        exchanges = [exchange for transcript in transcripts for exchange in transcript.exchanges]
-        if not exchanges:
-            give_up("the files do not have an answered request of the reseller API")
-        if profile is not None:
-            drifts = drift.drift(exchanges, profile, fixture=fixture)
-        else:
-            calibration = calibrated(exchanges, fixture=fixture)
-    except (UnusableTranscript, FixtureError, BadSetting) as problem:
-        give_up(str(problem))
-    skipped = [entry for transcript in transcripts for entry in transcript.skipped]
+    profile = None if against is None else profile_of(str(Settings(profile=against).profile))
+    transcripts = [read_transcript(file, host) for file in files]
+    exchanges = [exchange for transcript in transcripts for exchange in transcript.exchanges]
+    if not exchanges:
+        give_up("the files do not have an answered request of the reseller API")
     if profile is not None:
+        drifts = drift.drift(exchanges, profile, fixture=fixture)
         if as_json:
             say_json({"exchanges": len(exchanges), "against": against, "differences": to_builtins(drifts)})
         else:
-            say("\n".join(drift.lines(drifts, len(exchanges), str(against))))
+            click.echo("\n".join(drift.lines(drifts, len(exchanges), str(against))))
         context.exit(1 if drifts else 0)
+    calibration = calibrated(exchanges, fixture=fixture)
+    skipped = [entry for transcript in transcripts for entry in transcript.skipped]
     if target is not None:
-        write(target, report.profile(calibration, len(files)))
+        target.write_text(report.profile(calibration, len(files)), "utf-8")
     if as_json:
         say_json(report.as_json(calibration, skipped))
     else:
-        say("\n".join(report.lines(calibration, skipped)))
+        click.echo("\n".join(report.lines(calibration, skipped)))
     context.exit(1 if calibration.deviations else 0)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from reseller_sandbox.cli.base import say, say_json, write
+from reseller_sandbox.cli.base import say_json
 from reseller_sandbox.cli.operations import ResourceCommand
-from reseller_sandbox.cli.server_options import calling
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.page import page
@@ -25,14 +24,13 @@ from reseller_sandbox.sandbox import Sandbox
 @click.option("--operation", help="Pattern of the operations to report, such as *renew*.")
 def coverage(as_json: bool, html: Path | None, operation: str | None, server: HttpTransport) -> None:
     """Print the coverage of the contract by the requests to a server, in all its worlds or in --world."""
-    with calling(server):
-        coverage_items = Sandbox.through(server).coverage.items(
-            operation=operation, seen=True, everywhere=not server.world
-        )
+    coverage_items = Sandbox.through(server).coverage.items(
+        operation=operation, seen=True, everywhere=not server.world
+    )
     report = Report({item.key: item.mark for item in coverage_items.items}, "requests", operation)
     if html is not None:
-        write(html, page(report))
+        html.write_text(page(report), "utf-8")
     if as_json:
         say_json(report.json())
     else:
-        say("\n".join(lines(report)))
+        click.echo("\n".join(lines(report)))

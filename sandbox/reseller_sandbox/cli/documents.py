@@ -11,13 +11,13 @@ from typing import Any
 import click
 
 from reseller_sandbox import fixture as fixtures
-from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, give_up, say_json
+from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, say_json
 from reseller_sandbox.cli.lazy_groups import Listing
 from reseller_sandbox.fixture.generate import SPREADS, generate
 from reseller_sandbox.fixture.schema import example, json_schema
 from reseller_sandbox.manual.diagram import mermaid
 from reseller_sandbox.registry.assumptions import catalogue, spelt
-from reseller_sandbox.settings import BadSetting, Settings, profile_of
+from reseller_sandbox.settings import Settings, profile_of
 from reseller_sandbox.values.kinds import Zone, choice, listed
 from reseller_sandbox.values.parameters import Parameter, kind_of, read
 from reseller_sandbox.values.text_checks import complaint, plural
@@ -67,11 +67,8 @@ def _write(file: Path | None, content: str) -> None:
     if file is None:
         click.echo(content, nl=False)
         return
-    try:
-        with file.open("x", encoding="utf-8") as new:
-            new.write(content)
-    except OSError as problem:
-        give_up(f"{file}: {problem.strerror}")
+    with file.open("x", encoding="utf-8") as new:
+        new.write(content)
     click.echo(f"Wrote {file}. Try: reseller-sandbox serve --watch --fixture {shlex.quote(str(file))}")
 
 
@@ -126,10 +123,7 @@ def fixture_example() -> None:
 @AS_JSON
 def assumptions(chosen: str, as_json: bool) -> None:
     """List every assumption with its value, its accepted values and its description."""
-    try:
-        listed = catalogue(profile_of(str(Settings(profile=chosen).profile)))
-    except BadSetting as problem:
-        give_up(str(problem))
+    listed = catalogue(profile_of(str(Settings(profile=chosen).profile)))
     if as_json:
         say_json(listed)
         return
@@ -142,8 +136,4 @@ def assumptions(chosen: str, as_json: bool) -> None:
 @click.option("--fixture", "path", help="Fixture whose lifecycle is printed.  [default: default]")
 def lifecycle(path: str | None) -> None:
     """Print the life of a name as a Mermaid state diagram."""
-    try:
-        state = None if path is None else fixtures.load(fixtures.find(path)).state
-    except fixtures.FixtureError as problem:
-        give_up(str(problem))
-    click.echo(mermaid(state))
+    click.echo(mermaid(None if path is None else fixtures.load(fixtures.find(path)).state))

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.cli.base import PROGRAM, UNUSABLE, Command, exit_on_io_error, give_up, say
+from reseller_sandbox.cli.base import PROGRAM, UNUSABLE, Command, exit_on_error, give_up
 from reseller_sandbox.cli.lazy_groups import Listing, ResourceCommands
 from reseller_sandbox.control import SUMMARIES
 
@@ -94,8 +94,8 @@ class Commands(Command, Listing):
             give_up(_usage_error(problem))
         except click.Abort:
             give_up("interrupted", 130)
-        except OSError as problem:
-            exit_on_io_error(problem)
+        except Exception as problem:
+            exit_on_error(problem)
         sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -103,7 +103,7 @@ class Commands(Command, Listing):
         try:
             return super().invoke(ctx)
         except BrokenPipeError as problem:  # because click would exit with status 1
-            exit_on_io_error(problem)
+            exit_on_error(problem)
 
     def summaries(self) -> Mapping[str, str]:
         """Return the summaries of the resources and of the other commands."""
@@ -130,7 +130,7 @@ class Commands(Command, Listing):
 def main(context: click.Context) -> None:
     """Serve a stateful sandbox for a domain-registration reseller API, and act on its worlds."""
     if context.invoked_subcommand is None:
-        say(_INTRODUCTION)
+        click.echo(_INTRODUCTION)
 
 
 def _usage_error(problem: click.ClickException) -> str:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from reseller_sandbox.cli.base import REFUSED, Command, give_up, say
-from reseller_sandbox.cli.base import write as write_file
+from reseller_sandbox.cli.base import REFUSED, Command, give_up
 from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual, Page, UnknownPage
 from reseller_sandbox.manual.search import find
 
@@ -75,7 +74,7 @@ def print_page(name: str) -> None:
         stop = "" if str(problem).endswith("?") else "."
         give_up(f"{problem}{stop} List the pages with: reseller-sandbox manual")
     if not sys.stdout.isatty():
-        say(text.rstrip("\n"))
+        click.echo(text.rstrip("\n"))
         return
     from rich.console import Console
     from rich.markdown import Markdown
@@ -102,7 +101,7 @@ def write_pages(folder: Path) -> None:
     for name, text in {**texts, "conf.py": _CONF}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, text)
+        path.write_text(text, "utf-8")
     for name, picture in PICTURES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(picture.read_bytes())

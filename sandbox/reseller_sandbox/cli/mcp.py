@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from reseller_sandbox.cli.base import give_up
-from reseller_sandbox.cli.server_options import ConfiguredServerCommand, calling
+from reseller_sandbox.cli.server_options import ConfiguredServerCommand
 from reseller_sandbox.remote import HttpTransport
-from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.values.extras import needs
 
 
@@ -63,12 +62,6 @@ def mcp(
     from reseller_sandbox.sandbox import Sandbox  # late, because the help needs no Flask
 
     with ExitStack() as stack:
-        try:
-            transport = (
-                HttpTransport(stack.enter_context(closing(Sandbox(**settings))).url) if own else server
-            )
-        except BadSetting as problem:
-            give_up(str(problem))
-        stack.enter_context(calling(transport))
+        transport = HttpTransport(stack.enter_context(closing(Sandbox(**settings))).url) if own else server
         agent = mcp_server.Agent(Sandbox.through(transport), account, reads_only=read_only, limit=spend_limit)
         mcp_server.serve(agent, transport.url + transport.prefix)

@@ -10,10 +10,10 @@ import click
 import yaml
 
 from reseller_sandbox.app_factory import mounts, open_worlds
-from reseller_sandbox.cli.base import give_up, say, write
+from reseller_sandbox.cli.base import give_up
 from reseller_sandbox.cli.options import Configured
 from reseller_sandbox.server.secrecy import text_masked
-from reseller_sandbox.settings import DEFAULT_URL, BadSetting, Settings, read_url
+from reseller_sandbox.settings import DEFAULT_URL, Settings, read_url
 from reseller_sandbox.web.openapi import describe
 
 #: The settings that a document depends on.
@@ -38,11 +38,8 @@ def _url(_context: click.Context, _parameter: click.Parameter, value: str) -> st
 )
 def openapi(interface: str, output: str | None, form: str | None, url: str, settings: dict[str, Any]) -> None:
     """Print the OpenAPI document of an interface, to generate clients from it."""
-    try:
-        world_settings = Settings(**settings)
-        worlds = open_worlds(world_settings, frozen=True)
-    except BadSetting as problem:
-        give_up(str(problem))
+    world_settings = Settings(**settings)
+    worlds = open_worlds(world_settings, frozen=True)
     interfaces = {mount.interface.name: mount.interface for mount in mounts(worlds, world_settings)}
     if interface not in interfaces:
         give_up(f"{interface[:80]!r} is not an interface. The interfaces are: {', '.join(interfaces)}")
@@ -52,6 +49,6 @@ def openapi(interface: str, output: str | None, form: str | None, url: str, sett
     else:
         text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     if output is None:
-        say(text.rstrip("\n"))
+        click.echo(text.rstrip("\n"))
     else:
-        write(Path(output), text)
+        Path(output).write_text(text, "utf-8")

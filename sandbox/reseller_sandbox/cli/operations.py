@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.cli.base import JSON, say, say_json
+from reseller_sandbox.cli.base import JSON, say_json
 from reseller_sandbox.cli.options import PAIRS, completing, parameter_option
-from reseller_sandbox.cli.server_options import ServerCommand, calling
+from reseller_sandbox.cli.server_options import ServerCommand
 from reseller_sandbox.control.parameter_text import alternatives, parse_text, types_of
 from reseller_sandbox.control.resource import Operation, Resource
 from reseller_sandbox.remote import HttpSubscription, HttpTransport
@@ -30,12 +30,11 @@ def commands_of(resource: type[Resource]) -> Mapping[str, click.Command]:
 
 def _command(operation: Operation) -> click.Command:
     def run(as_json: bool, server: HttpTransport, **words: Any) -> None:
-        with calling(server):
-            values = _values(operation, words)
-            if operation.sort == "stream":
-                _follow(server.carry_out(operation, values), as_json)
-            else:
-                _print(server.answer(operation, values), as_json)
+        values = _values(operation, words)
+        if operation.sort == "stream":
+            _follow(server.carry_out(operation, values), as_json)
+        else:
+            _print(server.answer(operation, values), as_json)
 
     return ResourceCommand(
         _dashed(operation.name),
@@ -151,8 +150,6 @@ def _file(parameter: Parameter, path: str) -> str:
         if "contentEncoding" in parameter.kind.shape:
             return str(parameter.kind.write(Path(path).read_bytes()))
         return Path(path).read_text("utf-8")
-    except OSError as problem:
-        raise click.UsageError(f"{path} cannot be read: {problem.strerror}") from None
     except UnicodeError:
         raise click.UsageError(f"{path} cannot be read: it is not UTF-8") from None
 
@@ -162,7 +159,9 @@ def _follow(stream: HttpSubscription, as_json: bool) -> None:
     missed = 0
     with stream, suppress(KeyboardInterrupt, StopIteration):
         while True:
-            say(json.dumps(stream.data(), ensure_ascii=False) if as_json else printable(next(stream).line))
+            click.echo(
+                json.dumps(stream.data(), ensure_ascii=False) if as_json else printable(next(stream).line)
+            )
             if stream.missed > missed:
                 missed = stream.missed
                 click.echo(f"Records missed because they arrived too fast: {missed}", err=True)
@@ -173,7 +172,7 @@ def _print(answer: Any, as_json: bool) -> None:
         say_json(answer)
     else:
         if document := answer.get("document"):
-            say(document.removesuffix("\n"))
+            click.echo(document.removesuffix("\n"))
             return
         from reseller_sandbox.reports.tables import show  # late, because only output for people needs rich
 

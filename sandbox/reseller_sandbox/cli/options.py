@@ -11,11 +11,11 @@ from click import Context, HelpFormatter
 from click import Parameter as ClickParameter
 from click.shell_completion import CompletionItem
 
-from reseller_sandbox.cli.base import Command, give_up
+from reseller_sandbox.cli.base import Command
 from reseller_sandbox.config_sources import from_surroundings, from_words, merged, option, variable
 from reseller_sandbox.control.parameter_text import is_compound
 from reseller_sandbox.registry.limits import Limits
-from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
+from reseller_sandbox.settings import ServerSettings, ServiceSettings, Settings, help_of
 from reseller_sandbox.values.kinds import MOST
 from reseller_sandbox.values.parameters import Parameter, declared, documented_parameters
 
@@ -60,14 +60,11 @@ class Options:
     def read(self, words: dict[str, Any]) -> dict[str, Any]:
         """Return the settings from the command line, the environment and a file.
 
-        Remove the options of settings from ``words``. End the program if a setting is invalid.
+        Remove the options of settings from ``words``. Raise ``BadSetting``.
         """
         popped = {setting.name: words.pop(setting.name) for setting in self._settings}
         values = {name: value for name, value in popped.items() if value not in (None, ())}
-        try:
-            return merged(from_surroundings(self._settings), from_words(self._settings, values))
-        except BadSetting as problem:
-            give_up(str(problem))
+        return merged(from_surroundings(self._settings), from_words(self._settings, values))
 
 
 class Configured(Command):

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say, say_json
+from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
-from reseller_sandbox.cli.server_options import calling
-from reseller_sandbox.remote import HttpTransport, Unreachable
+from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.values.text_checks import plural, printable
 
 if TYPE_CHECKING:
@@ -35,21 +34,15 @@ def recording_export(output: Path, as_json: bool, server: HttpTransport) -> None
     """Write the history of a server's world to a file, for ``replay`` and ``recording open``."""
     from reseller_sandbox.sandbox import Sandbox  # late, because the help needs no Flask
 
-    with calling(server):
-        try:
-            recording = Sandbox.through(server).recording.write(output)
-        except Unreachable:
-            raise
-        except OSError as problem:
-            give_up(f"{output}: {problem.strerror}")
+    recording = Sandbox.through(server).recording.write(output)
     if as_json:
         values = {"world": recording.world, "requests": recording.requests, "notes": recording.notes}
         say_json({"file": str(output), **values})
         return
-    say(f"{output} contains {plural(recording.requests, 'request')} of the world {recording.world}.")
+    click.echo(f"{output} contains {plural(recording.requests, 'request')} of the world {recording.world}.")
     for note in recording.notes:
-        say(f"The replay restarts from a saved state: {note}.")
-    say(f"Open it with: {PROGRAM} recording open {output}")
+        click.echo(f"The replay restarts from a saved state: {note}.")
+    click.echo(f"Open it with: {PROGRAM} recording open {output}")
 
 
 @click.command(cls=Command)
@@ -67,9 +60,9 @@ def replay(file: Path, as_json: bool) -> None:
         say_json({"file": str(file), **to_json(result)})
     else:
         for request, reason in result.skipped.items():
-            say(f"{request} cannot be repeated: {reason}.")
+            click.echo(f"{request} cannot be repeated: {reason}.")
         if result.difference is None:
-            say(
+            click.echo(
                 f"identical to the byte: {plural(result.requests, 'request')}, written by version {result.by}"
             )
         else:
@@ -82,10 +75,10 @@ def _print_difference(difference: FirstDifference) -> None:
     sides = [side if isinstance(side, str) else json.dumps(side) for side in difference.sides]
     position = next((at for at, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]), 0)
     begin = position - _BEFORE if max(map(len, sides)) > _SHOWN and position > _BEFORE else 0
-    say(str(difference))
+    click.echo(str(difference))
     for side, text in zip(("recorded", "replayed"), sides, strict=True):
         ellipsis = "…" if len(text) > begin + _SHOWN else ""
-        say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{ellipsis}")
+        click.echo(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{ellipsis}")
 
 
 def load_replay(file: Path) -> Replay[Sandbox]:

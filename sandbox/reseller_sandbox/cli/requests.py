@@ -12,19 +12,19 @@ from contextlib import closing, suppress
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
 from string import punctuation
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import click
 from click.core import ParameterSource
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up, say
-from reseller_sandbox.cli.server_options import ConfiguredServerCommand, ServerCommand, calling
+from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, give_up
+from reseller_sandbox.cli.server_options import ConfiguredServerCommand, ServerCommand
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.remote import HttpTransport, Unreachable, reason_of
-from reseller_sandbox.settings import BadSetting, Settings
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.web.interface import is_control
 from reseller_sandbox.web.interfaces import (
@@ -86,9 +86,9 @@ def sign(
     interface = _interface(target, settings)
     authority = server.authority if base.startswith("https:") else None
     if full:
-        say(curl(method.upper(), unsigned, interface, authority))
+        click.echo(curl(method.upper(), unsigned, interface, authority))
     else:
-        say(shlex.join(curl_options(unsigned, interface, authority)))
+        click.echo(shlex.join(curl_options(unsigned, interface, authority)))
 
 
 @click.command(cls=ConfiguredServerCommand, named=_SIGNING)
@@ -113,14 +113,13 @@ def request(
     BODY is the body of the request, or @FILE to read the body from a file. The exit status is 1 if the status
     of the response is 400 or more.
     """
-    with calling(server):
-        answer = _send(server, method, path, _body(body), account, settings)
+    answer = _send(server, method, path, _body(body), account, settings)
     if with_head:
-        say(f"{answer.head}\n")
+        click.echo(f"{answer.head}\n")
     if as_received:
-        say(answer.body, nl=False)
+        click.echo(answer.body, nl=False)
     elif answer.body:
-        say(answer.text)
+        click.echo(answer.text)
     if answer.broken:
         give_up(f"the response is incomplete: {answer.broken}", UNREACHABLE)
     sys.exit(REFUSED if answer.response.status >= 400 else 0)
@@ -136,7 +135,7 @@ def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None
     until = stopwatch() + timeout
     while True:
         try:
-            say(_ping(server if ready_file is None else _ready_server(ready_file)))
+            click.echo(_ping(server if ready_file is None else _ready_server(ready_file)))
             return
         except Unreachable as problem:
             if stopwatch() >= until:
@@ -145,18 +144,15 @@ def wait(ready_file: Path | None, timeout: float, server: HttpTransport) -> None
         time.sleep(PAUSE)
 
 
-class Access(Struct, frozen=True):
-    """An account with its credentials, and the assumptions of its world."""
-
-    account: Credentials
-    assumed: Assumptions
+#: The credentials of an account, and the assumptions of its world.
+Access: TypeAlias = tuple[Credentials, Assumptions]
 
 
 def _access(server: HttpTransport, account: str, fixture: str) -> Access:
     """Return the access of an account from the server, or from the fixture if no server answers."""
     source = click.get_current_context().get_parameter_source("fixture")
     if source is ParameterSource.COMMANDLINE:
-        return Access(_fixture_account(fixture, account), Assumptions())
+        return _fixture_account(fixture, account), Assumptions()
     try:
         return _fetch_access(server, account)
     except Refused as refused:
@@ -164,7 +160,7 @@ def _access(server: HttpTransport, account: str, fixture: str) -> Access:
     except Unreachable as problem:
         if server.world:
             give_up(str(problem), UNREACHABLE)
-        return Access(_fixture_account(fixture, account), Assumptions())
+        return _fixture_account(fixture, account), Assumptions()
     finally:
         server.close()
 
@@ -172,10 +168,7 @@ def _access(server: HttpTransport, account: str, fixture: str) -> Access:
 def _fixture_account(fixture: str, name: str) -> Any:
     from reseller_sandbox import fixture as fixtures  # late, because it takes 100 ms and few requests need it
 
-    try:
-        accounts = fixtures.load(fixtures.find(fixture)).state.accounts
-    except fixtures.FixtureError as problem:
-        give_up(str(problem))
+    accounts = fixtures.load(fixtures.find(fixture)).state.accounts
     by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
     if name not in by_name:
         give_up(f"account {name!r} does not exist in {fixture}. The accounts are: {', '.join(by_name)}")
@@ -185,11 +178,9 @@ def _fixture_account(fixture: str, name: str) -> Any:
 def _body(data: str) -> bytes:
     if not data.startswith("@"):
         return data.encode()
+    body = Path(data[1:]).read_bytes()
     try:
-        body = Path(data[1:]).read_bytes()
         body.decode()
-    except OSError as problem:
-        give_up(f"{data[1:]}: {problem.strerror}")
     except UnicodeDecodeError as problem:
         give_up(f"{data[1:]}: byte {problem.start} is not UTF-8. JSON must be in UTF-8")
     return body
@@ -227,15 +218,12 @@ def _unsigned(
     access: Access, settings: Mapping[str, Any], base: str, target: str, body: bytes
 ) -> UnsignedRequest:
     prefix = settings.get("header_prefix", Settings.header_prefix)
-    return UnsignedRequest(access.account, access.assumed, prefix, base, target, body)
+    return UnsignedRequest(*access, prefix, base, target, body)
 
 
 def _interface(target: str, settings: Mapping[str, Any]) -> PublicInterface:
     """Return the interface that owns a path. The first interface answers paths without an owner."""
-    try:
-        interfaces = public_interfaces(tuple(settings.get("interfaces", ())))
-    except BadSetting as problem:
-        give_up(str(problem))
+    interfaces = public_interfaces(tuple(settings.get("interfaces", ())))
     return interface_of(target, interfaces) or interfaces[0]
 
 
@@ -243,10 +231,8 @@ def _fetch_access(server: HttpTransport, account: str) -> Access:
     """Return the access of an account by name or client id. Raise ``Refused`` and ``Unreachable``."""
     record = server.ask("GET", f"/_sandbox/accounts/{quote(account, safe='')}")
     assumed = server.ask("GET", "/_sandbox/assumptions")["assumptions"]
-    credentials = AccountCredentials(record["key"], record["secret"], record["token"])
-    return Access(
-        credentials, Assumptions().with_values({entry["name"]: entry["value"] for entry in assumed})
-    )
+    values = {entry["name"]: entry["value"] for entry in assumed}
+    return convert(record, AccountCredentials), Assumptions().with_values(values)
 
 
 class Received(Struct, frozen=True):

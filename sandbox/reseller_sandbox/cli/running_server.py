@@ -15,7 +15,7 @@ import click
 
 from reseller_sandbox import app_factory
 from reseller_sandbox.cli.banner import banner
-from reseller_sandbox.cli.base import PROGRAM, say
+from reseller_sandbox.cli.base import PROGRAM
 from reseller_sandbox.cli.fixture_watcher import Watch, watching
 from reseller_sandbox.config_sources import misspelt
 from reseller_sandbox.persistence.state_file import StateFile
@@ -58,7 +58,7 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
         in_json, fixture = settings.log == "json", source or str(settings.fixture)
         if not in_json:
             interfaces = public_interfaces(tuple(settings.interfaces))
-            say(banner(worlds.default, server, fixture, settings.header_prefix, interfaces))
+            click.echo(banner(worlds.default, server, fixture, settings.header_prefix, interfaces))
         log = stack.enter_context(_log_on_standard_error(AsJson() if in_json else None))
         if in_json and log is not None:
             urls = {"url": server.url, "tls_url": server.tls_url or None, "state_file": settings.state_file}
@@ -69,7 +69,7 @@ def run(settings: ServerSettings, recorded: EngineDump | None = None, source: st
             server.log = partial(_log_line, log, in_json)
         if state_file:
             if not in_json:
-                say(f"  Worlds are saved in {state_file.path}. Number of worlds: {len(worlds)}.")
+                click.echo(f"  Worlds are saved in {state_file.path}. Number of worlds: {len(worlds)}.")
             stack.enter_context(state_file.keeping(worlds, is_saved=saved is not None))
         if watch is not None:
             stack.enter_context(watching(watch, worlds))

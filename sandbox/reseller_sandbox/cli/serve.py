@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.cli.base import PROGRAM, give_up
+from reseller_sandbox.cli.base import PROGRAM
 from reseller_sandbox.cli.options import Configured
-from reseller_sandbox.server.server import CannotListen
-from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.settings import ServerSettings
 
 
 @click.command(cls=Configured)
@@ -44,7 +43,4 @@ def recording_open(file: Path, settings: dict[str, Any]) -> None:
 def _run(settings: dict[str, Any], *worlds: Any) -> None:
     from reseller_sandbox.cli.running_server import run  # the help of both commands needs no Flask
 
-    try:
-        run(ServerSettings(**settings), *worlds)
-    except (BadSetting, CannotListen) as problem:
-        give_up(str(problem))
+    run(ServerSettings(**settings), *worlds)

@@ -1,19 +1,17 @@
-"""Options that select the server of a command, its transport, and the exit status without a server."""
+"""Options that select the server of a command, and its transport."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, UNUSABLE, Command, give_up
+from reseller_sandbox.cli.base import Command
 from reseller_sandbox.cli.options import Configured, Options
-from reseller_sandbox.refusals import CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG, INVALID_PARAMETER, Refused
-from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, Unreachable
-from reseller_sandbox.settings import DEFAULT_URL, BadSetting, ServerSettings
+from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport
+from reseller_sandbox.settings import DEFAULT_URL, ServerSettings
 
 #: The settings of the server that clients need to connect.
 _SERVER = Options("port", "control_token")
@@ -41,8 +39,6 @@ OPTIONS = (
     ),
 )
 
-_TOKEN_RULES = (CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
-
 
 class ServerCommand(Command):
     """Command that calls a server. Its function gets the transport as ``server``."""
@@ -53,8 +49,9 @@ class ServerCommand(Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command with the transport to the server."""
-        ctx.params["server"] = _transport(ctx.params)
-        return super().invoke(ctx)
+        with closing(_transport(ctx.params)) as server:
+            ctx.params["server"] = server
+            return super().invoke(ctx)
 
 
 class ConfiguredServerCommand(ServerCommand, Configured):
@@ -64,7 +61,7 @@ class ConfiguredServerCommand(ServerCommand, Configured):
 def _transport(options: dict[str, Any]) -> HttpTransport:
     """Return the transport to the server that the options in ``options`` select. Remove these options.
 
-    End the program if an option is invalid.
+    Raise ``UsageError`` or ``BadSetting`` for an invalid option.
     """
     url, world, ca = (options.pop(name) for name in ("url", "world", "ca"))
     if url is not None and options["port"] is not None:
@@ -73,21 +70,4 @@ def _transport(options: dict[str, Any]) -> HttpTransport:
         url = None  # because the command line takes precedence over the environment
     server = _SERVER.read(options)
     url = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
-    try:
-        return HttpTransport(url, world or "", server.get("control_token"), authority=ca)
-    except BadSetting as problem:
-        give_up(str(problem))
-
-
-@contextmanager
-def calling(server: HttpTransport) -> Iterator[HttpTransport]:
-    """End the program with one line and an exit status if ``server`` refuses or does not answer."""
-    try:
-        yield server
-    except Refused as refused:
-        remedy = " Use --control-token TOKEN." if refused.rule in _TOKEN_RULES else ""
-        give_up(f"{refused.message}{remedy}", UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED)
-    except Unreachable as problem:
-        give_up(str(problem), UNREACHABLE)
-    finally:
-        server.close()
+    return HttpTransport(url, world or "", server.get("control_token"), authority=ca)
