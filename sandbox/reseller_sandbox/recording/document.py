@@ -6,7 +6,6 @@ end.
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
 from base64 import b64decode, b64encode
@@ -15,9 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from msgspec import NODEFAULT, convert
+import msgspec
 
 from reseller_sandbox.recording.steps import (
+    VERSION,
     EndStep,
     Raw,
     RecordedWorld,
@@ -29,10 +29,6 @@ from reseller_sandbox.recording.steps import (
 )
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import INSTANT, Kind
-from reseller_sandbox.values.parameters import defaults, field_names
-
-#: The version of the format. Increase it if the meaning of a line changes.
-VERSION = 3
 
 #: The maximum size of an unpacked recording in bytes.
 MOST = 1 << 28
@@ -67,36 +63,23 @@ Content = Annotated[bytes | str | Path, CONTENT]
 
 def to_bytes(recording: RecordedWorld) -> bytes:
     """Return a recording as bytes. Raise ``BadRecording`` if it is too large."""
-    lines = [{"recording": VERSION, **_written(recording.head)}]
-    lines += ({"step": step.__struct_config__.tag, **_written(step)} for step in recording.steps)
-    text = "".join(f"{_ENCODER.encode(line)}\n" for line in lines).encode()
+    text = b"".join(_ENCODER.encode(line) + b"\n" for line in (recording.head, *recording.steps))
     if len(text) > MOST:
         raise BadRecording(f"the recording would be {len(text)} bytes long; it can be {MOST}")
     return packed(text)
 
 
 def _written(value: Any) -> Any:
-    """Return a value that JSON lacks as one that JSON has.
-
-    Omit the defaults of records.
-    """
-    if isinstance(value, bytes):
-        try:
-            return value.decode("utf-8")
-        except UnicodeDecodeError:
-            return {"base64": b64encode(value).decode()}
+    """Return a value that JSON lacks as one that JSON has."""
     if isinstance(value, datetime):
         return wire(value)
-    default = defaults(type(value))
-    fields = {name: getattr(value, name) for name in field_names(value)}
-    return {
-        name: field_value
-        for name, field_value in fields.items()
-        if field_value != default.get(name, NODEFAULT)
-    }
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": b64encode(value).decode()}
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_written)
+_ENCODER = msgspec.json.Encoder(enc_hook=_written)
 
 
 def packed(text: bytes) -> bytes:
@@ -115,9 +98,8 @@ def from_bytes(content: bytes, name: str = "recording") -> RecordedWorld:
         lines = _unpacked(content).split(b"\n")
         if lines.pop():
             raise BadRecording(f"line {len(lines) + 1}: it breaks off")
-        records = [_object(number, line) for number, line in enumerate(lines, 1)]
-        head = _head(records[0] if records else {})
-        steps = tuple(_read(number, Step, line) for number, line in enumerate(records[1:], 2))
+        head = _head(lines[0] if lines else b"{}")
+        steps = tuple(_read(number, Step, line) for number, line in enumerate(lines[1:], 2))
         _require_sense(steps)
     except BadRecording as problem:
         raise BadRecording(f"{name}: {problem}") from None
@@ -141,41 +123,21 @@ def _unpacked(content: bytes) -> bytes:
     return text
 
 
-def _object(number: int, line: bytes) -> dict[str, Any]:
-    try:
-        record = json.loads(line, object_pairs_hook=_once, parse_constant=_no_number)
-    except (ValueError, RecursionError) as problem:
-        raise BadRecording(f"line {number}: it is not JSON: {problem}") from None
-    if not isinstance(record, dict):
-        raise BadRecording(f"line {number}: it is not an object")
-    return record
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        raise ValueError("a key comes twice")
-    return record
-
-
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is not a number")
-
-
-def _head(record: dict[str, Any]) -> Any:
-    version = record.pop("recording", None)
+def _head(line: bytes) -> RecordingHead:
+    version = _read(1, dict[str, Any], line).get("recording")
     if isinstance(version, bool) or not isinstance(version, int):
         raise BadRecording("line 1: this is not a recording: it does not begin with the format's version")
     if version != VERSION:
         raise BadRecording(f"line 1: it is of version {version} of the format; this program reads {VERSION}")
-    return _read(1, RecordingHead, record)
+    head: RecordingHead = _read(1, RecordingHead, line)
+    return head
 
 
-def _read(number: int, kind: Any, record: dict[str, Any]) -> Any:
+def _read(number: int, kind: Any, line: bytes) -> Any:
     """Return a line as a record. The type ``kind`` can be a union."""
     try:
-        return convert(record, kind, dec_hook=_value)
-    except ValueError as problem:
+        return msgspec.json.decode(line, type=kind, dec_hook=_value)
+    except (ValueError, RecursionError) as problem:
         raise BadRecording(f"line {number}: {problem}") from None
 
 
@@ -185,7 +147,7 @@ def _value(kind: type, written: Any) -> Any:
         return INSTANT.read(written)
     match written:
         case str():
-            return Raw(written.encode("utf-8", "surrogatepass"))
+            return Raw(written.encode())
         case {"base64": str() as encoded} if len(written) == 1:
             return Raw(b64decode(encoded, validate=True))
     raise ValueError("must be a string, or an object with base64")

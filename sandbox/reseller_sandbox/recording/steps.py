@@ -15,6 +15,9 @@ from msgspec.structs import force_setattr
 from reseller_sandbox.values.kinds import INSTANT
 from reseller_sandbox.worlds import Entry
 
+#: The version of the format. Increase it if the meaning of a line changes.
+VERSION = 3
+
 Count = Annotated[int, Meta(ge=0, le=10**15)]
 Seconds = Annotated[float, Meta(ge=0, le=10**15)]
 
@@ -23,7 +26,7 @@ class Raw(bytes):
     """Bytes, written as a string if they are UTF-8, else as an object with ``base64``."""
 
 
-class _Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A line or a part of a line. It allows no unknown keys."""
 
 
@@ -39,7 +42,7 @@ class _Step(
         force_setattr(self, "at", INSTANT.read(self.at))
 
 
-class RecordingHead(_Line, frozen=True, kw_only=True):
+class RecordingHead(_Line, frozen=True, kw_only=True, tag_field="recording", tag=VERSION):
     """The head of a recording: the version of the sandbox (``by``) and the world.
 
     ``default`` is whether the world was the default one. ``number`` is the number of the world on its server
