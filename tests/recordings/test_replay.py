@@ -194,7 +194,8 @@ def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
 @given(at=st.integers(0, len(LINES) - 1), value=st.none() | st.integers() | st.text(), data=st.data())
 def test_a_line_or_a_value_of_another_kind_is_refused(at: int, value: Any, data: st.DataObject) -> None:
     key = data.draw(st.sampled_from([one for one in LINES[at] if one not in ("recording", "step")]))
-    for line, problem in ((value, "Expected `object`, got"), ({**LINES[at], key: 1.5}, rf"(.*at `\$\.)?{key}")):
+    other = {**LINES[at], key: 1.5}
+    for line, problem in ((value, "Expected `object`, got"), (other, rf"(.*at `\$\.)?{key}")):
         assert_refused(packed([*LINES[:at], line, *LINES[at + 1 :]]), f"line {at + 1}: {problem}")
 
 

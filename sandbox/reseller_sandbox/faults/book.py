@@ -22,14 +22,13 @@ class Strike:
     """The rules applied to a request in one phase, with their combined effects.
 
     ``counted`` holds the counts of each matching rule before and after the request. If the request has to
-    wait, ``request`` is its journal entry so far, and ``arrived`` is its instant of arrival.
+    wait, ``request`` is its journal entry so far.
     """
 
     rules: Sequence[FaultRule]
     effects: Effects
     counted: Mapping[str, tuple[Count, Count]]
     request: Any = None
-    arrived: Any = None
 
 
 class FaultBook(Struct, frozen=True):

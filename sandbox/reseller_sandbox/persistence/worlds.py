@@ -134,7 +134,7 @@ class _Writer(pickle.Pickler):
             State: self._state,
             Queue: self._queue,
             Rule: lambda rule: (_rule, (rule.code,)),
-            Strike: lambda strike: (_apply, (strike.request, strike.arrived)),
+            Strike: lambda strike: (_apply, (strike.request,)),
         }
         #: The call that restores each state, by the identity of the state.
         self._states: dict[int, Made] = {}
@@ -283,12 +283,12 @@ def _rule(code: str) -> Rule:
     return RULES[code]
 
 
-def _apply(request: Any, arrived: Any) -> Strike:
+def _apply(request: Any) -> Strike:
     """Return the strike of a deferred request.
 
     The request cannot take effect after a restart, but it stays in the history.
     """
-    return Strike((), Effects(), {}, request, arrived)
+    return Strike((), Effects(), {}, request)
 
 
 #: The kinds, and the functions that make objects again.

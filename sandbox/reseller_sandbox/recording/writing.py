@@ -37,6 +37,7 @@ from reseller_sandbox.values.clock import WorldClock
 from reseller_sandbox.values.parameters import declared
 from reseller_sandbox.worlds import Engine, Entry, Snapshot, World
 from reseller_sandbox.worlds.eventlog import Event
+from reseller_sandbox.worlds.journal import Arrival
 from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
 from reseller_sandbox.worlds.snapshot import changes
 
@@ -150,22 +151,17 @@ class Past(Struct, frozen=True):
         steps: list[Step] = [self._event(event) for event in self.end.log.events]
         self.masking.learn()
         steps += map(self._request, self.entries)
-        arrivals = [(entry.arrived, entry, entry.id) for entry in self.entries if entry.arrived is not None]
-        strikes: Iterable[Any] = self.end.faults.waiting
         inherited = () if self.origin is None else self.origin.faults.waiting
-        waiting_strikes = sorted(
-            (strike for strike in strikes if strike not in inherited), key=lambda strike: strike.arrived
-        )
-        arrivals += [
-            (strike.arrived, strike.request, f"w{number}") for number, strike in enumerate(waiting_strikes, 1)
-        ]
+        strikes: Iterable[Any] = (strike for strike in self.end.faults.waiting if strike not in inherited)
+        waiting: list[Entry] = sorted((strike.request for strike in strikes), key=_arrival)
+        arrived = {entry.id: entry for entry in self.entries if entry.arrived is not None}
+        arrived |= {f"w{number}": entry for number, entry in enumerate(waiting, 1)}
         # Several requests can arrive after the same number.
-        arrivals.sort(key=lambda arrival: arrival[0][:2])
-        waiting = [
-            WaitingStep(number=after, at=at, waits=name, sent=self.masking.request(entry).request)
-            for (after, _, at), entry, name in arrivals
-        ]
-        return sorted([*steps, *waiting], key=lambda step: step.number)
+        for name, entry in sorted(arrived.items(), key=lambda item: _arrival(item[1])[:2]):
+            after, _, at = _arrival(entry)
+            sent = self.masking.request(entry).request
+            steps.append(WaitingStep(number=after, at=at, waits=name, sent=sent))
+        return sorted(steps, key=lambda step: step.number)
 
     def _event(self, event: Event) -> Step:
         if event.registry_event is not None and event.kind != "control":
@@ -214,6 +210,11 @@ class Past(Struct, frozen=True):
             waits=entry.id if late else None,
             skipped=_why_skipped(entry) or clean.skipped,
         )
+
+
+def _arrival(entry: Entry) -> Arrival:
+    assert entry.arrived is not None, "only a request that a fault defers has an arrival"
+    return entry.arrived
 
 
 def _differ(first: Snapshot, other: Snapshot) -> bool:

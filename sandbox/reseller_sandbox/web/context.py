@@ -335,7 +335,7 @@ class RequestContext(Struct, dict=True):
             sent=self._sent_headers(),
             scheme=self.scheme,
             port=self.port,
-            arrived=self.held.arrived if self.held is not None else None,
+            arrived=self.held.request.arrived if self.held is not None else None,
             before=self.before,
             after=self.after or self.before,
         )

@@ -92,8 +92,8 @@ def _delay(apply: Strike, request: RequestContext, world: World) -> None:
     """Delay a request and store the data that resuming it needs."""
     snapshot = world.snapshot
     matched = sum(count.matched for count in snapshot.faults.counts.values())
-    apply.request = request.entry()
-    apply.arrived = Arrival(snapshot.log.number, matched, request.at)
+    arrival = Arrival(snapshot.log.number, matched, request.at)
+    apply.request = replace(request.entry(), arrived=arrival)
     world.snapshot = replace(snapshot, faults=snapshot.faults.holding(apply))
 
 
