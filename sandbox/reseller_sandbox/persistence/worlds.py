@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from http import HTTPStatus
+from importlib import import_module
 from itertools import chain, islice
 from operator import is_
 from pathlib import Path
@@ -21,33 +22,20 @@ from typing import Any
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet, Queue
 
-from reseller_sandbox.answers.canned import CannedAnswer, CannedResponse
-from reseller_sandbox.faults import FaultBook, FaultRule
 from reseller_sandbox.faults.book import Strike
 from reseller_sandbox.faults.kind import Effects
 from reseller_sandbox.faults.kinds import KINDS
-from reseller_sandbox.faults.kinds.answers import Window
-from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.persistence import file
 from reseller_sandbox.persistence.file import BadFile, Checked
-from reseller_sandbox.refusals import RULES, Possible, Refusal, Rule, Term, Wording
-from reseller_sandbox.registry import model
-from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.events import RegistryEvent
+from reseller_sandbox.refusals import RULES, Rule
 from reseller_sandbox.registry.indexes import TABLES
-from reseller_sandbox.registry.model import Action
 from reseller_sandbox.registry.state import Change, State, changed, filled
 from reseller_sandbox.registry.stepwise import stepwise
 from reseller_sandbox.server.collector import without_collections
-from reseller_sandbox.values.clock import WorldClock
-from reseller_sandbox.values.matching import Match
-from reseller_sandbox.values.parameters import field_names
+from reseller_sandbox.values.parameters import field_names, is_record
 from reseller_sandbox.values.patterns import Glob
-from reseller_sandbox.values.patterns import Path as JsonPath
-from reseller_sandbox.worlds import Checkpoint, Entry, Snapshot
-from reseller_sandbox.worlds.credentials import Inherited
-from reseller_sandbox.worlds.eventlog import Event, EventLog
-from reseller_sandbox.worlds.journal import Arrival, Counted, Exercise, Tally
+from reseller_sandbox.worlds import Checkpoint
+from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.snapshot import changes
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
@@ -57,31 +45,29 @@ VERSION = 7
 #: The maximum number of objects written in one call, because no other thread runs meanwhile.
 PIECE = 1000
 
-#: The records. A file names their fields, and a program reads only records with the same fields.
-RECORDS: tuple[type, ...] = (
-    *(*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium, model.Prices, model.Policy),
-    *(Match, JsonPath, When, FaultRule, Count, Window, FaultBook, Strike, *KINDS.values()),
-    *(WorldClock, Assumptions, Event, EventLog, RegistryEvent, Change, State, Refusal, Possible, Wording),
-    *(
-        CannedResponse,
-        CannedAnswer,
-        Snapshot,
-        Inherited,
-        Arrival,
-        Entry,
-        Checkpoint,
-        WorldDump,
-        EngineDump,
-        Exercise,
-        Counted,
-        Tally,
-    ),
+#: The modules whose records, named tuples and enumerations can be in a file.
+_MODULES = (
+    *("answers.canned", "faults.book", "faults.rule", "refusals.refusal"),
+    *("registry.assumptions", "registry.events", "registry.model", "registry.state"),
+    *("values.clock", "values.matching", "values.patterns"),
+    *("worlds.credentials", "worlds.eventlog", "worlds.journal", "worlds.snapshot"),
+    *("worlds.world", "worlds.world_dump"),
 )
+_NAMES = [*(f"reseller_sandbox.{name}" for name in _MODULES), *{kind.__module__ for kind in KINDS.values()}]
+_OURS = [
+    kind
+    for name in _NAMES
+    for kind in vars(import_module(name)).values()
+    if isinstance(kind, type) and kind.__module__ == name
+]
 
-#: The kinds of values in a file that pickle does not support directly.
-VALUES: tuple[type, ...] = (
-    *(model.Stage, model.Flag, model.TransferStatus, model.Purpose, Action, Term, HTTPStatus),
-    *(datetime, date, timedelta, timezone, Decimal, Glob, HashTrieMap, HashTrieSet),
+#: A file names the fields of these records, and a program reads only files with the same fields.
+RECORDS = [kind for kind in _OURS if is_record(kind) or issubclass(kind, tuple)]
+
+#: The other kinds of values in a file that pickle does not support directly.
+VALUES = (
+    *(kind for kind in _OURS if issubclass(kind, Enum)),
+    *(HTTPStatus, datetime, date, timedelta, timezone, Decimal, Glob, HashTrieMap, HashTrieSet),
 )
 
 #: The fields of a state except its records and the indexes built from them.
