@@ -9,9 +9,7 @@ import click
 from reseller_sandbox.cli.base import say_json
 from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.remote import HttpTransport
-from reseller_sandbox.reports.lines import lines
-from reseller_sandbox.reports.page import page
-from reseller_sandbox.reports.report import Report
+from reseller_sandbox.reports.coverage import Report, lines, page
 from reseller_sandbox.sandbox import Sandbox
 
 
@@ -27,7 +25,7 @@ def coverage(as_json: bool, html: Path | None, operation: str | None, server: Ht
     coverage_items = Sandbox.through(server).coverage.items(
         operation=operation, seen=True, everywhere=not server.world
     )
-    report = Report({item.key: item.mark for item in coverage_items.items}, "requests", operation)
+    report = Report.of({item.key: item.mark for item in coverage_items.items}, "requests", operation)
     if html is not None:
         html.write_text(page(report), "utf-8")
     if as_json:

@@ -10,10 +10,10 @@ from reseller_sandbox.advice.rules import RULES, advise
 from reseller_sandbox.control.local_transport import LocalTransport, local_transport
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, record_of
-from reseller_sandbox.coverage import figures, gaps, marks
-from reseller_sandbox.coverage.figures import AreaCovered, Figure, ItemCovered
+from reseller_sandbox.coverage import gaps
+from reseller_sandbox.coverage.figures import AreaCovered, Figure, ItemCovered, covered, marks_of, summary
 from reseller_sandbox.coverage.gaps import Gap
-from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
+from reseller_sandbox.coverage.items import AREAS, Item
 from reseller_sandbox.coverage.items import items as items_there
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry import assumptions
@@ -181,16 +181,8 @@ class Coverage(Resource):
     ) -> CoverageSummary:
         """Return the coverage in percent, in total and by area."""
         items = _covered_items(local_transport(self), operation, everywhere)
-        count = sum(item.covered for item in items)
-        return CoverageSummary(
-            percentage=figures.percentage(count, len(items)),
-            covered=count,
-            total=len(items),
-            counts=COUNTS,
-            figures=tuple(figures.figures(items)),
-            canned=_exercised(local_transport(self), everywhere).canned,
-            areas=tuple(figures.areas(items)),
-        )
+        canned = _exercised(local_transport(self), everywhere).canned
+        return record_of(CoverageSummary, summary(items), canned=canned)
 
     @read(long=True)
     def items(
@@ -244,9 +236,9 @@ def _covered_items(
     transport: LocalTransport, operation: str | None, everywhere: bool, seen: bool | None = None
 ) -> list[ItemCovered]:
     contract = transport.worlds.contract()
-    exercised = marks.read(_exercised(transport, everywhere), contract)
+    exercised = marks_of(_exercised(transport, everywhere), contract)
     items = (item for item in matching_items(contract, operation) if seen in (None, item.key in exercised))
-    return figures.covered(items, exercised, MOST_REQUESTS)
+    return covered(items, exercised, MOST_REQUESTS)
 
 
 @lru_cache(maxsize=16)

@@ -1,48 +1,164 @@
-"""The coverage figures: three in total, one of each area, and the counts of each item."""
+"""The coverage figures: the counts of each item, and the shares of exercised items."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
-from reseller_sandbox.coverage.items import AREAS, Item
-from reseller_sandbox.coverage.marks import Key, Mark, exercised
+from reseller_sandbox.coverage.items import AREAS, COUNTS, Item, checks_stage, event_name, transitions
+from reseller_sandbox.registry.assumptions import spelt
+from reseller_sandbox.registry.contract import ApiOperation, Contract
+from reseller_sandbox.registry.lifecycle import TIMED
+from reseller_sandbox.worlds.journal import Counted, Exercise, Tally
+
+S = TypeVar("S")
+
+#: An item's area and its name in the area.
+Key = tuple[str, str]
+
+#: The numeric fields of a mark.
+_NUMBERS = ("times", "carried_out", "refused", "injected")
 
 
-class AreaCovered(Struct, frozen=True, kw_only=True):
+class Mark(Struct):
+    """How often an item was seen: ``times`` in total.
+
+    For an operation, ``carried_out`` and ``refused`` count the outcomes. ``injected`` counts errors that a
+    fault injected. ``values`` are the values of an assumption. ``by`` lists the requests or tests that first
+    exercised the item. Both are in order of appearance.
+    """
+
+    times: int = 0
+    carried_out: int = 0
+    refused: int = 0
+    injected: int = 0
+    values: dict[str, None] = field(default_factory=dict)
+    by: dict[str, None] = field(default_factory=dict)
+
+    def add(self, other: Mark) -> None:
+        """Add the counts of ``other``."""
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.values |= other.values
+        self.by |= other.by
+
+    def since(self, earlier: Mark) -> Mark:
+        """Return the counts since ``earlier``, or all counts after a reset."""
+        if self.times < earlier.times:
+            return self
+        counted = {name: getattr(self, name) - getattr(earlier, name) for name in _NUMBERS}
+        return replace(self, by={}, **counted)
+
+
+Marks = dict[Key, Mark]
+
+
+def total(counts: Iterable[tuple[Key, Mark]]) -> Marks:
+    """Return the sum of the counts of each item."""
+    marks: Marks = {}
+    for key, mark in counts:
+        marks.setdefault(key, Mark()).add(mark)
+    return marks
+
+
+def exercised(area: str, mark: Mark) -> bool:
+    """Whether an item with this mark counts as exercised."""
+    return (mark.carried_out if area == "operations" else mark.times) > 0
+
+
+def marks_of(tally: Tally, contract: Contract) -> Marks:
+    """Return the counts of a tally by item."""
+    return total(_counts(tally, {operation.id: operation for operation in contract}))
+
+
+def _counts(tally: Tally, operations: Mapping[str, ApiOperation]) -> Iterator[tuple[Key, Mark]]:
+    moves = transitions()
+    for exercise, seen in list(tally.requests.items()):
+        yield from _exercised_by(exercise, seen, operations.get(exercise.operation))
+        yield from ((("transitions", moves[move]), _mark(seen)) for move in exercise.moves if move in moves)
+    rows = {(row.event, stage): row for row in TIMED for stage in (row.stage, None)}
+    for (event, stage), seen in list(tally.events.items()):
+        if (row := rows.get((event, stage)) or rows.get((event, None))) is not None:
+            yield ("events", event_name(row)), Mark(times=seen.times)
+
+
+def _mark(seen: Counted, carried_out: int = 0, refused: int = 0, injected: int = 0) -> Mark:
+    return Mark(seen.times, carried_out, refused, injected, by={seen.first: None})
+
+
+def _exercised_by(
+    exercise: Exercise, seen: Counted, operation: ApiOperation | None
+) -> Iterator[tuple[Key, Mark]]:
+    """Yield the items that a request exercised, except for transitions."""
+    times = seen.times
+    if operation is not None:
+        name = operation.id
+        done, refused = times * exercise.carried_out, times * bool(exercise.rule)
+        yield ("operations", name), _mark(seen, carried_out=done, refused=refused)
+        if exercise.error:
+            yield ("errors", f"{name} {exercise.error}"), _mark(seen, injected=times * exercise.injected)
+        if exercise.stage is not None and _shows_stage(operation, exercise):
+            yield ("stages", f"{name} {exercise.stage}"), _mark(seen, carried_out=done, refused=refused)
+    for kind, phase in exercise.faults:
+        yield ("faults", f"{kind} {phase}"), _mark(seen)
+    for assumption, value in exercise.assumed:
+        mark = _mark(seen)
+        mark.values[spelt(value)] = None
+        yield ("assumptions", assumption), mark
+
+
+def _shows_stage(operation: ApiOperation, exercise: Exercise) -> bool:
+    """Whether a request passed the check of the stage, or was refused by it."""
+    if exercise.carried_out:
+        return True
+    begin = checks_stage(operation)
+    return begin is not None and exercise.rule in [rule.code for rule in operation.refuses[begin:]]
+
+
+class _Share(Struct, frozen=True, kw_only=True):
+    """The number and the percentage of covered items among some items, which ``about`` describes."""
+
+    covered: int
+    total: int
+    percentage: float
+    about: str
+
+    def __str__(self) -> str:
+        """Return the share in one line, after the first field."""
+        name = getattr(self, self.__struct_fields__[0])
+        return f"{name}: {self.covered} of {self.total}, {self.percentage:g} %"
+
+
+class AreaCovered(_Share, frozen=True):
     """The coverage of one area.
 
     ``about`` describes its items and when an item counts as exercised.
     """
 
     area: str
-    covered: int
-    total: int
-    percentage: float
-    about: str
-
-    def __str__(self) -> str:
-        """Return the figures in one line."""
-        return f"{self.area}: {self.covered} of {self.total}, {self.percentage:g} %"
 
 
-class Figure(Struct, frozen=True, kw_only=True):
-    """One of the three figures of a report, called ``name``. ``about`` says which items it counts."""
+class Figure(_Share, frozen=True):
+    """One of the three figures of a report, called ``name``. ``about`` describes the items that it counts."""
 
     name: str
+
+
+class Summary(Struct, frozen=True, kw_only=True):
+    """The coverage of all items, in total, by figure and by area."""
+
+    percentage: float
     covered: int
     total: int
-    percentage: float
-    about: str
-
-    def __str__(self) -> str:
-        """Return the figure in one line."""
-        return f"{self.about}: {self.covered} of {self.total}, {self.percentage:g} %"
+    counts: str
+    figures: tuple[Figure, ...]
+    areas: tuple[AreaCovered, ...]
 
 
-#: The figures, the default of a minimum first, each with the items that it counts.
+#: The figures, each with a description of its items. The first one is the default of a minimum.
 FIGURES: Mapping[str, str] = {
     "used": "operations that you use, and the stages of names for them",
     "used-errors": "documented errors of the operations that you use",
@@ -99,24 +215,8 @@ def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None =
     ]
 
 
-def areas(items: Sequence[ItemCovered]) -> list[AreaCovered]:
-    """Return the figures of each area that has items."""
-    flags = {area: [item.covered for item in items if item.area == area] for area in AREAS}
-    return [
-        AreaCovered(
-            area=area,
-            covered=sum(covered),
-            total=len(covered),
-            percentage=percentage(sum(covered), len(covered)),
-            about=AREAS[area],
-        )
-        for area, covered in flags.items()
-        if covered
-    ]
-
-
-def figures(items: Sequence[ItemCovered]) -> list[Figure]:
-    """Return the three figures. An operation is used if a request has called it."""
+def summary(items: Sequence[ItemCovered]) -> Summary:
+    """Return the coverage of ``items``. An operation is used if a request has called it."""
     used = {item.operation for item in items if item.area == "operations" and item.times}
     of_used = [item for item in items if item.operation in used]
     counted = {
@@ -124,18 +224,26 @@ def figures(items: Sequence[ItemCovered]) -> list[Figure]:
         "used-errors": [item for item in of_used if item.area == "errors"],
         "all": items,
     }
-    return [
-        Figure(
-            name=name,
-            covered=(covered := sum(item.covered for item in counted[name])),
-            total=len(counted[name]),
-            percentage=percentage(covered, len(counted[name]) or 1),
-            about=about,
-        )
-        for name, about in FIGURES.items()
-    ]
+    by_area = {area: [item for item in items if item.area == area] for area in AREAS}
+    covered = sum(item.covered for item in items)
+    return Summary(
+        percentage=percentage(covered, len(items) or 1),
+        covered=covered,
+        total=len(items),
+        counts=COUNTS,
+        figures=tuple(_share(Figure, name, about, counted[name]) for name, about in FIGURES.items()),
+        areas=tuple(_share(AreaCovered, area, AREAS[area], own) for area, own in by_area.items() if own),
+    )
+
+
+def _share(kind: type[S], name: str, about: str, items: Sequence[ItemCovered]) -> S:
+    build: Any = kind
+    covered, total = sum(item.covered for item in items), len(items)
+    return cast(
+        S, build(name, covered=covered, total=total, percentage=percentage(covered, total or 1), about=about)
+    )
 
 
 def percentage(count: int, total: int) -> float:
     """Return the share in percent, rounded down to one digit, so that only complete coverage is 100."""
-    return count * 1000 // total / 10 if total else 100.0
+    return count * 1000 // total / 10

@@ -1,1 +1,1 @@
-"""Coverage reports as JSON, lines and a page, and the tables of all commands."""
+"""Reports: the coverage, the findings of tools, failed tests, and the tables that commands print."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 
 def rendered(template: str, filters: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
     """Return the page that a template makes of ``values``."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # late, because only pages need it
+
     loader = PackageLoader("reseller_sandbox.reports", "")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters.update(filters or {})

@@ -16,13 +16,11 @@ from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.control.contract import matching_items
-from reseller_sandbox.coverage.figures import FIGURES
+from reseller_sandbox.coverage.figures import FIGURES, Key, Mark, Marks, total
 from reseller_sandbox.coverage.items import AREAS
-from reseller_sandbox.coverage.marks import Key, Mark, Marks, total
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import Unreachable
-from reseller_sandbox.reports.lines import lines
-from reseller_sandbox.reports.report import Report
+from reseller_sandbox.reports.coverage import Report, lines, page
 from reseller_sandbox.testing.run import Watched
 from reseller_sandbox.values.text_checks import nearest
 
@@ -123,7 +121,7 @@ class Collector:
         if output is not None:
             output[_OUTPUT] = msgspec.json.encode(list(marks.items())).decode()
         elif not session.config.option.collectonly:
-            self._report = report = Report(marks, "tests", self._options.operation)
+            self._report = report = Report.of(marks, "tests", self._options.operation)
             self._problems = [*self._unwritten(report), *self._too_little(report)]
             if self._problems and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -168,6 +166,4 @@ class Collector:
 def _text(form: str, report: Report) -> str:
     if form == "json":
         return json.dumps(report.json(), ensure_ascii=False, indent=2) + "\n"
-    from reseller_sandbox.reports.page import page
-
     return page(report)

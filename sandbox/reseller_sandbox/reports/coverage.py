@@ -1,0 +1,178 @@
+"""The report on coverage: as JSON, as lines for a terminal, and as one HTML page."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, Literal, Self
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import asdict, replace
+
+from reseller_sandbox.app_factory import contract
+from reseller_sandbox.control.catalogue import RESOURCES
+from reseller_sandbox.control.contract import matching_items
+from reseller_sandbox.control.resource import Operation
+from reseller_sandbox.coverage import gaps
+from reseller_sandbox.coverage.figures import AreaCovered, Figure, ItemCovered, Key, Mark, covered, summary
+from reseller_sandbox.coverage.gaps import Gap, RequestToMake, Step
+from reseller_sandbox.coverage.items import AREAS
+from reseller_sandbox.registry.lifecycle import STAGES
+from reseller_sandbox.reports.html import rendered
+
+#: The version of the JSON form. An incompatible change increments it.
+VERSION = 1
+
+#: How many gaps the lines list, and the width of a full bar.
+_GAPS, _BAR = 7, 20
+
+#: How many gaps the page lists at the top, and how many requests or tests it lists for each item.
+_GAPS_OF_PAGE, _SEEN_BY = 12, 12
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """The coverage with its items and gaps, in the order of the JSON form, which the manual documents.
+
+    ``by`` is the source of the counts: the tests of a run, or the requests to a server.
+    """
+
+    version: int
+    by: Literal["tests", "requests"]
+    operation: str | None
+    percentage: float
+    covered: int
+    total: int
+    counts: str
+    figures: tuple[Figure, ...]
+    areas: tuple[AreaCovered, ...]
+    items: list[ItemCovered]
+    missing: list[Gap]
+
+    @classmethod
+    def of(
+        cls, marks: Mapping[Key, Mark], by: Literal["tests", "requests"], operation: str | None = None
+    ) -> Self:
+        """Return the report on the operations that match the pattern ``operation``.
+
+        Refuse with ``invalid_parameter`` if no operation matches.
+        """
+        items = covered(matching_items(contract(), operation), marks)
+        parts = {**asdict(summary(items)), "items": items, "missing": gaps.missing(items, contract())}
+        return cls(version=VERSION, by=by, operation=operation, **parts)
+
+    def json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        report: dict[str, Any] = to_builtins(self)
+        return report
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Yield the figures of each area and in total, and the important gaps with code that fills them.
+
+    For an error, the code injects the error. A line before it describes how a request causes the error.
+    """
+    for area in report.areas:
+        yield _figures(area.area, area)
+    for figure in report.figures:
+        of = f" of {report.operation}" if report.operation is not None and figure.name == "all" else ""
+        yield _figures(f"{figure.name}{of}", figure)
+    if report.missing:
+        yield ""
+        yield f"missing: {len(report.missing)}. The most important:"
+        for gap in report.missing[:_GAPS]:
+            yield from _gap(gap, python if report.by == "tests" else shell)
+
+
+def _figures(name: str, share: AreaCovered | Figure) -> str:
+    bar = "#" * int(share.percentage * _BAR / 100)
+    return f"{name:12} {share.covered:4} of {share.total:4} {share.percentage:6.1f} %  {bar:.<{_BAR}}"
+
+
+def _gap(gap: Gap, recipe: Callable[[Gap], list[str]]) -> Iterator[str]:
+    yield f"  {gap.area:12} {gap.item}"
+    if gap.inject is not None:
+        texts = [gap.how, *recipe(replace(gap, needs=(*gap.needs, gap.inject)))]
+    else:
+        texts = recipe(gap) or [gap.how]
+    yield from (f"      {line}" for line in texts)  # not wrapped, so that you can paste them
+
+
+def page(report: Report) -> str:
+    """Return the page as HTML."""
+    filters = {"shell": shell, "python": python, "injection": injection}
+    of = {area: {item.item: item for item in report.items if item.area == area} for area in AREAS}
+    interfaces = groupby(of["operations"].values(), key=lambda item: item.item.partition(".")[0])
+    return rendered(
+        "page.html",
+        filters,
+        report=report,
+        of=of,
+        interfaces=[list(own) for _, own in interfaces],
+        stages=[stage.value for stage in STAGES],
+        gaps={(item.area, item.item): item for item in report.missing},
+        important=report.missing[:_GAPS_OF_PAGE],
+        most=_SEEN_BY,
+    )
+
+
+def shell(gap: Gap) -> list[str]:
+    """Return the commands that fill a gap, for a server with the packaged fixture."""
+    steps = [_command(step) for step in gap.needs]
+    return [*steps, *([_curl(gap.request)] if gap.request is not None else [])]
+
+
+def python(gap: Gap) -> list[str]:
+    """Return the lines of a test that fill a gap, with the pytest fixture ``reseller_sandbox``."""
+    steps = [_called(step) for step in gap.needs]
+    request = gap.request
+    if request is None:
+        return steps
+    body = f", json={request.body!r}" if request.body is not None else ""
+    return [*steps, f"reseller_sandbox.client().{request.method.lower()}({request.path!r}{body})"]
+
+
+def injection(gap: Gap) -> str:
+    """Return the line that injects an error, or an empty string."""
+    return _called(gap.inject) if gap.inject is not None else ""
+
+
+def _operation(step: Step) -> Operation:
+    resource, _, verb = step.call.partition(".")
+    return next(operation for operation in RESOURCES[resource].operations() if operation.name == verb)
+
+
+def _placed(step: Step, *places: str) -> tuple[list[Any], dict[str, Any]]:
+    """Return the parameters at the given places by position, and the others by name."""
+    placed = [parameter.name for parameter in _operation(step).parameters if parameter.place in places]
+    by_place = [step.parameters[name] for name in placed if name in step.parameters]
+    return by_place, {name: value for name, value in step.parameters.items() if name not in placed}
+
+
+def _called(step: Step) -> str:
+    by_place, by_name = _placed(step, "segment")
+    arguments = [*map(repr, by_place), *(f"{name}={value!r}" for name, value in by_name.items())]
+    return f"reseller_sandbox.{step.call}({', '.join(arguments)})"
+
+
+def _command(step: Step) -> str:
+    by_place, by_name = _placed(step, "segment", "argument")
+    words = ["reseller-sandbox", *step.call.split("."), *map(_word, by_place)]
+    for name, value in by_name.items():
+        flag = name.replace("_", "-")
+        words += (
+            [f"--{flag}" if value else f"--no-{flag}"]
+            if isinstance(value, bool)
+            else [f"--{flag}", _word(value)]
+        )
+    return shlex.join(words)
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _curl(request: RequestToMake) -> str:
+    data = f" --data {shlex.quote(json.dumps(request.body))}" if request.body is not None else ""
+    return f'eval "$(reseller-sandbox sign --curl {request.method} {request.path}{data})"'
