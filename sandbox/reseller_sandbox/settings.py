@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
@@ -53,6 +53,12 @@ TOKEN_HEADERS = public_name("token_headers")
 
 class BadSetting(ValueError):
     """A setting is wrong. The message gives the setting and the reason."""
+
+
+def require_known(names: Iterable[str], known: Collection[str]) -> None:
+    """Raise ``BadSetting`` with a suggestion for each of ``names`` that is not in ``known``."""
+    if unknown := [f"{name} is not known here{nearest(name, known)}" for name in names if name not in known]:
+        raise BadSetting(complaint(unknown))
 
 
 def _path(value: Any) -> str:
@@ -329,11 +335,7 @@ def configured(
 
         @wraps(method)
         def called(self: M, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            unknown = [
-                f"{name} is not known here{nearest(name, known)}" for name in kwargs if name not in known
-            ]
-            if unknown:
-                raise BadSetting(complaint(unknown))
+            require_known(kwargs, known)
             try:
                 taken.bind(*args, **kwargs)
             except TypeError as problem:

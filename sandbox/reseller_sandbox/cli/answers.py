@@ -40,11 +40,12 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
     a sequence.
     """
     from reseller_sandbox.answers import read_answer  # late, because the help needs no interfaces
+    from reseller_sandbox.answers.canned import free_name
     from reseller_sandbox.app_factory import vocabulary
     from reseller_sandbox.fixture.dump import as_yaml
     from reseller_sandbox.tools.calibrate.formats import Exchange, exchanges
 
-    answers: dict[str, dict[str, Any]] = {}
+    recorded: dict[tuple[str, str], list[dict[str, Any]]] = {}
     left_out = 0
     _, entries = exchanges(file.read_bytes(), str(file))
     for exchange in entries:
@@ -57,9 +58,15 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
         except ValueError:  # an operation of the contract, or a method such as HEAD
             left_out += 1
             continue
-        _add(answers, method, path, response)
-    if not answers:
+        responses = recorded.setdefault((method, path), [])
+        if response not in responses[-1:]:
+            responses.append(response)
+    if not recorded:
         give_up(f"{file} has no answers of {host} beyond the contract")
+    answers: dict[str, Any] = {}
+    for (method, path), responses in recorded.items():
+        response = responses[0] if len(responses) == 1 else {"sequence": responses}
+        answers[free_name(method, path, answers)] = {"method": method, "path": path, **response}
     text = as_yaml({"answers": answers})
     if output is None:
         click.echo(text.rstrip())
@@ -98,21 +105,3 @@ def _response(exchange: Exchange) -> dict[str, Any]:
         "content_type": None if is_default else media_type,
     }
     return {key: value for key, value in parts.items() if value not in (None, {})}
-
-
-def _add(answers: dict[str, dict[str, Any]], method: str, path: str, response: dict[str, Any]) -> None:
-    """Add a response to the answer for a request, unless it repeats the previous response."""
-    from reseller_sandbox.answers.canned import free_name
-
-    entry = next(
-        (entry for entry in answers.values() if (entry["method"], entry["path"]) == (method, path)), None
-    )
-    if entry is None:
-        answers[free_name(method, path, answers)] = {"method": method, "path": path, **response}
-        return
-    single = {key: entry.pop(key) for key in list(entry) if key not in ("method", "path", "sequence")}
-    sequence = entry.setdefault("sequence", [single])
-    if sequence[-1] != response:
-        sequence.append(response)
-    if len(sequence) == 1:
-        entry |= entry.pop("sequence")[0]

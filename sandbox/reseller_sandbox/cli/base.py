@@ -12,6 +12,7 @@ import click
 
 from reseller_sandbox.refusals import CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG, INVALID_PARAMETER, Refused
 from reseller_sandbox.values.parameters import docstring
+from reseller_sandbox.values.text_checks import printable
 
 #: Exit status of a failed command: a server or a check refused, the arguments are unusable, no server
 #: answers, the reader of the output has left.
@@ -70,8 +71,9 @@ def exit_on_error(problem: Exception) -> NoReturn:
 
 def give_up(message: str, status: int = UNUSABLE) -> NoReturn:
     """Print the reason to standard error, if it is open, and end the program with ``status``."""
+    lines = "\n".join(map(printable, message.split("\n")))
     with suppress(OSError):
-        click.echo(f"{PROGRAM}: {message}" if message else "", err=True, nl=bool(message))
+        click.echo(f"{PROGRAM}: {lines}" if message else "", err=True, nl=bool(message))
     # Redirect standard output, because the interpreter would report the unwritten rest again at its end.
     with suppress(OSError, AttributeError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

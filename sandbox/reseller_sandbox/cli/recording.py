@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, give_up, say_json
+from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, say_json
 from reseller_sandbox.cli.operations import ResourceCommand
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.values.text_checks import plural, printable
 
 if TYPE_CHECKING:
-    from reseller_sandbox.replaying import FirstDifference, Replay
-    from reseller_sandbox.sandbox import Sandbox
+    from reseller_sandbox.replaying import FirstDifference
 
 #: Characters shown of a long side of a difference, and how many of them are before the first difference.
 _SHOWN, _BEFORE = 300, 60
@@ -54,8 +53,9 @@ def replay(file: Path, as_json: bool) -> None:
     If it differs, the command prints both sides of the first difference, and the exit status is 1.
     """
     from reseller_sandbox.replaying import to_json  # late, as in ``recording_export``
+    from reseller_sandbox.sandbox import replay as replay_file
 
-    result = load_replay(file)
+    result = replay_file(file)
     if as_json:
         say_json({"file": str(file), **to_json(result)})
     else:
@@ -79,16 +79,3 @@ def _print_difference(difference: FirstDifference) -> None:
     for side, text in zip(("recorded", "replayed"), sides, strict=True):
         ellipsis = "…" if len(text) > begin + _SHOWN else ""
         click.echo(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{ellipsis}")
-
-
-def load_replay(file: Path) -> Replay[Sandbox]:
-    """Return the replay of a recording. End the program if the file is invalid."""
-    from reseller_sandbox.recording.document import BadRecording  # late, as in ``recording_export``
-    from reseller_sandbox.sandbox import replay as replay_file
-
-    try:
-        return replay_file(file)
-    except BadRecording as problem:
-        give_up(printable(str(problem)))
-    except OSError as problem:
-        give_up(printable(f"{file}: {problem.strerror}"))

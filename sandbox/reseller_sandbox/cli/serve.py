@@ -29,9 +29,9 @@ def recording_open(file: Path, settings: dict[str, Any]) -> None:
 
     The clock is frozen unless you give --no-frozen. You can use all settings of serve.
     """
-    from reseller_sandbox.cli.recording import load_replay  # late, because the help needs no sandbox
+    from reseller_sandbox.sandbox import replay as replay_file  # late, because the help needs no sandbox
 
-    replay = load_replay(file)
+    replay = replay_file(file)
     if replay.difference is not None:
         click.echo(f"{PROGRAM}: the replay differs from the recording: {replay.difference}", err=True)
     if settings.get("frozen") is False:

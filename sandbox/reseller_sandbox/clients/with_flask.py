@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from http.client import HTTPException, HTTPResponse
 from string import punctuation
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -90,30 +91,15 @@ class _Within:
         elif not reply.is_plain:
             about = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
             line = Line(transmission(reply), real_time=self._real_time, about=about)
-            socket: Any = _Socket(line, timeout)
+            file = io.BufferedReader(LineFile(partial(line.read, timeout=timeout), line.leave))
+            socket: Any = SimpleNamespace(makefile=lambda _mode: file)
             response = HTTPResponse(socket, method=environ["REQUEST_METHOD"])
             response.begin()
-            return _parts(response, _whole(response))
+            return _parts(response)
         else:
             piece = answer.body
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
         return [piece], f"{answer.status} {answer.phrase.decode()}", Headers(headers)
-
-
-class _Socket:
-    """Replacement of a socket for ``http.client``."""
-
-    def __init__(self, line: Line, timeout: float | None) -> None:
-        self._incoming = LineFile(partial(line.read, timeout=timeout), line.leave)
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        """Return the response as a file."""
-        return io.BufferedReader(self._incoming)
-
-
-def _whole(response: HTTPResponse) -> Iterator[bytes]:
-    """Yield the body in one piece, so that ``http.client`` detects a missing part."""
-    yield response.read()
 
 
 class _Over:
@@ -124,7 +110,7 @@ class _Over:
         self._transport = sandbox.transport
 
     def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
-        """Return the response. An error within its body is raised when the body is read."""
+        """Return the response of the server."""
         target = quote(environ["REQUEST_URI"].encode("latin-1"), safe=punctuation)
         headers = Headers(EnvironHeaders(environ))
         if body and "Transfer-Encoding" not in headers:
@@ -137,21 +123,23 @@ class _Over:
             for name, value in headers:
                 connection.putheader(name, value)
             connection.endheaders(body, encode_chunked="Transfer-Encoding" in headers)
-            response = connection.getresponse()
-            try:
-                return _parts(response, [response.read()])
-            except (OSError, HTTPException) as broken:
-                return _parts(response, _broken(broken))
+            return _parts(connection.getresponse())
         finally:
             connection.close()
 
 
+def _parts(response: HTTPResponse) -> Parts:
+    """Return a response in the form that Flask's test client expects.
+
+    An error within the body is raised when the client reads the body.
+    """
+    try:
+        body: Iterable[bytes] = [response.read()]
+    except Exception as broken:
+        body = _broken(broken)
+    return body, f"{response.status} {response.reason}", Headers(response.getheaders())
+
+
 def _broken(problem: Exception) -> Iterator[bytes]:
-    """Raise ``problem`` when the body is read."""
     raise problem
     yield b""
-
-
-def _parts(response: HTTPResponse, body: Iterable[bytes]) -> Parts:
-    """Return a response in the form that Flask's test client expects."""
-    return body, f"{response.status} {response.reason}", Headers(response.getheaders())

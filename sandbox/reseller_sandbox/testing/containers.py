@@ -11,8 +11,7 @@ from testcontainers.core.wait_strategies import HttpWaitStrategy
 
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.sandbox import Sandbox, connect
-from reseller_sandbox.settings import BadSetting, ServerSettings
-from reseller_sandbox.values.text_checks import nearest
+from reseller_sandbox.settings import ServerSettings, require_known
 from reseller_sandbox.web.access_control import HEALTH
 
 
@@ -56,7 +55,5 @@ class SandboxContainer(DockerContainer):
 def _variables(settings: dict[str, str]) -> dict[str, str]:
     """Return ``settings`` as environment variables. Raise ``BadSetting`` for an unknown name."""
     names = variables()
-    for name in settings:
-        if name not in names:
-            raise BadSetting(f"{name} is not known here{nearest(name, names)}")
+    require_known(settings, names)
     return {names[name]: value for name, value in settings.items()}

@@ -20,16 +20,19 @@ from reseller_sandbox.control.worlds import ForkOptions
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.remote import HttpTransport, Unreachable
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
+from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings, require_known
 from reseller_sandbox.values.clock import real_now, stopwatch, wire
 from reseller_sandbox.values.parameters import declared
-from reseller_sandbox.values.text_checks import complaint, nearest
+from reseller_sandbox.values.text_checks import nearest
 from reseller_sandbox.worlds import Engine
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 MARK = "reseller_sandbox"
+
+#: The names of the settings that a mark can have.
+_MARK_SETTINGS = (*(setting.name for setting in declared(Settings)), "strict", "clock")
 
 #: The kinds of leftovers in a world that can fail its test.
 LEFT_OVER = ("faults", "scheduled", "advice")
@@ -57,7 +60,8 @@ def read_marks(node: pytest.Item, strict: frozenset[str], follows: bool = False)
                 f"@pytest.mark.{MARK} takes only named settings, such as fixture='empty', not "
                 f"{mark.args[0]!r}"
             )
-        settings = merged(settings, _known(mark.kwargs))
+        require_known(mark.kwargs, _MARK_SETTINGS)
+        settings = merged(settings, mark.kwargs)
     if "strict" in settings:
         strict = read_strict(settings.pop("strict"))
     if "clock" in settings:
@@ -87,14 +91,6 @@ def read_strict(setting: object) -> frozenset[str]:
             known = ", ".join(LEFT_OVER)
             raise BadSetting(f"strict must be some of {known}; it is {name!r}{nearest(str(name), LEFT_OVER)}")
     return frozenset(names)
-
-
-def _known(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    known = (*(parameter.name for parameter in declared(Settings)), "strict", "clock")
-    unknown = [f"{name} is not known here{nearest(name, known)}" for name in settings if name not in known]
-    if unknown:
-        raise BadSetting(complaint(unknown))
-    return settings
 
 
 class Watched(Sandbox):
