@@ -48,18 +48,15 @@ def _install(shell: str) -> list[Path]:
     else:
         place = _folder("XDG_DATA_HOME", ".local/share") / PROGRAM / f"completion.{shell}"
         start = (_folder("ZDOTDIR", "") if shell == "zsh" else _home()) / _START_FILES[shell]
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(_script(shell), "utf-8")
-        return [place, start] if start and _add_line(start, place) else [place]
-    except (OSError, UnicodeError) as problem:
-        give_up(f"{getattr(problem, 'filename', None) or place}: {getattr(problem, 'strerror', problem)}")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(_script(shell), "utf-8")
+    return [place, start] if start and _add_line(start, place) else [place]
 
 
 def _add_line(start: Path, place: Path) -> bool:
     """Add a line to ``start`` that loads ``place``. Return False if ``start`` has the line already."""
     line = f". {shlex.quote(str(place))}"
-    text = start.read_text("utf-8") if start.exists() else ""
+    text = start.read_text("utf-8", "replace") if start.exists() else ""
     if line in text.splitlines():
         return False
     with start.open("a", encoding="utf-8") as file:

@@ -24,47 +24,54 @@ A stateful sandbox for a domain-registration reseller API.
   reseller-sandbox manual                         read the manual
   reseller-sandbox --help                         all commands"""
 
-#: The commands in the sections of the help. The empty section holds the commands of the resources.
-_SECTIONS = {
-    "Get started": ("serve", "request", "sign", "wait"),
-    "Inspect and change a world of a server": (),
-    "Find mistakes": ("sweep", "explore", "coverage", "replay", "recording", "calibrate"),
-    "Files and documents": ("fixture", "openapi", "lifecycle", "deploy", "mcp", "manual", "completion"),
+#: The commands by section of the help, each with its module, which is loaded when the command runs, and its
+#: summary. The module is empty for the commands of a resource. The empty section has the other resources.
+_SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Get started": {
+        "serve": ("serve", "Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed."),
+        "request": ("requests", "Send a request with the credentials of an account, and print the response."),
+        "sign": (
+            "requests",
+            "Print the credentials of a request as curl options, or the command with --curl.",
+        ),
+        "wait": (
+            "requests",
+            "Wait until a server answers, and print its address, or exit with 3 after the timeout.",
+        ),
+    },
+    "Inspect and change a world of a server": {},
+    "Find mistakes": {
+        "sweep": (
+            "tools",
+            "Run a program repeatedly, each time with a different fault, and report the outcomes.",
+        ),
+        "explore": ("tools", "Run a program with several workers in every relevant order of their requests."),
+        "coverage": ("coverage", SUMMARIES["coverage"]),
+        "replay": (
+            "recording",
+            "Replay the recording FILE, and report whether the result is identical to the byte.",
+        ),
+        "recording": ("", SUMMARIES["recording"]),
+        "calibrate": (
+            "calibrate",
+            "Determine assumptions that the contract leaves open from transcripts of a real service.",
+        ),
+    },
+    "Files and documents": {
+        "fixture": ("documents", "Write or validate a fixture, and show the format of fixtures."),
+        "openapi": ("openapi", "Print the OpenAPI document of an interface, to generate clients from it."),
+        "lifecycle": ("documents", "Print the life of a name as a Mermaid state diagram."),
+        "deploy": ("deploy", "Print files that run a sandbox elsewhere."),
+        "mcp": ("mcp", "Let a coding agent use a sandbox, by the Model Context Protocol."),
+        "manual": ("manual", "Print a page of the manual, or the list of its pages."),
+        "completion": ("completion", "Print or install the shell completion of commands and options."),
+    },
 }
 
-#: For each command its module, which is loaded when the command runs, and its summary.
-_COMMANDS = {
-    "calibrate": (
-        "calibrate",
-        "Determine assumptions that the contract leaves open from transcripts of a real service.",
-    ),
-    "completion": ("completion", "Print or install the shell completion of commands and options."),
-    "deploy": ("deploy", "Print files that run a sandbox elsewhere."),
-    "explore": ("tools", "Run a program with several workers in every relevant order of their requests."),
-    "fixture": ("documents", "Write or validate a fixture, and show the format of fixtures."),
-    "lifecycle": ("documents", "Print the life of a name as a Mermaid state diagram."),
-    "manual": ("manual", "Print a page of the manual, or the list of its pages."),
-    "mcp": ("mcp", "Let a coding agent use a sandbox, by the Model Context Protocol."),
-    "openapi": ("openapi", "Print the OpenAPI document of an interface, to generate clients from it."),
-    "replay": (
-        "recording",
-        "Replay the recording FILE, and report whether the result is identical to the byte.",
-    ),
-    "request": ("requests", "Send a request with the credentials of an account, and print the response."),
-    "serve": ("serve", "Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed."),
-    "sign": ("requests", "Print the credentials of a request as curl options, or the command with --curl."),
-    "sweep": (
-        "tools",
-        "Run a program repeatedly, each time with a different fault, and report the outcomes.",
-    ),
-    "wait": (
-        "requests",
-        "Wait until a server answers, and print its address, or exit with 3 after the timeout.",
-    ),
-}
+_COMMANDS = {name: command for section in _SECTIONS.values() for name, command in section.items()}
 
-#: The commands that run if a resource is named without a subcommand, and their modules.
-_RESOURCE_DEFAULTS = {"assumptions": "documents", "coverage": "coverage"}
+#: The module of the command that runs if the resource ``assumptions`` is named without a subcommand.
+_COMMANDS["assumptions"] = ("documents", SUMMARIES["assumptions"])
 
 #: The commands of resources beside their operations, and their modules.
 _SUBCOMMANDS = {"answers": {"record": "answers"}, "recording": {"export": "recording", "open": "serve"}}
@@ -76,9 +83,9 @@ class Commands(Command, Listing):
 
     def sections(self) -> Mapping[str, Iterable[str]]:
         """Return the names of all commands, grouped by section title of the help."""
-        named = {name for names in _SECTIONS.values() for name in names}
+        named = {name for section in _SECTIONS.values() for name in section}
         rest = sorted(self.summaries().keys() - named)
-        return {title: names or rest for title, names in _SECTIONS.items()}
+        return {title: section or rest for title, section in _SECTIONS.items()}
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command of the command line, and exit with its status."""
@@ -111,7 +118,7 @@ class Commands(Command, Listing):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return a command by name. The command of a resource has its operations as subcommands."""
-        module = _RESOURCE_DEFAULTS.get(cmd_name) or _COMMANDS.get(cmd_name, ("",))[0]
+        module = _COMMANDS.get(cmd_name, ("",))[0]
         command: click.Command | None = (
             getattr(import_module(f"reseller_sandbox.cli.{module}"), cmd_name) if module else None
         )
