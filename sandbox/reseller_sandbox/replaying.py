@@ -44,6 +44,7 @@ from reseller_sandbox.worlds import Engine, Entry, Fixtures, Snapshot, World
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog
 from reseller_sandbox.worlds.snapshot import to
+from reseller_sandbox.worlds.world import History
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
 if TYPE_CHECKING:
@@ -162,7 +163,11 @@ def _engine(head: RecordingHead, begin: Snapshot, settings: Settings) -> Engine:
     """Return an engine whose default world is at ``begin``."""
     inherited = Inherited(head.keys, head.tokens)
     world = WorldDump(
-        name=head.world, number=head.number, first=begin, origin=begin, snapshot=begin, inherited=inherited
+        name=head.world,
+        number=head.number,
+        history=History(begin, begin),
+        snapshot=begin,
+        inherited=inherited,
     )
     dump = EngineDump(head.seed, head.number, (world,))
     return open_worlds(settings, frozen=True, dump=dump)

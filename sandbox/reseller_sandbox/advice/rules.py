@@ -26,7 +26,7 @@ def advise(world: World, contract: Contract) -> list[Finding]:
         world.settle()
         entries = tuple(world.journal)
         record = Record(
-            entries=entries, beginning=world.origin, present=world.snapshot, operations=operations
+            entries=entries, beginning=world.history.origin, present=world.snapshot, operations=operations
         )
     cases = [(rule, case) for rule in RULES for case in rule.find_cases(record)]
     cases.sort(key=lambda pair: pair[1].entries[0].number)  # stable: ties keep the catalogue's order

@@ -212,7 +212,7 @@ class Events(Resource):
         ]
         state = world.state
         listed = tuple(_log_record(event, state) for event in deque(matching, limit))
-        dropped = log.dropped + max(world.journal.dropped - len(world.journal.older), 0)
+        dropped = log.dropped + max(world.journal.dropped - len(world.journal.requests.older), 0)
         return EventList(events=listed, matching=len(matching), kept=len(events), dropped=dropped)
 
     @stream(INVALID_NAME)

@@ -228,7 +228,7 @@ class Snapshots(Keyed[CheckpointRecord]):
     @read()
     def list(self) -> SnapshotList:
         """Return every snapshot, oldest first."""
-        snapshots = local_transport(self).world.snapshots.values()
+        snapshots = local_transport(self).world.history.snapshots.values()
         return SnapshotList(snapshots=tuple(map(checkpoint_record, snapshots)))
 
     @write(refusals.TOO_MANY_SNAPSHOTS)
@@ -262,7 +262,7 @@ class Branches(Keyed[CheckpointRecord]):
     @read()
     def list(self) -> BranchList:
         """Return every branch, oldest first."""
-        branches = local_transport(self).world.branches.values()
+        branches = local_transport(self).world.history.branches.values()
         return BranchList(branches=tuple(map(checkpoint_record, branches)))
 
     @write(UNKNOWN_BRANCH)
@@ -529,13 +529,14 @@ def _unlogged(resource: Resource) -> LocalTransport:
 
 def checkpoint_record(checkpoint: Checkpoint) -> CheckpointRecord:
     """Return a snapshot or a branch as a result."""
+    entries = checkpoint.requests.entries
     return CheckpointRecord(
         name=checkpoint.name,
         now=checkpoint.snapshot.clock.instant,
         frozen=checkpoint.snapshot.clock.frozen,
         requests=checkpoint.snapshot.requests,
-        first=checkpoint.entries[0].id if checkpoint.entries else None,
-        last=checkpoint.entries[-1].id if checkpoint.entries else None,
+        first=entries[0].id if entries else None,
+        last=entries[-1].id if entries else None,
     )
 
 

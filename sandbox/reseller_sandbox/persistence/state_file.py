@@ -135,8 +135,7 @@ def _marks(worlds: Engine) -> list[Any]:
     """Return objects to compare: every change that must be saved alters at least one."""
     marks: list[Any] = []
     for world in worlds:
-        counts = (len(world.journal), world.journal.dropped, len(world.branches), world.left)
-        marks += (world, world.snapshot, world.origin, *world.snapshots.values(), *counts)
+        marks += (world, world.snapshot, world.history, len(world.journal), world.journal.dropped)
     return marks
 
 

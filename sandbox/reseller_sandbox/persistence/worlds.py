@@ -133,11 +133,8 @@ class _Writer(pickle.Pickler):
         self.dump(sorted(_shape()))
         for world in dump.worlds:
             self._write_states(world)
-            for entries in (
-                *(checkpoint.entries for checkpoint in (*world.snapshots, *world.branches)),
-                world.entries,
-            ):
-                self._dump_pieces(entries)
+            for point in _points(world):
+                self._dump_pieces(point.requests.entries)
         self.dump(dump)
 
     def _dump_pieces(self, values: Iterable[Any]) -> None:
@@ -214,16 +211,19 @@ class _Writer(pickle.Pickler):
         return _queue, (None, 0, events)
 
 
+def _points(world: WorldDump) -> tuple[Checkpoint | WorldDump, ...]:
+    return (*world.history.snapshots.values(), *world.history.branches.values(), world)
+
+
 def _states(world: WorldDump) -> Iterator[tuple[State, Sequence[Change] | None]]:
     """Yield the states of a world, each with its changes since the previous state.
 
     The changes are None if they are not known.
     """
-    yield world.first.state, None
-    yield world.origin.state, None
-    points: tuple[Checkpoint | WorldDump, ...] = (*world.snapshots, *world.branches, world)
-    for point in points:
-        for entry in point.entries:
+    yield world.history.first.state, None
+    yield world.history.origin.state, None
+    for point in _points(world):
+        for entry in point.requests.entries:
             before, after = entry.before, entry.after
             alone = after.requests == before.requests + 1 and after.log.kept is before.log.kept
             yield before.state, None

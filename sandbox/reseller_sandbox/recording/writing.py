@@ -248,9 +248,11 @@ def recording_of(engine: Engine, world: World) -> RecordedWorld:
     with world.lock:
         world.settle()
         end = world.snapshot
-        begun = (first for first in (world.origin, world.first) if first.log.line == end.log.line)
+        begun = (
+            first for first in (world.history.origin, world.history.first) if first.log.line == end.log.line
+        )
         entries = world.journal.entries
-    states = (world.origin.state, *(entry.before.state for entry in entries[:1]), end.state)
+    states = (world.history.origin.state, *(entry.before.state for entry in entries[:1]), end.state)
     masking = Masking(world, states, entries)
     past = Past(engine, next(begun, None), end, entries, masking)
     steps = tuple(past.steps())

@@ -291,6 +291,18 @@ def _moves(changes: Sequence[Change]) -> tuple[Move, ...]:
     return tuple([(earlier, later) for earlier, later in stages if earlier is not later])
 
 
+class Requests(Quiet, frozen=True):
+    """The requests of a history, in the order of their arrival.
+
+    ``entries`` are the latest ones. ``older`` are earlier ones that changed a record, as events. ``dropped``
+    is the number of all earlier ones.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    older: tuple[Event, ...] = ()
+    dropped: int = 0
+
+
 class RequestJournal:
     """The latest entries, at most ``limits.journal``, and the number of dropped ones.
 
@@ -351,10 +363,10 @@ class RequestJournal:
             return tuple(self._entries)
 
     @property
-    def older(self) -> tuple[Event, ...]:
-        """The dropped requests that changed a record, as events."""
+    def requests(self) -> Requests:
+        """The requests as a value."""
         with self._lock:
-            return tuple(self._older)
+            return Requests(tuple(self._entries), tuple(self._older), self.dropped)
 
     @property
     def events(self) -> list[Event]:
@@ -362,27 +374,20 @@ class RequestJournal:
         with self._lock:
             return [*self._older, *(entry.event for entry in self._entries)]
 
-    def replace(self, entries: Iterable[Entry], older: Iterable[Event]) -> None:
-        """Replace all entries by the latest of ``entries``, and the dropped requests by ``older``."""
-        entries = list(entries)
-        surplus = entries[: max(len(entries) - self._limits.journal, 0)]
-        older = (*older, *(entry.event for entry in surplus if entry.changes))
+    def replace(self, requests: Requests) -> None:
+        """Replace all requests by ``requests``. Drop the oldest entries beyond the limit."""
+        surplus = requests.entries[: max(len(requests.entries) - self._limits.journal, 0)]
+        older = (*requests.older, *(entry.event for entry in surplus if entry.changes))
         with self._lock:
-            self._entries = deque(entries, maxlen=self._limits.journal)
+            self._entries = deque(requests.entries, maxlen=self._limits.journal)
             self._older = deque(older, maxlen=self._limits.max_events)
+            self.dropped = requests.dropped + len(surplus)
 
     def forget_after(self, number: int) -> None:
         """Remove the entries of requests with a higher number."""
         with self._lock:
             while self._entries and self._entries[-1].number > number:
                 self._entries.pop()
-
-    def clear(self) -> None:
-        """Remove all entries."""
-        with self._lock:
-            self._entries.clear()
-            self._older.clear()
-            self.dropped = 0
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

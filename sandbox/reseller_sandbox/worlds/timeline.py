@@ -16,9 +16,9 @@ from reseller_sandbox.refusals import (
 )
 from reseller_sandbox.values.text_checks import names_phrase
 from reseller_sandbox.worlds.eventlog import EventLog
-from reseller_sandbox.worlds.journal import Entry, RequestJournal
+from reseller_sandbox.worlds.journal import Entry, Requests
 from reseller_sandbox.worlds.snapshot import Snapshot
-from reseller_sandbox.worlds.world import Checkpoint, World
+from reseller_sandbox.worlds.world import Checkpoint, History, World
 
 
 def snapshot(world: World, name: str) -> Checkpoint:
@@ -27,11 +27,12 @@ def snapshot(world: World, name: str) -> Checkpoint:
     Refuse with ``too_many_snapshots``.
     """
     with world.lock:
-        count, limit = len(world.snapshots), world.limits.max_snapshots
-        if name not in world.snapshots and count >= limit:
-            raise Refused(TOO_MANY_SNAPSHOTS, count=count, limit=limit, setting="--max-snapshots")
-        kept = world.snapshots[name] = Checkpoint.of(name, world.present(), world.journal)
-        return kept
+        snapshots, limit = world.history.snapshots, world.limits.max_snapshots
+        if name not in snapshots and len(snapshots) >= limit:
+            raise Refused(TOO_MANY_SNAPSHOTS, count=len(snapshots), limit=limit, setting="--max-snapshots")
+        saved = Checkpoint(name, world.present(), world.journal.requests)
+        world.history = replace(world.history, snapshots={**snapshots, name: saved})
+        return saved
 
 
 def point(world: World, named: str) -> Snapshot:
@@ -43,7 +44,7 @@ def point(world: World, named: str) -> Snapshot:
     kind, _, name = named.partition(":")
     match kind, name:
         case "start", "":
-            return at_own_instant(world.origin)
+            return at_own_instant(world.history.origin)
         case "now", "":
             return world.present()
         case "before" | "after", request if request:
@@ -55,24 +56,25 @@ def point(world: World, named: str) -> Snapshot:
     raise Refused(UNKNOWN_POINT, point=named[:80])
 
 
-def requests_until(world: World, named: str) -> Checkpoint | RequestJournal:
-    """Return the checkpoint or the journal that has the requests before an existing point."""
+def requests_until(world: World, named: str) -> Requests:
+    """Return the requests of the history of an existing point."""
     kind, _, name = named.partition(":")
-    checkpoints = {"snapshot": world.snapshots, "branch": world.branches}.get(kind, {})
-    return checkpoints.get(name, world.journal)
+    checkpoints = {"snapshot": world.history.snapshots, "branch": world.history.branches}.get(kind, {})
+    return checkpoints[name].requests if name in checkpoints else world.journal.requests
 
 
 def restore(world: World, name: str) -> Checkpoint:
     """Go back to a snapshot. Return the branch that keeps the present history."""
     with world.lock:
         checkpoint = _snapshot(world, name)
-        return _go(world, checkpoint)
+        return _go(world, checkpoint.snapshot, checkpoint.requests)
 
 
 def forget_snapshot(world: World, name: str) -> None:
     """Delete a snapshot."""
     with world.lock:
-        del world.snapshots[_snapshot(world, name).name]
+        rest = _without(_snapshot(world, name), world.history.snapshots)
+        world.history = replace(world.history, snapshots=rest)
 
 
 def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
@@ -81,10 +83,10 @@ def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
     Refuse with ``unknown_request``.
     """
     with world.lock:
-        entry = world.journal.get(request)
+        entry, requests = world.journal.get(request), world.journal.requests
         last = entry.number - 1 if before else entry.number
-        entries = tuple(earlier for earlier in world.journal if earlier.number <= last)
-        return _go(world, Checkpoint("", _at(entry, before=before), entries, world.journal.older))
+        entries = tuple(earlier for earlier in requests.entries if earlier.number <= last)
+        return _go(world, _at(entry, before=before), replace(requests, entries=entries))
 
 
 def switch(world: World, name: str) -> Checkpoint:
@@ -94,14 +96,15 @@ def switch(world: World, name: str) -> Checkpoint:
     """
     with world.lock:
         branch = _branch(world, name)
-        del world.branches[name]  # first, so that the new branch replaces this one, and no other
-        return _go(world, branch)
+        forget_branch(world, name)  # first, so that the new branch replaces this one, and no other
+        return _go(world, branch.snapshot, branch.requests)
 
 
 def forget_branch(world: World, name: str) -> None:
     """Delete a branch."""
     with world.lock:
-        del world.branches[_branch(world, name).name]
+        rest = _without(_branch(world, name), world.history.branches)
+        world.history = replace(world.history, branches=rest)
 
 
 def restart(world: World, origin: Snapshot) -> Checkpoint:
@@ -110,9 +113,10 @@ def restart(world: World, origin: Snapshot) -> Checkpoint:
         left = _leave(world)
         if world.action is not None:
             world.action.parameters = {}  # because it is a whole fixture, with its secrets
-        world.origin = replace(origin, log=EventLog(world.limits.max_events, line=world.left))
-        world.snapshot = at_own_instant(world.origin)
-        world.journal.clear()
+        log = EventLog(world.limits.max_events, line=world.history.left)
+        world.history = replace(world.history, origin=replace(origin, log=log))
+        world.snapshot = at_own_instant(world.history.origin)
+        world.journal.replace(Requests())
         return left
 
 
@@ -124,31 +128,33 @@ def reset(world: World, *, original: bool = False) -> None:
     """
     with world.lock:
         world.leave_unlogged()
-        world.origin = world.first if original else world.origin
-        world.snapshot = at_own_instant(world.origin)
-        world.journal.clear()
-        world.snapshots.clear()
-        world.branches.clear()
-        world.left = 0
+        first, origin = world.history.first, world.history.origin
+        world.history = History(first, first if original else origin)
+        world.snapshot = at_own_instant(world.history.origin)
+        world.journal.replace(Requests())
 
 
-def _go(world: World, checkpoint: Checkpoint) -> Checkpoint:
+def _go(world: World, snapshot: Snapshot, requests: Requests) -> Checkpoint:
     left = _leave(world)
-    world.journal.replace(checkpoint.entries, checkpoint.older)
-    world.snapshot = at_own_instant(checkpoint.snapshot)
+    world.journal.replace(requests)
+    world.snapshot = at_own_instant(snapshot)
     return left
 
 
 def _leave(world: World) -> Checkpoint:
     """Save the present as a branch. Drop the oldest branches beyond the limit."""
-    world.left += 1
-    branch = Checkpoint.of(f"b{world.left}", world.snapshot.at(world.now()), world.journal)
-    world.branches[branch.name] = branch
+    left = world.history.left + 1
+    branch = Checkpoint(f"b{left}", world.snapshot.at(world.now()), world.journal.requests)
     if world.action is not None:
         world.action.effect["branch"] = branch.name
-    while len(world.branches) > world.limits.max_branches:
-        del world.branches[next(iter(world.branches))]
+    branches = [*world.history.branches.values(), branch]
+    latest = branches[max(len(branches) - world.limits.max_branches, 0) :]
+    world.history = replace(world.history, left=left, branches={branch.name: branch for branch in latest})
     return branch
+
+
+def _without(checkpoint: Checkpoint, checkpoints: Mapping[str, Checkpoint]) -> Mapping[str, Checkpoint]:
+    return {name: other for name, other in checkpoints.items() if other is not checkpoint}
 
 
 def at_own_instant(snapshot: Snapshot) -> Snapshot:
@@ -161,11 +167,11 @@ def _at(entry: Entry, *, before: bool) -> Snapshot:
 
 
 def _snapshot(world: World, name: str) -> Checkpoint:
-    return _called(name, world.snapshots, UNKNOWN_SNAPSHOT, "snapshots")
+    return _called(name, world.history.snapshots, UNKNOWN_SNAPSHOT, "snapshots")
 
 
 def _branch(world: World, name: str) -> Checkpoint:
-    return _called(name, world.branches, UNKNOWN_BRANCH, "branches")
+    return _called(name, world.history.branches, UNKNOWN_BRANCH, "branches")
 
 
 def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, plural: str) -> Checkpoint:
@@ -198,11 +204,8 @@ def seen(world: World, named: str) -> PastWorld | None:
         requests = requests_until(world, named)
         past = PastWorld(f"{world.name}{AT}{named}", snapshot, world.limits, world.number)
         past.snapshot = snapshot.frozen()
-        past.first, past.origin, past.inherited = world.first, world.origin, world.inherited
-        past.snapshots, past.branches = dict(world.snapshots), dict(world.branches)
-        past.journal.replace(
-            (entry for entry in requests.entries if entry.number <= snapshot.requests),
-            (event for event in requests.older if event.number <= snapshot.log.number),
-        )
-        past.journal.dropped = world.journal.dropped
+        past.history, past.inherited = world.history, world.inherited
+        entries = tuple(entry for entry in requests.entries if entry.number <= snapshot.requests)
+        older = tuple(event for event in requests.older if event.number <= snapshot.log.number)
+        past.journal.replace(Requests(entries, older, requests.dropped))
     return past

@@ -23,7 +23,7 @@ from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds.credentials import Inherited
 from reseller_sandbox.worlds.eventlog import Event, EventLog, LoggedAction
 from reseller_sandbox.worlds.feed import Feed
-from reseller_sandbox.worlds.journal import Entry, RequestJournal, Tally
+from reseller_sandbox.worlds.journal import RequestJournal, Requests, Tally
 from reseller_sandbox.worlds.snapshot import Journey, Snapshot, changed_settings
 
 T = TypeVar("T")
@@ -100,28 +100,34 @@ class Outcome(Struct, Generic[T]):
 class Checkpoint(Quiet, frozen=True):
     """A state that a world can go back to, and the requests until then.
 
-    ``older`` are requests that the journal had dropped by then. Snapshots and branches are checkpoints.
+    Snapshots and branches are checkpoints.
     """
 
     name: str
     snapshot: Snapshot
-    entries: tuple[Entry, ...]
-    older: tuple[Event, ...]
+    requests: Requests
 
-    @classmethod
-    def of(cls, name: str, snapshot: Snapshot, journal: RequestJournal) -> Checkpoint:
-        """Return a checkpoint at ``snapshot`` with the requests in ``journal``."""
-        return cls(name, snapshot, journal.entries, journal.older)
+
+class History(Quiet, frozen=True):
+    """The points that a world can go back to.
+
+    ``first`` is its very first state, and ``origin`` that of the latest fixture. ``snapshots`` and
+    ``branches`` are its checkpoints by name. ``left`` counts the branches that it has left.
+    """
+
+    first: Snapshot
+    origin: Snapshot
+    snapshots: Mapping[str, Checkpoint] = {}
+    branches: Mapping[str, Checkpoint] = {}
+    left: int = 0
 
 
 class World:
     """A registry with a clock. Operations are serial and atomic.
 
-    ``first`` is the very first state. The world can go back to it after any fixture was loaded. ``number``
-    is the number of the world on its server. ``left`` counts the branches that it has left. ``used`` is the
-    time of the latest access, by the stopwatch of the machine. ``when_credentials_change`` is called with the
-    world after any change to credentials of its accounts. ``inherited`` holds the credentials from its source
-    world.
+    ``number`` is the number of the world on its server. ``used`` is the time of the latest access, by the
+    stopwatch of the machine. ``when_credentials_change`` is called with the world after any change to
+    credentials of its accounts. ``inherited`` holds the credentials from its source world.
     """
 
     #: Whether the world is read-only (``timeline.PastWorld``).
@@ -135,19 +141,16 @@ class World:
         self.used = stopwatch()
         if snapshot.log.limit != limits.max_events:
             snapshot = replace(snapshot, log=replace(snapshot.log, limit=limits.max_events))
-        self.first = self.origin = snapshot
+        self.history = History(snapshot, snapshot)
         self.inherited = Inherited()
         self.feed = Feed()
         self.tally = Tally(name)
         self.journal = RequestJournal(limits, self.feed, self.tally)
-        self.snapshots: dict[str, Checkpoint] = {}
-        self.branches: dict[str, Checkpoint] = {}
         self.lock = WorldLock()
         self.when_credentials_change: Callable[[World], None] | None = None
         #: Makes the drafts of requests. A replacement can record which values are read.
         self.drafts: Callable[[State, datetime, Assumptions, str, str], Draft] = Draft
         self._snapshot = snapshot
-        self.left = 0
         self._doing = local()
 
     @property
@@ -243,20 +246,18 @@ class World:
         Set ``journal`` for a block that does more to the journal than add entries.
         """
         with self.lock:
-            snapshot, origin, left = self._snapshot, self.origin, self.left
-            kept = dict(self.snapshots), dict(self.branches)
-            requests = (self.journal.entries, self.journal.older) if journal else None
+            snapshot, history = self._snapshot, self.history
+            requests = self.journal.requests if journal else None
             try:
                 yield
             except expected:
                 raise
             except BaseException:
-                self.snapshots, self.branches = kept
-                self.origin, self.left = origin, left
+                self.history = history
                 if requests is None:
                     self.journal.forget_after(snapshot.requests)
                 else:
-                    self.journal.replace(*requests)
+                    self.journal.replace(requests)
                 self.snapshot = snapshot
                 raise
 
@@ -384,5 +385,5 @@ class World:
         """Clear the journal. Return the number of removed requests."""
         with self.lock, self.acting("journal.clear") as action:
             action.effect["cleared"] = count = len(self.journal)
-            self.journal.clear()
+            self.journal.replace(Requests())
             return count

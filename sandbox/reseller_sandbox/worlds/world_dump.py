@@ -12,17 +12,15 @@ from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.state import State, changed
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.worlds.credentials import Claim, Inherited
-from reseller_sandbox.worlds.eventlog import Event
-from reseller_sandbox.worlds.journal import Entry, Tally
+from reseller_sandbox.worlds.journal import Requests, Tally
 from reseller_sandbox.worlds.snapshot import Snapshot
-from reseller_sandbox.worlds.world import Checkpoint, World
+from reseller_sandbox.worlds.world import History, World
 
-#: The fields of worlds, checkpoints and entries that hold snapshots.
-_WITH_MOMENTS = ("first", "origin", "snapshot", "snapshots", "branches", "entries", "before", "after")
-
-
-#: The fields that ``World`` has under the same names, beside those of its constructor.
-_COPIED = ("left", "first", "origin", "inherited")
+#: The fields of worlds, histories, checkpoints, requests and entries that hold snapshots.
+_WITH_SNAPSHOTS = (
+    *("history", "first", "origin", "snapshot", "snapshots", "branches", "requests"),
+    *("entries", "before", "after"),
+)
 
 
 class WorldDump(Struct, frozen=True, kw_only=True):
@@ -30,17 +28,11 @@ class WorldDump(Struct, frozen=True, kw_only=True):
 
     name: str
     number: int
-    left: int = 0
     idle: float = 0.0
-    first: Snapshot
-    origin: Snapshot
+    history: History
     snapshot: Snapshot
     inherited: Inherited
-    snapshots: tuple[Checkpoint, ...] = ()
-    branches: tuple[Checkpoint, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    older: tuple[Event, ...] = ()
-    dropped: int = 0
+    requests: Requests = Requests()
     tally: Tally = field(default_factory=Tally)
 
     @classmethod
@@ -48,13 +40,13 @@ class WorldDump(Struct, frozen=True, kw_only=True):
         """Return a dump of ``world`` as it is now."""
         with world.lock:
             return cls(
-                **{name: getattr(world, name) for name in ("name", "snapshot", "number", *_COPIED)},
+                name=world.name,
+                number=world.number,
                 idle=stopwatch() - world.used,
-                snapshots=tuple(world.snapshots.values()),
-                branches=tuple(world.branches.values()),
-                entries=world.journal.entries,
-                older=world.journal.older,
-                dropped=world.journal.dropped,
+                history=world.history,
+                snapshot=world.snapshot,
+                inherited=world.inherited,
+                requests=world.journal.requests,
                 tally=Tally.of(world.tally),
             )
 
@@ -68,27 +60,25 @@ class WorldDump(Struct, frozen=True, kw_only=True):
         def renewed(value: Any) -> Any:
             if isinstance(value, tuple):
                 return tuple(map(renewed, value))
+            if isinstance(value, Mapping):
+                return {name: renewed(inner) for name, inner in value.items()}
             if isinstance(value, Snapshot):
                 if id(value.state) not in known:
                     known[id(value.state)] = _with_credentials(value.state, state)
                 return replace(value, state=known[id(value.state)])
-            parts = [name for name in _WITH_MOMENTS if hasattr(value, name)]
+            parts = [name for name in _WITH_SNAPSHOTS if hasattr(value, name)]
             return replace(value, **{name: renewed(getattr(value, name)) for name in parts})
 
-        inherited = self.inherited.and_of(self.origin.state).and_of(self.snapshot.state)
+        inherited = self.inherited.and_of(self.history.origin.state).and_of(self.snapshot.state)
         whole: WorldDump = replace(renewed(self), inherited=inherited)
         return whole
 
     def opened(self, limits: Limits) -> World:
         """Return the world. Its journal is bounded by ``limits``."""
         world = World(self.name, self.snapshot, limits, self.number)
-        for name in _COPIED:
-            setattr(world, name, getattr(self, name))
+        world.history, world.inherited = self.history, self.inherited
         world.used = stopwatch() - self.idle
-        world.snapshots = {checkpoint.name: checkpoint for checkpoint in self.snapshots}
-        world.branches = {checkpoint.name: checkpoint for checkpoint in self.branches}
-        world.journal.replace(self.entries, self.older)
-        world.journal.dropped = self.dropped + len(self.entries) - len(world.journal)
+        world.journal.replace(self.requests)
         world.tally.take(self.tally)
         return world
 
