@@ -8,14 +8,14 @@ import shlex
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial, reduce
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn
 
 import click
+from msgspec.structs import replace
 from rich.console import Console
 from rich.progress import Progress
 
@@ -23,19 +23,24 @@ from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say_json
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.reports.findings import write_junit, write_sarif
 from reseller_sandbox.reports.tables import in_lines, show
+from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.cli_options import MODE, variable
-from reseller_sandbox.tools.environment_setup import Ground, ground_at, own_ground
 from reseller_sandbox.tools.explore import Explorer, ScheduleNotReached, tests_explored
-from reseller_sandbox.tools.explore.report import ExplorationReport, merged
+from reseller_sandbox.tools.explore.report import Exploration
 from reseller_sandbox.tools.invariants import named
+from reseller_sandbox.tools.report import Report, merged
 from reseller_sandbox.tools.running import ASKED_NOTHING, BadProgram, CommandProgram, Tell
 from reseller_sandbox.tools.sweep import AskedNothing, SweepWanted, sweep_program, tests_swept
 from reseller_sandbox.tools.sweep.report import SweepReport, narrow
 from reseller_sandbox.tools.sweep.troubles import kinds_named
 from reseller_sandbox.values.text_checks import printable
 
-Report: TypeAlias = SweepReport | ExplorationReport
+#: The report of each tool, and the key of several of its reports in JSON.
+_TOOLS: Mapping[str, tuple[type[Report], str]] = {
+    "sweep": (SweepReport, "sweeps"),
+    "explore": (Exploration, "explorations"),
+}
 
 #: Characters shown of the output of a program that does not pass.
 _SHOWN = 4000
@@ -61,28 +66,27 @@ class Output(NamedTuple):
         if self.sarif is not None:
             write_sarif(self.sarif, self.tool, cases)
         if self.as_json:
-            say_json(_as_json(reports, _TOOLS[self.tool].together))
+            say_json(_as_json(reports, _TOOLS[self.tool][1]))
         else:
             _print_reports(reports)
         if reports and reports[0].problem and not reports[0].test:
             give_up(reports[0].problem)
-        if any(report.findings for report in reports):
+        if any(report.summary()["findings"] for report in reports):
             raise SystemExit(REFUSED)
         if any(report.problem for report in reports):
             raise SystemExit(UNUSABLE)
 
     def merge(self) -> None:
         """Print the parts of a run, which are reports in JSON, as one report for each test."""
-        together, from_json, merged = _TOOLS[self.tool]
-        by_test: dict[str, list[Any]] = {}
+        kind, together = _TOOLS[self.tool]
+        parts: list[Report] = []
         for file in self.words:
             try:
                 data = json.loads(Path(file).read_text("utf-8"))
-                for part in map(from_json, data.get(together, [data])):
-                    by_test.setdefault(part.test, []).append(part)
-            except (ValueError, AttributeError) as problem:
+                parts += map(kind.from_json, data.get(together, [data]))
+            except (ValueError, AttributeError, KeyError) as problem:
                 give_up(f"{file} is not a report with --json: {problem}")
-        self._replace(words=[self.tool]).print([merged(parts) for parts in by_test.values()])
+        self._replace(words=[self.tool]).print(merged(parts))
 
 
 def sweep(
@@ -96,12 +100,12 @@ def sweep(
     """Sweep a program, and each of its tests that has its own worlds."""
     reports: list[SweepReport] = []
     no_requests: AskedNothing | None = None
-    with _running(output, **asked) as (ground, program, tell):
+    with _running(output, **asked) as (prepared, program, tell):
         chosen = dict.fromkeys([*kinds_named(kinds), *extra])
         sweep_options = SweepWanted(kinds=tuple(chosen), invariants=named(invariants), **options)
         try:
             report = sweep_program(
-                program, ground, sweep_options, lambda report, words: tell(words, report.planned + 1)
+                program, prepared, sweep_options, lambda report, words: tell(words, report.planned + 1)
             )
             reports, tests = [report], report.tests
         except AskedNothing as problem:
@@ -119,29 +123,15 @@ def sweep(
 
 def explore(asked: Mapping[str, Any], output: Output, invariants: tuple[str, ...], **options: Any) -> None:
     """Explore a program, and each of its tests that has its own worlds."""
-    with _running(output, **asked) as (ground, program, tell):
-        explorer = Explorer(ground=ground, program=program, invariants=named(invariants), **options)
+    with _running(output, **asked) as (prepared, program, tell):
+        explorer = Explorer(prepared=prepared, program=program, invariants=named(invariants), **options)
         reports, tests = _explored(explorer, tell)
         if tests:
             reports += tests_explored(program, explorer, invariants, options["folder"], tell)
     output.print(reports)
 
 
-class _Tool(NamedTuple):
-    """A tool: the key for several of its reports, and two functions that read and merge reports."""
-
-    together: str
-    from_json: Callable[[Mapping[str, Any]], Report]
-    merged: Callable[[Sequence[Any]], Report]
-
-
-_TOOLS = {
-    "sweep": _Tool("sweeps", SweepReport.from_json, partial(reduce, SweepReport.beside)),
-    "explore": _Tool("explorations", ExplorationReport.from_json, merged),
-}
-
-
-def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], Sequence[str]]:
+def _explored(explorer: Explorer, tell: Tell) -> tuple[list[Exploration], Sequence[str]]:
     """Explore the program. Return its report, and the names of the tests that have their own worlds.
 
     The list of reports is empty if the program itself sends no requests. Raise ``BadSetting`` if there are
@@ -153,14 +143,12 @@ def _explored(explorer: Explorer, tell: Tell) -> tuple[list[ExplorationReport], 
         if problem.ended.passed and problem.ended.tests:
             return [], problem.ended.tests
         raise
-    tests = [test for schedule in exploration.schedules for test in schedule.ended.tests]
+    tests = [test for schedule in exploration.schedules for test in schedule.tests]
     if exploration.never_passes and not explorer.schedule and not (tests and not exploration.actors):
-        return [
-            ExplorationReport(data=exploration.to_json(), problem="the program fails in every schedule")
-        ], ()
+        return [replace(exploration, problem="the program fails in every schedule")], ()
     if not exploration.actors and not tests:
         raise BadSetting(ASKED_NOTHING)
-    return [ExplorationReport(data=exploration.to_json())] if exploration.actors else [], tests
+    return [exploration] if exploration.actors else [], tests
 
 
 @contextmanager
@@ -173,8 +161,8 @@ def _running(
     ca: str | None,
     settings: Mapping[str, Any],
     said: Mapping[str, str],
-) -> Iterator[tuple[Ground, CommandProgram, Tell]]:
-    """Yield three values: the environment, the program, and a progress function.
+) -> Iterator[tuple[Sandbox, CommandProgram, Tell]]:
+    """Yield three values: the world to fork, the program, and a progress function.
 
     SIGTERM ends the runs.
     """
@@ -182,14 +170,15 @@ def _running(
     try:
         with ExitStack() as stack:
             if url is None:
-                ground = stack.enter_context(own_ground(settings))
+                prepared = stack.enter_context(closing(Sandbox(**settings)))
                 variables = said  # so that pytest makes the worlds of its tests with the same settings
             else:
                 server = HttpTransport(url, world or "", settings.get("control_token"), authority=ca)
-                ground = stack.enter_context(ground_at(stack.enter_context(closing(server))))
-                variables = {variable(MODE): ground.prepared.url}
-            program = stack.enter_context(CommandProgram(output.words, ground, account, timeout, variables))
-            yield ground, program, stack.enter_context(_progress(output.tool))
+                current = Sandbox.through(stack.enter_context(closing(server)))
+                prepared = stack.enter_context(closing(current.fork()))
+                variables = {variable(MODE): prepared.url}
+            program = stack.enter_context(CommandProgram(output.words, prepared, account, timeout, variables))
+            yield prepared, program, stack.enter_context(_progress(output.tool))
     except BadProgram as problem:
         click.echo(problem.ended.output[-_SHOWN:], err=True, nl=False)
         raise
@@ -224,7 +213,7 @@ def _as_json(reports: Sequence[Report], together: str) -> Any:
     total = Counter[str]()
     for part in parts:
         total.update({key: value for key, value in part.items() if type(value) is int})
-    findings = [{"test": report.test, **finding} for report in reports for finding in report.findings]
+    findings = [{"test": part["test"], **finding} for part in parts for finding in part["findings"]]
     return {**total, "findings": findings, together: parts}
 
 

@@ -31,9 +31,8 @@ from reseller_sandbox.tools.cli_options import (
     part_of,
 )
 from reseller_sandbox.tools.defaults import QUIET_HERE, is_heard, say_to_tool
-from reseller_sandbox.tools.environment_setup import Ground
 from reseller_sandbox.tools.explore import Explorer
-from reseller_sandbox.tools.explore.report import ExplorationReport
+from reseller_sandbox.tools.explore.report import Exploration
 from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, BadProgram, Ended
 from reseller_sandbox.tools.sweep import AskedNothing, SweepReport, SweepWanted, sweep_program
@@ -158,19 +157,18 @@ class ExploringTests(Reruns):
                 positional, marked = (mark.args, mark.kwargs) if mark is not None else ((), {})
                 exploration = Explorer(
                     *positional,
-                    ground=Ground(prepared),
+                    prepared=prepared,
                     program=_program(item, run, lambda report: report.failed),
                     folder=run.folder_for(item),
                     **{"quiet": QUIET_HERE, **self._options, **marked},
                 ).explore(tell)
         except (TypeError, ValueError) as problem:
             how = f"@pytest.mark.{EXPLORE}" if mark is not None else flag(EXPLORE)
-            failure = ExplorationReport(test=item.nodeid, problem=str(problem))
+            failure = Exploration(test=item.nodeid, problem=str(problem))
             say_to_tool(explored=to_builtins(failure))
             return f"{how}: {problem}"
         if exploration.actors:
-            report = ExplorationReport(test=item.nodeid, data=exploration.to_json())
-            say_to_tool(explored=to_builtins(report))
+            say_to_tool(explored=to_builtins(replace(exploration, test=item.nodeid)))
         return "\n".join(exploration.lines()) if exploration.findings else ""
 
 
@@ -233,7 +231,7 @@ class SweepingTests(Reruns):
         options = dataclasses.replace(self._options, folder=run.folder_for(item))
         with run.apart(item) as prepared:
             try:
-                swept = sweep_program(program, Ground(prepared), options, step)
+                swept = sweep_program(program, prepared, options, step)
                 return replace(swept, test=item.nodeid)
             except AskedNothing:
                 return None

@@ -16,19 +16,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
 from traceback import format_exc
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, Unpack
 
 from msgspec import Meta, Struct, convert
 from msgspec.json import decode
 from msgspec.structs import force_setattr, replace
 
+from reseller_sandbox.refusals import Refused
+from reseller_sandbox.remote import credentials_of
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT, TOLD
-from reseller_sandbox.tools.environment_setup import VIEW, Ground
+from reseller_sandbox.tools.report import AnyReport, merged
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.names import normalise, to_unicode
+
+if TYPE_CHECKING:
+    from reseller_sandbox.control.worlds import ForkOptions
+
+#: The variable with the file that a program can write its orders to.
+VIEW = "RESELLER_SANDBOX_VIEW"
 
 #: Exit statuses of a complete pytest run: all tests passed, or some failed.
 _HAS_RUN = (0, 1)
@@ -137,16 +145,27 @@ class BadView(BadSetting):
 _Hear = Callable[[Mapping[str, Any]], object]
 
 
+def fork_of(prepared: Sandbox, **options: Unpack[ForkOptions]) -> Sandbox:
+    """Return a fork of a prepared world for one run.
+
+    All forks generate the same codes, because they have the same seed.
+    """
+    seed = prepared.worlds.get(prepared.transport.name).seed
+    seeded: ForkOptions = {"seed": seed, **options}
+    return prepared.fork(**seeded)
+
+
 @dataclass(eq=False)
 class CommandProgram:
     """A command that gets its world's address and credentials in its environment.
 
-    See ``Ground.environment``. ``around`` are more variables for the command. On exit, the context manager
-    ends all current runs. Raise ``BadSetting`` for a command that cannot be started.
+    ``prepared`` is the world of which each run gets a fork, and ``account`` the account whose credentials the
+    program gets. ``around`` are more variables for the command. On exit, the context manager ends all current
+    runs. Raise ``BadSetting`` for an unknown account, and for a command that cannot be started.
     """
 
     words: Sequence[str]
-    ground: Ground
+    prepared: Sandbox
     account: str = ACCOUNT
     timeout: float = TIMEOUT
     around: Mapping[str, str] = field(default_factory=dict)
@@ -170,28 +189,47 @@ class CommandProgram:
         ended = self.heard(world, {}, lambda said: tests.extend(said.get("tests", ())))
         return replace(ended, tests=tuple(dict.fromkeys(tests)))
 
-    def tests(self, done: str, said: Mapping[str, object], folder: Path, tell: _Hear) -> list[Any]:
-        """Run pytest with the options ``said``, and return its report on each test.
+    def tests(
+        self,
+        kind: type[AnyReport],
+        done: str,
+        options: Mapping[str, object],
+        *,
+        jobs: int,
+        part: tuple[int, int],
+        folder: Path,
+        tell: Tell,
+    ) -> list[AnyReport]:
+        """Have pytest sweep or explore its own tests, each in its process. Return a report on each test.
 
-        ``done`` is ``swept`` or ``explored``. The recordings go to ``folder``, and ``tell`` gets the
-        progress. Raise ``BadProgram`` if pytest is interrupted.
+        ``done`` is ``swept`` or ``explored``. ``jobs`` processes share the runs of a test. The recordings go
+        to ``folder``, and ``tell`` gets the progress. Raise ``BadProgram`` if pytest is interrupted.
         """
-        results: list[Any] = []
+        planned: list[int] = []  # of all processes, because each reports on a separate thread
 
-        def hear(news: Mapping[str, Any]) -> None:
-            if done in news:
-                results.append(_with_relative_paths(news[done], folder))
-            elif "ran" in news:
-                tell(news)
+        def reports(job: int) -> list[AnyReport]:
+            results: list[Any] = []
 
-        with self.ground.world() as world:
-            ended = self.heard(
-                world, cli_options.variables({**said, cli_options.RECORDINGS: folder.absolute()}), hear
-            )
-        if ended.status not in _HAS_RUN:
-            words = f"while its tests are {done} the program does not come to its end: {ended}"
-            raise BadProgram(words, ended)
-        return results
+            def hear(news: Mapping[str, Any]) -> None:
+                if done in news:
+                    results.append(_with_relative_paths(news[done], folder))
+                elif "ran" in news:
+                    planned.append(news.get("planned", 0))
+                    tell(news["ran"], sum(planned) or None)
+
+            mine = {
+                **options,
+                cli_options.PART: cli_options.part_of_job(part, job, jobs),
+                cli_options.RECORDINGS: folder.absolute(),
+            }
+            with fork_of(self.prepared) as world:
+                ended = self.heard(world, cli_options.variables(mine), hear)
+            if ended.status not in _HAS_RUN:
+                raise BadProgram(f"pytest stopped before all its tests were {done}: {ended}", ended)
+            return [convert(result, kind) for result in results]
+
+        with mapping(jobs) as map_:
+            return merged(report for each in map_(reports, range(1, jobs + 1)) for report in each)
 
     def heard(self, world: Sandbox, more: Mapping[str, str], hear: _Hear) -> Ended:
         """Run the command with ``more`` in its environment.
@@ -202,9 +240,18 @@ class CommandProgram:
         with TemporaryFile() as output, TemporaryDirectory() as folder:
             view, report = Path(folder, "view.json"), Path(folder, "told")
             report.touch()
-            variables = self.ground.environment(world, self.account, view)
             child = self._begin(
-                {**os.environ, "PATH": _path(), **self.around, **variables, TOLD: str(report), **more}, output
+                {
+                    **os.environ,
+                    "PATH": _path(),
+                    **self.around,
+                    **world.env,
+                    **self._credentials(world),
+                    VIEW: str(view),
+                    TOLD: str(report),
+                    **more,
+                },
+                output,
             )
             try:
                 with report.open("rb") as reports:
@@ -214,6 +261,12 @@ class CommandProgram:
                 with self._lock:
                     self._running.discard(child)
             return Ended(status, _tail(output), stopwatch() - began, _view_in(view))
+
+    def _credentials(self, world: Sandbox) -> Mapping[str, str]:
+        try:
+            return credentials_of(world.accounts.get(self.account))
+        except Refused as refused:
+            raise BadSetting(refused.message) from None
 
     def _followed(self, child: subprocess.Popen[bytes], reports: IO[bytes], hear: _Hear) -> int | None:
         """Return the exit status of a program, None after the timeout."""

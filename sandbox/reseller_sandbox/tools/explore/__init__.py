@@ -11,23 +11,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, permutations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from msgspec import Struct, convert
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
-from reseller_sandbox.tools.environment_setup import Ground
 from reseller_sandbox.tools.explore.report import (
+    FAILED,
+    NOT_SERIALIZABLE,
+    VIOLATED,
     Exploration,
-    ExplorationReport,
     ExploredSchedule,
-    LetThrough,
-    ScheduleFinding,
-    findings_in,
-    merged,
+    ReleasedRequest,
+    difference,
 )
 from reseller_sandbox.tools.explore.schedules import (
     Plan,
@@ -46,6 +45,7 @@ from reseller_sandbox.tools.running import (
     Ended,
     Program,
     Tell,
+    fork_of,
     function_program,
     mapping,
 )
@@ -61,11 +61,8 @@ _KNOWN, _STRANGE = 10, 4
 #: next time.
 _SLOWER = 1.5
 
-#: A client or a lock that gives up does so after more than so many seconds.
-_HARMLESS = 0.2
-
-#: The most runs of a schedule, each with shorter holds, that find out whether holding causes its failure.
-_SHORTER = 6
+#: The shortest limit of a hold in seconds. Below it, requests are not held at all.
+_SHORTEST = 0.02
 
 #: Poll interval in seconds.
 _GLANCE = 0.005
@@ -76,10 +73,8 @@ _TURNS = 6
 #: The share of the runs that are random if there are more schedules than runs.
 _RANDOM = 4
 
-
-class ScheduleNotReached(BadProgram):
-    """The program does not reach the requested schedule."""
-
+#: The most lines of a program's output in a finding.
+_SHOWN = 12
 
 #: What to change in a program with a race.
 _REMEDY = (
@@ -88,58 +83,86 @@ _REMEDY = (
 )
 
 
-class _RunResult(NamedTuple):
-    """A run and its result.
+class ScheduleNotReached(BadProgram):
+    """The program does not reach the requested schedule."""
 
-    ``longest`` are the seconds for which it held a request at most. ``is_abandoned`` is whether a client left
-    meanwhile.
+
+class _RunResult(NamedTuple):
+    """A run: its steps, its requests, and its outcome.
+
+    ``violations`` are those of the user's invariants. ``recording`` is the file of the run, empty if there is
+    none. ``holds`` are the seconds for which each request was held, by its actor and number, and ``longest``
+    is the longest hold. ``is_abandoned`` is whether a client left while its request was held.
     """
 
-    schedule: ExploredSchedule
     steps: Sequence[ScheduledTurn]
+    requests: tuple[ReleasedRequest, ...]
     outcome: Outcome
+    violations: tuple[str, ...]
     recording: str
+    holds: Mapping[tuple[str, int], float]
     longest: float
     is_abandoned: bool
 
+    @property
+    def ended(self) -> Ended:
+        """The end of the program."""
+        return self.outcome.ended
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The changes that the run made, as sorted lines."""
+        return tuple(sorted(self.outcome.lines().elements()))
+
 
 def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
-    """Return one run of each outcome and class of equivalent runs, with the findings that need all runs.
+    """Return one run of each outcome and class of equivalent runs, with their findings.
 
     The baseline outcome is that of the first run that passed and in which the workers took turns.
     """
-    distinct = {
-        (
-            equivalence_class(run.steps),
-            run.schedule.ended.status,
-            frozenset(run.schedule.changes.items()),
-        ): run
-        for run in reversed(runs)
-    }
-    pairs = [(run, replace(run.schedule, is_serial=is_serializable(run.steps))) for run in distinct.values()]
-    pairs.reverse()
-    baseline = next(
-        (run.outcome for run, schedule in pairs if schedule.is_serial and schedule.ended.passed), None
+    distinct = {(equivalence_class(run.steps), run.ended.status, run.changes): run for run in reversed(runs)}
+    unique = list(reversed(distinct.values()))
+    serial = [run for run in unique if is_serializable(run.steps)]
+    baseline = next((run.outcome for run in serial if run.ended.passed), None)
+    allowed = [run.changes for run in serial]
+    return [_schedule(run, baseline, allowed) for run in unique]
+
+
+def _schedule(
+    run: _RunResult, baseline: Outcome | None, allowed: Sequence[tuple[str, ...]]
+) -> ExploredSchedule:
+    """Return a run as a schedule of the report. ``allowed`` are the changes of the serializable runs."""
+    kind, words = "", run.violations
+    if baseline is not None:
+        words = (*words, *broken(run.outcome, baseline, Expected(same=False)))
+    if not run.ended.passed:
+        kind, words = FAILED, (str(run.ended), *run.ended.output.strip().splitlines()[-_SHOWN:])
+    elif words:
+        kind = VIOLATED
+    elif run.changes not in allowed:
+        kind, words = NOT_SERIALIZABLE, difference(run.changes, allowed)
+    return ExploredSchedule(
+        requests=run.requests,
+        ended=str(run.ended),
+        passed=run.ended.passed,
+        changes=run.changes,
+        kind=kind,
+        words=words,
+        advice=tuple(map(in_a_line, run.outcome.of_money)),
+        tests=run.ended.tests,
     )
-    if baseline is None:
-        return [schedule for _, schedule in pairs]
-    expected = Expected(same=False)
-    return [
-        replace(schedule, violations=(*schedule.violations, *broken(run.outcome, baseline, expected)))
-        for run, schedule in pairs
-    ]
 
 
 class Explorer(Struct, kw_only=True):
     """Runs a ``program`` with ``actors`` concurrent workers, in one order a run.
 
-    The worlds are forks in ``ground``. It makes at most ``max_runs`` runs, ``jobs`` at once, or tries only
+    The worlds are forks of ``prepared``. It makes at most ``max_runs`` runs, ``jobs`` at once, or tries only
     ``schedule``. With ``part``, it tries a part of the schedules, such as 1 of 2. All workers count as
     waiting when no request arrives for ``quiet`` seconds, or longer if the program is slow. ``folder`` gets a
     recording for each finding.
     """
 
-    ground: Ground
+    prepared: Sandbox
     program: Program
     actors: int = ACTORS
     max_runs: int = MAX_RUNS
@@ -151,8 +174,11 @@ class Explorer(Struct, kw_only=True):
     folder: Path | None = None
     _slowest_start: float = 0.0
     _slowest_request: float = 0.0
+    #: The longest hold in seconds, and the longest hold with which the program has passed.
     _limit: float = float("inf")
-    _tolerated: float = _HARMLESS
+    _tolerated: float = 0.0
+    #: A schedule with which the program has passed.
+    _passing: Sequence[str] | None = None
 
     def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
         """Try ``schedule`` alone, or every order that could matter.
@@ -176,21 +202,18 @@ class Explorer(Struct, kw_only=True):
                     break
                 started += len(plans)
                 for plan, run in map_(self._fair_run, plans):
-                    tell(run.schedule.text if run is not None else "", None)
+                    tell(" ".join(plan.path), None)
                     if schedules.learn(plan, is_final=run is None) and run is not None:
                         runs.append(run._replace(steps=plan.steps))
-        untried = 0
         is_complete = not schedules.search()
         if not is_complete or self.part[1] > 1:
             runs += self._in_turns(schedules, runs)
-        if not is_complete:
-            untried = max(1, (schedules.estimate() or 0) - len(_judged(runs)))
         judged = _judged(runs)
+        estimate = schedules.estimate()
         return Exploration(
-            judged,
-            self._recorded(findings_in(judged)),
-            untried=untried,
-            is_counted=schedules.estimate() is not None,
+            schedules=self._with_files(judged),
+            untried=0 if is_complete else max(1, (estimate or 0) - len(judged)),
+            is_counted=estimate is not None,
             unmatched=schedules.unmatched,
             held_too_long=schedules.held_too_long,
             patience=self._limit if self._limit < float("inf") else None,
@@ -203,21 +226,20 @@ class Explorer(Struct, kw_only=True):
         estimate = schedules.estimate()
         return started > 0 and (estimate is None or estimate > self.max_runs)
 
-    def _recorded(self, findings: Sequence[ScheduleFinding]) -> list[ScheduleFinding]:
-        """Return the findings with their recordings and pages.
+    def _with_files(self, schedules: list[ExploredSchedule]) -> list[ExploredSchedule]:
+        """Return the schedules, with a recording and a page for the easiest schedule of each finding.
 
-        The program runs again for each finding. Without a folder, the findings stay unchanged.
+        The program runs again for each finding. Without a folder, the schedules stay unchanged.
         """
-        if self.folder is None:
-            return list(findings)
         part = f"part-{self.part[0]}-" if self.part[1] > 1 else ""
-        recorded = []
+        findings = Exploration(schedules=schedules).findings if self.folder is not None else ()
         for number, finding in enumerate(findings, 1):
-            run = self.run(Plan(finding.schedule.text.split()), f"explore-{part}{number}")
-            title = f"{finding.kind}: {finding.schedule.text}"
+            schedule = finding.schedule
+            run = self.run(Plan(schedule.text.split()), f"explore-{part}{number}")
+            title = f"{finding.kind}: {schedule.text}"
             page = write_page(run.outcome, None, run.recording, title, finding.words, _REMEDY)
-            recorded.append(replace(finding, recording=run.recording, page=page))
-        return recorded
+            schedules[schedules.index(schedule)] = replace(schedule, recording=run.recording, page=page)
+        return schedules
 
     def _run_schedule(self, schedules: Schedules) -> Exploration:
         plan = Plan(self.schedule.split())
@@ -225,16 +247,15 @@ class Explorer(Struct, kw_only=True):
         missed = plan.missed or plan.next_up
         if missed:
             words = f"{missed} has no waiting request at its turn in {self.schedule!r}"
-            raise ScheduleNotReached(words, run.schedule.ended)
+            raise ScheduleNotReached(words, run.ended)
         schedules.learn(plan)
         runs = [run._replace(steps=plan.steps)]
-        schedule, *others = _judged([*runs, *self._in_turns(schedules, runs)])
-        findings = [finding for finding in findings_in([schedule, *others]) if finding.schedule is schedule]
-        return Exploration([schedule], self._recorded(findings))
+        schedule, *_ = _judged([*runs, *self._in_turns(schedules, runs)])
+        return Exploration(schedules=self._with_files([schedule]))
 
     def _in_turns(self, schedules: Schedules, runs: Sequence[_RunResult]) -> Iterator[_RunResult]:
         """Yield runs in which whole workers take turns, for comparison with the others."""
-        seen = sorted({request.actor for run in runs for request in run.schedule.requests})
+        seen = sorted({request.actor for run in runs for request in run.requests})
         for turns in islice(permutations(seen), _TURNS):
             plan, run = self._fair_run(Plan(pick=in_turns(turns)))
             if run is not None and schedules.learn(plan):
@@ -243,47 +264,65 @@ class Explorer(Struct, kw_only=True):
     def _fair_run(self, plan: Plan) -> tuple[Plan, _RunResult | None]:
         """Return a run that does not fail because a request was held too long.
 
-        If a run fails after a long hold, try again with shorter ones. Return None if the plan cannot be
-        reached in this way.
+        If holds can be the cause of a failure, try again with shorter ones, in the end without any. Return
+        None if the plan cannot be reached in this way.
         """
-        for _ in range(_SHORTER):
+        while True:
             run = self.run(plan)
-            is_patient = run.longest <= self._tolerated
-            if not run.is_abandoned and (run.schedule.ended.passed or is_patient):
-                if run.schedule.ended.passed:
-                    self._tolerated = max(self._tolerated, run.longest)
+            if not run.is_abandoned and run.ended.passed:
+                self._tolerated = max(self._tolerated, run.longest)
+                self._passing = self._passing or plan.path
                 return plan, run
-            self._limit = min(self._limit, max(run.longest / 2, _HARMLESS / 2))
+            if not run.is_abandoned and self._tolerates(run):
+                return plan, run
+            if self._limit == 0 and self._passing:
+                return plan, None
+            if self._limit == 0:  # the program fails without any hold
+                self._limit = self._tolerated = float("inf")
+            else:
+                shorter = min(self._limit, run.longest) / 2
+                self._limit = shorter if shorter >= _SHORTEST else 0
             plan = plan.again()
-        return plan, None
+
+    def _tolerates(self, failed: _RunResult) -> bool:
+        """Whether the program tolerates the holds of a run, so that they did not cause its failure.
+
+        If no passing run had such long holds, run a passing schedule with the same holds.
+        """
+        if failed.longest > self._tolerated and self._passing:
+            plan = Plan(self._passing, holds=failed.holds)
+            run = self.run(plan)
+            if run.ended.passed and not run.is_abandoned and not plan.missed:
+                self._tolerated = failed.longest
+        return failed.longest <= self._tolerated
 
     def run(self, plan: Plan, name: str = "") -> _RunResult:
         """Run the program with one schedule.
 
         With a ``name``, write the recording of the world at the end of the run.
         """
-        with self.ground.world(frozen=True) as sandbox:
+        with fork_of(self.prepared, frozen=True) as sandbox:
             with turned(sandbox.app, sandbox.world) as turnstile:
                 ended, requests = self._both(sandbox, turnstile, plan)
-            words = own_broken(self.invariants, sandbox)
-            recording = (
-                write_recording(sandbox, self.folder, name) if name and self.folder is not None else ""
-            )
+            violations = own_broken(self.invariants, sandbox)
+            folder = self.folder if name else None
+            recording = write_recording(sandbox, folder, name) if folder is not None else ""
             outcome = outcome_of(sandbox, ended)
-            schedule = ExploredSchedule(
-                tuple(
-                    LetThrough(step.actor, request.asked, request.status, request.refused)
-                    for step, request in zip(plan.steps, requests, strict=True)
-                ),
-                ended,
-                outcome.lines(),
-                tuple(words),
-                advice=tuple(map(in_a_line, outcome.of_money)),
-            )
-            all_requests = (*requests, *turnstile.dropped)
-            longest = max((request.held_for for request in all_requests), default=0.0)
-            is_abandoned = any(request.is_abandoned for request in requests)
-            return _RunResult(schedule, plan.steps, outcome, recording, longest, is_abandoned)
+        return _RunResult(
+            steps=plan.steps,
+            requests=tuple(
+                ReleasedRequest(step.actor, request.asked, request.status, request.refused)
+                for step, request in zip(plan.steps, requests, strict=True)
+            ),
+            outcome=outcome,
+            violations=tuple(violations),
+            recording=recording,
+            holds={
+                step.request[:2]: request.held_for for step, request in zip(plan.steps, requests, strict=True)
+            },
+            longest=max((request.held_for for request in (*requests, *turnstile.dropped)), default=0.0),
+            is_abandoned=any(request.is_abandoned for request in requests),
+        )
 
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, plan: Plan
@@ -305,18 +344,21 @@ class Explorer(Struct, kw_only=True):
             while waiting := self._settled(plan, turnstile, actors, threads):
                 texts = {actor: request.text for actor, request in waiting.items()}
                 oldest = min(waiting, key=lambda actor: waiting[actor].arrived_at)
-                is_overdue = stopwatch() - waiting[oldest].arrived_at > self._limit
+                is_overdue = stopwatch() - waiting[oldest].arrived_at > self._limit_of(plan)
                 actor = plan.choose(texts, oldest if is_overdue else "")
-                request = waiting[actor]
+                request, number = waiting[actor], plan.path.count(actor)
                 actors.settle(waiting, actor)
-                turnstile.carry_out(request)
-                number = plan.path.count(actor)
+                turnstile.carry_out(request, plan.holds.get((actor, number), 0.0))
                 plan.did(actor, (actor, number, request.text), request.footprint)
                 done.append(request)
         except BaseException:
             turnstile.open()  # because the program would wait indefinitely
             raise
         return done
+
+    def _limit_of(self, plan: Plan) -> float:
+        """Return the longest hold in seconds. A plan with its own holds has no limit."""
+        return float("inf") if plan.holds else self._limit
 
     def _settled(
         self, plan: Plan, turnstile: Turnstile, actors: Actors, threads: Threads
@@ -341,7 +383,7 @@ class Explorer(Struct, kw_only=True):
             patience = max(self.quiet * times, slowest * _SLOWER)
             quiet = stopwatch() - max(since, turnstile.moved)
             oldest = stopwatch() - min((request.arrived_at for request in requests), default=stopwatch())
-            if waiting and (there or quiet > patience or oldest > self._limit):
+            if waiting and (there or quiet > patience or oldest > self._limit_of(plan)):
                 took = max(request.arrived_at - since for request in requests)
                 if is_starting:
                     self._slowest_start = max(self._slowest_start, took)
@@ -383,7 +425,7 @@ def explore(
         folder: Gets a recording for each finding.
     """
     return Explorer(
-        ground=Ground(sandbox if sandbox is not None else Sandbox()),
+        prepared=sandbox if sandbox is not None else Sandbox(),
         program=function_program(program),
         actors=actors,
         max_runs=max_runs,
@@ -398,11 +440,8 @@ def explore(
 
 def tests_explored(
     program: CommandProgram, explorer: Explorer, invariants: Sequence[str], folder: Path, tell: Tell
-) -> list[ExplorationReport]:
-    """Have pytest explore its own tests, each in its process. Return their reports.
-
-    ``explorer.jobs`` processes share the schedules of a test. Raise ``BadProgram``.
-    """
+) -> list[Exploration]:
+    """Have pytest explore its own tests. Return their reports. Raise ``BadProgram``."""
     options = {
         cli_options.EXPLORE: explorer.actors,
         cli_options.EXPLORE_RUNS: explorer.max_runs,
@@ -411,17 +450,6 @@ def tests_explored(
         cli_options.INVARIANT: ",".join(invariants),
     }
     jobs = 1 if explorer.schedule else explorer.jobs
-
-    def step(news: Mapping[str, Any]) -> None:
-        tell(news["ran"], None)
-
-    def explored(job: int) -> list[Any]:
-        part = cli_options.part_of_job(explorer.part, job, jobs)
-        return program.tests("explored", {**options, cli_options.PART: part}, folder, step)
-
-    by_test: dict[str, list[ExplorationReport]] = {}
-    with mapping(jobs) as map_:
-        for reports in map_(explored, range(1, jobs + 1)):
-            for report in convert(reports, list[ExplorationReport]):
-                by_test.setdefault(report.test, []).append(report)
-    return [merged(each) for each in by_test.values()]
+    return program.tests(
+        Exploration, "explored", options, jobs=jobs, part=explorer.part, folder=folder, tell=tell
+    )

@@ -1,21 +1,22 @@
-"""The result of an exploration: the schedules tried, their outcomes, and findings."""
+"""The report of an exploration: the schedules that were tried, their outcomes, and findings."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
 from operator import and_
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reseller_sandbox.reports.findings import Case
-from reseller_sandbox.tools.running import Ended
+from reseller_sandbox.tools.report import Report, files_of
 from reseller_sandbox.values.text_checks import plural
 
-#: Kinds of findings.
+#: Kinds of findings, the worst first.
 FAILED, VIOLATED, NOT_SERIALIZABLE = "failed", "invariant violated", "not serializable"
 
 _ABOUT = {
@@ -24,12 +25,9 @@ _ABOUT = {
     NOT_SERIALIZABLE: "the result is not possible if the workers run one after the other",
 }
 
-#: The most lines of a program's output that are shown.
-_SHOWN = 12
 
-
-class LetThrough(Struct, frozen=True):
-    """A request of a run: its actor, its request line, the status, whether refused."""
+class ReleasedRequest(Struct, frozen=True):
+    """A request of a run: its actor and request line, the status, and whether it was refused."""
 
     actor: str
     asked: str
@@ -37,19 +35,24 @@ class LetThrough(Struct, frozen=True):
     refused: bool
 
 
-class ExploredSchedule(Struct, frozen=True):
-    """One run: its requests in order, the end of the program, and its changes.
+class ExploredSchedule(Struct, frozen=True, kw_only=True):
+    """One run: its requests in their order, the end of the program, and the changes that the run made.
 
-    ``violations`` are the violated invariants. ``is_serial`` is whether the run is equivalent to one in which
-    the workers run one after the other. ``advice`` is the advice about money.
+    If the run is a finding, ``kind`` is the kind of the finding and ``words`` describe it. ``advice`` is the
+    advice about money. ``tests`` are the tests of a pytest run that have their own worlds. ``recording`` and
+    ``page`` are the files of a finding.
     """
 
-    requests: tuple[LetThrough, ...]
-    ended: Ended
-    changes: Counter[str]
-    violations: tuple[str, ...] = ()
-    is_serial: bool = True
+    requests: tuple[ReleasedRequest, ...]
+    ended: str
+    passed: bool
+    changes: tuple[str, ...]
+    kind: str = ""
+    words: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    recording: str | None = None
+    page: str | None = None
 
     @property
     def text(self) -> str:
@@ -66,34 +69,72 @@ class ExploredSchedule(Struct, frozen=True):
         switches = sum(first != second for first, second in pairwise(actors))
         return switches, len(actors), self.text
 
+    @property
+    def consequence(self) -> Hashable:
+        """A value that is equal for runs with the same finding.
+
+        The output of a program that fails can differ, so only its last line counts.
+        """
+        return self.kind, self.ended, self.words[-1:] if self.kind == FAILED else self.words
+
+    def json(self) -> dict[str, Any]:
+        """Return the schedule for programs."""
+        requests = [
+            {"actor": request.actor, "request": request.asked, "status": request.status}
+            for request in self.requests
+        ]
+        return {"schedule": self.text, "ended": self.ended, "requests": requests}
+
 
 class ScheduleFinding(Struct, frozen=True):
-    """A problem in ``count`` schedules, of which ``schedule`` is the easiest to follow.
+    """A problem in ``count`` schedules, of which ``schedule`` is the easiest to follow."""
 
-    ``words`` describe the problem. ``recording`` is the file that replays the run, empty if none was written.
-    ``page`` describes the finding in HTML.
-    """
-
-    kind: str
     schedule: ExploredSchedule
     count: int
-    words: tuple[str, ...]
-    recording: str = ""
-    page: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the problem: failed, invariant violated, or not serializable."""
+        return self.schedule.kind
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The description of the problem, in lines."""
+        return self.schedule.words
+
+    def json(self) -> dict[str, Any]:
+        """Return the finding for programs."""
+        return {
+            "kind": self.kind,
+            "schedules": self.count,
+            **self.schedule.json(),
+            "words": self.words,
+            "recording": self.schedule.recording,
+            "page": self.schedule.page,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the finding as text."""
+        schedule = self.schedule
+        yield f"{self.kind}: {_ABOUT[self.kind]} ({plural(self.count, 'schedule')})"
+        yield f'  --schedule "{schedule.text}"'
+        width = max((len(request.actor) for request in schedule.requests), default=0)
+        for request in schedule.requests:
+            yield f"    {request.actor:<{width}}  {request.asked} → {request.status}"
+        yield from (f"  {line}" for line in (*self.words, *files_of(schedule.recording, schedule.page)))
 
 
-class Exploration(Struct, frozen=True):
-    """The schedules that were tried, and the findings.
+class Exploration(Report, kw_only=True):
+    """The schedules that were tried.
 
     ``untried`` is the estimated number of schedules left, a lower bound unless ``is_counted``. ``unmatched``
     is the number of schedules given up because the program sent other requests in each try.
-    ``held_too_long`` is the number given up because holding a request made the program fail, and ``patience``
-    the seconds for which a request is held at most since. ``overlapped`` is whether two workers waited at the
-    same time, and ``longest`` the longest hold in seconds.
+    ``held_too_long`` is the number given up because a hold made the program fail, and ``patience`` the
+    maximum hold in seconds since then. ``overlapped`` is whether two workers waited at the same time, and
+    ``longest`` the longest hold in seconds.
     """
 
-    schedules: Sequence[ExploredSchedule]
-    findings: Sequence[ScheduleFinding]
+    schedules: list[ExploredSchedule] = field(default_factory=list)
     untried: int = 0
     is_counted: bool = True
     unmatched: int = 0
@@ -103,6 +144,13 @@ class Exploration(Struct, frozen=True):
     longest: float = 0.0
 
     @property
+    def findings(self) -> list[ScheduleFinding]:
+        """The problems, the worst kind first."""
+        groups = _groups((run for run in self.schedules if run.kind), lambda run: run.consequence)
+        findings = [ScheduleFinding(group[0], len(group)) for group in groups]
+        return sorted(findings, key=lambda finding: [*_ABOUT].index(finding.kind))
+
+    @property
     def actors(self) -> list[str]:
         """Every worker that sent a request."""
         return sorted({request.actor for schedule in self.schedules for request in schedule.requests})
@@ -110,7 +158,7 @@ class Exploration(Struct, frozen=True):
     @property
     def never_passes(self) -> bool:
         """Whether the program fails in every schedule, so that the schedule is not the cause."""
-        return not any(schedule.ended.passed for schedule in self.schedules)
+        return not any(schedule.passed for schedule in self.schedules)
 
     @property
     def always(self) -> list[str]:
@@ -145,11 +193,11 @@ class Exploration(Struct, frozen=True):
             return ""
         if len(self.actors) < 2:
             return (
-                f"all requests came from one worker, {', '.join(self.actors)}; name each worker in the "
-                "header X-Sandbox-Actor, or let each open its own connection"
+                f"all requests came from one worker, {', '.join(self.actors) or 'without a name'}; name each "
+                "worker in the header X-Sandbox-Actor, or let each open its own connection"
             )
         return (
-            f"no two workers waited at the same time, although a request was held for {self.longest:.1f} s; "
+            f"no two workers waited at the same time, although a request was held for {self.longest:.2g} s; "
             "the program sends the requests one after the other, for example under a lock, or its workers "
             "start further apart (raise --quiet)"
         )
@@ -160,13 +208,42 @@ class Exploration(Struct, frozen=True):
             raise AssertionError("\n".join(self.lines()))
         return self
 
-    def lines(self) -> Iterator[str]:
-        """Yield the report as text."""
-        return lines(self.to_json())
+    def with_part(self, other: Exploration) -> Exploration:
+        """Return this report with the schedules of another part of the same exploration."""
+        parts = self, other
+        schedules = {(run.text, run.ended, run.changes): run for part in parts for run in part.schedules}
+        left = [len(part.schedules) + part.untried for part in parts if part.untried]
+        patience = [part.patience for part in parts if part.patience is not None]
+        return replace(
+            self,
+            problem=self.problem and other.problem,
+            schedules=[*schedules.values()],
+            untried=max(1, max(left) - len(schedules)) if left else 0,
+            is_counted=self.is_counted and other.is_counted,
+            unmatched=self.unmatched + other.unmatched,
+            held_too_long=self.held_too_long + other.held_too_long,
+            patience=min(patience, default=None),
+            overlapped=self.overlapped or other.overlapped,
+            longest=max(self.longest, other.longest),
+        )
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON."""
-        outcomes = _groups(self.schedules, lambda run: (run.ended.status, frozenset(run.changes.items())))
+    def cases(self, program: str) -> list[Case]:
+        """Return the findings as cases for JUnit and SARIF."""
+        group = self.test or program
+        cases = [
+            Case(
+                group=group,
+                name=f"{finding.kind}: {finding.schedule.text}",
+                rule=finding.kind,
+                problem="\n".join(finding.words),
+                page=finding.schedule.page or "",
+            )
+            for finding in self.findings
+        ]
+        return cases or [Case(group=group, name="every schedule tried", rule="schedule")]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers, findings and outcomes for programs."""
         return {
             "actors": self.actors,
             "schedules": len(self.schedules),
@@ -178,121 +255,70 @@ class Exploration(Struct, frozen=True):
             "unexplored": self.unexplored,
             "always": self.always,
             "refused": self.refused,
-            "findings": [
-                {
-                    "kind": finding.kind,
-                    "schedules": finding.count,
-                    **_schedule_json(finding.schedule),
-                    "words": list(finding.words),
-                    "recording": finding.recording or None,
-                    "page": finding.page or None,
-                }
-                for finding in self.findings
-            ],
+            "findings": [finding.json() for finding in self.findings],
             "outcomes": [
-                {
-                    "schedules": len(group),
-                    **_schedule_json(group[0]),
-                    "changes": sorted(group[0].changes.elements()),
-                }
-                for group in outcomes
+                {"schedules": len(group), **group[0].json(), "changes": group[0].changes}
+                for group in self._outcomes()
             ],
         }
 
+    def _outcomes(self) -> list[list[ExploredSchedule]]:
+        return _groups(self.schedules, lambda run: (run.ended, run.changes))
 
-def _schedule_json(schedule: ExploredSchedule) -> dict[str, Any]:
-    requests = [
-        {"actor": request.actor, "request": request.asked, "status": request.status}
-        for request in schedule.requests
-    ]
-    return {"schedule": schedule.text, "ended": str(schedule.ended), "requests": requests}
+    def lines(self) -> Iterator[str]:
+        """Yield the report as text."""
+        if self.problem and not self.schedules:
+            yield f"not explored: {self.problem}"
+            return
+        tried = plural(len(self.schedules), "schedule")
+        yield f"{tried} tried, with requests by {', '.join(self.actors) or 'no worker'}"
+        if self.untried:
+            about = "about" if self.is_counted else "at least"
+            yield f"{about} {plural(self.untried, 'schedule')} not tried (--max-runs)"
+        if self.unmatched:
+            unmatched = plural(self.unmatched, "schedule")
+            yield f"{unmatched} given up: the program sent other requests in each try"
+        if self.patience is not None:
+            most = f"{self.patience:.2g} s"
+            yield f"a request was held too long for the program, so none was held for over {most} after that"
+        if self.held_too_long:
+            given_up = plural(self.held_too_long, "schedule")
+            yield f"{given_up} given up, because it would hold a request longer than the program waits"
+        findings = self.findings
+        for finding in findings:
+            yield ""
+            yield from finding.lines()
+        yield from self._differences()
+        if self.unexplored:
+            yield f"nothing was explored: {self.unexplored}"
+        elif not findings:
+            yield "nothing found"
+        yield from (f"advice in every schedule tried: {line}" for line in self.always)
+        if self.refused:
+            yield f"refused in every schedule tried: {', '.join(self.refused)}"
 
-
-def lines(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a report in JSON as text."""
-    tried = plural(data["schedules"], "schedule")
-    yield f"{tried} tried, with requests by {', '.join(data['actors']) or 'no worker'}"
-    if data["untried"]:
-        about = "about" if data["counted"] else "at least"
-        yield f"{about} {plural(data['untried'], 'schedule')} not tried (--max-runs)"
-    if data["unmatched"]:
-        unmatched = plural(data["unmatched"], "schedule")
-        yield f"{unmatched} given up: the program sent other requests in each try"
-    if data["patience"] is not None:
-        seconds = f"{data['patience']:.1f} s"
-        yield f"a request was held too long for the program, so none was held for over {seconds} after that"
-    if data["held_too_long"]:
-        given_up = plural(data["held_too_long"], "schedule")
-        yield f"{given_up} given up, because it would hold a request longer than the program waits"
-    for finding in data["findings"]:
+    def _differences(self) -> Iterator[str]:
+        """Yield the differences between the outcomes, if there are several."""
+        groups = self._outcomes()
+        if len(groups) < 2:
+            return
+        common = reduce(and_, (Counter(group[0].changes) for group in groups))
         yield ""
-        yield f"{finding['kind']}: {_ABOUT[finding['kind']]} ({plural(finding['schedules'], 'schedule')})"
-        yield f'  --schedule "{finding["schedule"]}"'
-        width = max((len(request["actor"]) for request in finding["requests"]), default=0)
-        for request in finding["requests"]:
-            yield f"    {request['actor']:<{width}}  {request['request']} → {request['status']}"
-        yield from (f"  {line}" for line in finding["words"])
-        if finding["recording"]:
-            yield f"  reseller-sandbox recording open {finding['recording']}"
-        if finding["page"]:
-            yield f"  page: {finding['page']}"
-    yield from _outcomes(data["outcomes"])
-    if data["unexplored"]:
-        yield f"nothing was explored: {data['unexplored']}"
-    elif not data["findings"]:
-        yield "nothing found"
-    yield from (f"advice in every schedule tried: {line}" for line in data["always"])
-    if data["refused"]:
-        yield f"refused in every schedule tried: {', '.join(data['refused'])}"
+        yield "There is more than one outcome. Only these changes differ:"
+        for group in groups:
+            schedules = plural(len(group), "schedule")
+            yield f'  {schedules}, such as "{group[0].text}": {group[0].ended}'
+            yield from (f"    {line}" for line in sorted((Counter(group[0].changes) - common).elements()))
 
 
-def _outcomes(outcomes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if len(outcomes) < 2:
-        return
-    changes = [Counter(outcome["changes"]) for outcome in outcomes]
-    common = reduce(and_, changes)
-    yield ""
-    yield "There is more than one outcome. Only these changes differ:"
-    for outcome, own in zip(outcomes, changes, strict=True):
-        schedules = plural(outcome["schedules"], "schedule")
-        yield f'  {schedules}, such as "{outcome["schedule"]}": {outcome["ended"]}'
-        yield from (f"    {line}" for line in sorted((own - common).elements()))
-
-
-def findings_in(schedules: Sequence[ExploredSchedule]) -> list[ScheduleFinding]:
-    """Return the findings: failed runs, violated invariants, runs that are not serializable."""
-    serial = [run.changes for run in schedules if run.is_serial]
-    passed = [run for run in schedules if run.ended.passed]
-    failed = [run for run in schedules if not run.ended.passed]
-    violated = [run for run in passed if run.violations]
-    mixed = [run for run in passed if not (run.violations or run.is_serial or run.changes in serial)]
-    findings = [
-        ScheduleFinding(FAILED, group[0], len(group), tuple(_last(group[0].ended)))
-        for group in _groups(failed, lambda run: (run.ended.status, tuple(_last(run.ended))[-1:]))
-    ]
-    findings += [
-        ScheduleFinding(VIOLATED, group[0], len(group), group[0].violations)
-        for group in _groups(violated, lambda run: run.violations)
-    ]
-    findings += [
-        ScheduleFinding(NOT_SERIALIZABLE, group[0], len(group), tuple(_difference(group[0].changes, serial)))
-        for group in _groups(mixed, lambda run: frozenset(run.changes.items()))
-    ]
-    return findings
-
-
-def _last(ended: Ended) -> Iterator[str]:
-    yield str(ended)
-    yield from ended.output.strip().splitlines()[-_SHOWN:]
-
-
-def _difference(changes: Counter[str], others: Iterable[Counter[str]]) -> Iterator[str]:
-    """Yield the differences between ``changes`` and the most similar serial outcome."""
+def difference(changes: Sequence[str], others: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the differences between ``changes`` and the most similar of the ``others``, as lines."""
+    mine = Counter(changes)
     nearest = min(
-        others, key=lambda other: ((changes - other) + (other - changes)).total(), default=Counter[str]()
+        map(Counter, others), key=lambda other: ((mine - other) + (other - mine)).total(), default=Counter()
     )
-    yield from (f"+ {line}" for line in sorted((changes - nearest).elements()))
-    yield from (f"- {line}" for line in sorted((nearest - changes).elements()))
+    signed = (("+", mine - nearest), ("-", nearest - mine))
+    return tuple(f"{sign} {line}" for sign, lines in signed for line in sorted(lines.elements()))
 
 
 def _groups(
@@ -302,101 +328,7 @@ def _groups(
 
     The easiest schedule comes first in each group, and the group with the easiest one comes first.
     """
-    groups: defaultdict[Hashable, list[ExploredSchedule]] = defaultdict(list)
+    groups: dict[Hashable, list[ExploredSchedule]] = {}
     for schedule in sorted(schedules, key=lambda run: run.simplicity):
-        groups[alike(schedule)].append(schedule)
+        groups.setdefault(alike(schedule), []).append(schedule)
     return list(groups.values())
-
-
-class ExplorationReport(Struct, kw_only=True, frozen=True):
-    """The report of an exploration of a program, or of one ``test`` of a program.
-
-    ``data`` is the report for programs. ``problem`` is the reason why nothing was explored.
-    """
-
-    test: str = ""
-    data: Mapping[str, Any] = {}
-    problem: str = ""
-
-    @property
-    def findings(self) -> Sequence[Mapping[str, Any]]:
-        """The findings for programs."""
-        return list(self.data.get("findings", ()))
-
-    def cases(self, program: str) -> list[Case]:
-        """Return the findings for JUnit and SARIF. ``program`` is their group if there is no test."""
-        group = self.test or program
-        cases = [
-            Case(
-                group=group,
-                name=f"{finding['kind']}: {finding['schedule']}",
-                rule=finding["kind"],
-                problem="\n".join(finding["words"]),
-                page=finding["page"] or "",
-            )
-            for finding in self.findings
-        ]
-        return cases or [Case(group=group, name="every schedule tried", rule="schedule")]
-
-    def tables(self) -> dict[str, list[dict[str, str]]]:
-        """Return the tables above the text, of which there are none."""
-        return {}
-
-    def lines(self) -> Sequence[str]:
-        """Return the report as text."""
-        return list(lines(self.data)) if self.data else [f"not explored: {self.problem}"]
-
-    def json(self) -> dict[str, Any]:
-        """Return the whole report for programs."""
-        test = {"test": self.test} if self.test else {}
-        problem = {"problem": self.problem} if self.problem and self.test else {}
-        return {**test, **self.data, **problem}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> ExplorationReport:
-        """Return the report that ``json`` wrote."""
-        rest = {key: value for key, value in data.items() if key not in ("test", "problem")}
-        return cls(test=data.get("test", ""), data=rest, problem=data.get("problem", ""))
-
-
-#: The numbers that the parts of an exploration add up.
-_SUMS = ("schedules", "unmatched", "held_too_long")
-
-
-def merged(reports: Sequence[ExplorationReport]) -> ExplorationReport:
-    """Return the reports on the parts of one exploration as one report."""
-    parts = [report.data for report in reports if report.data]
-    if len(parts) < 2:
-        return next((report for report in reports if report.data), reports[0])
-    sums = {key: sum(part[key] for part in parts) for key in _SUMS}
-    totals = [part["schedules"] + part["untried"] for part in parts if part["untried"]]
-    patience = [part["patience"] for part in parts if part["patience"] is not None]
-    data = {
-        **parts[0],
-        **sums,
-        "actors": sorted({actor for part in parts for actor in part["actors"]}),
-        "untried": max(1, max(totals) - sums["schedules"]) if totals else 0,
-        "counted": all(part["counted"] for part in parts),
-        "patience": min(patience, default=None),
-        "unexplored": "" if any(not part["unexplored"] for part in parts) else parts[0]["unexplored"],
-        **{
-            key: [line for line in parts[0][key] if all(line in part[key] for part in parts)]
-            for key in ("always", "refused")
-        },
-        "findings": _added_up([finding for part in parts for finding in part["findings"]], "kind", "words"),
-        "outcomes": _added_up(
-            [outcome for part in parts for outcome in part["outcomes"]], "ended", "changes"
-        ),
-    }
-    problem = next((report.problem for report in reports if report.problem), "")
-    return ExplorationReport(test=reports[0].test, data=data, problem=problem)
-
-
-def _added_up(entries: Sequence[Mapping[str, Any]], *keys: str) -> list[dict[str, Any]]:
-    """Return one entry for those that agree in ``keys``, with the sum of their schedules."""
-    alike: dict[str, dict[str, Any]] = {}
-    for entry in entries:
-        key = repr([entry[name] for name in keys])
-        first = alike.setdefault(key, {**entry, "schedules": 0})
-        first["schedules"] += entry["schedules"]
-    return list(alike.values())

@@ -91,14 +91,16 @@ class Plan(Struct):
     """The plan of one run: the actors of ``prefix`` go first, then those that ``pick`` chooses.
 
     After the prefix, the actors in ``asleep`` lead to no new state. ``known`` is the behaviour in earlier
-    runs. ``missed`` is the first actor of the prefix that had no request waiting. ``is_overdue`` is whether
-    that happened because another request had waited too long.
+    runs. ``holds`` are the seconds for which requests are held at least, by actor and number. ``missed`` is
+    the first actor of the prefix that had no request waiting. ``is_overdue`` is whether that happened because
+    another request had waited too long.
     """
 
     prefix: Sequence[str] = ()
     pick: Pick = follow
     known: Schedules | None = None
     asleep: Mapping[str, Footprint] = {}
+    holds: Mapping[tuple[str, int], float] = {}
     steps: list[ScheduledTurn] = field(default_factory=list)
     missed: str = ""
     is_overdue: bool = False

@@ -127,12 +127,13 @@ class Turnstile:
         with self._news:
             self._news.wait(seconds)
 
-    def carry_out(self, request: HeldRequest) -> None:
-        """Let a request through, and return when it has taken effect.
+    def carry_out(self, request: HeldRequest, hold: float) -> None:
+        """Let a request through ``hold`` seconds after its arrival, and return when it has taken effect.
 
         Only one request runs at a time.
         """
         with self._news:
+            self._news.wait_for(lambda: self.over, request.arrived_at + hold - stopwatch())
             self._waiting.remove(request)
         request.held_for = stopwatch() - request.arrived_at
         request.passed.set_result(None)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from msgspec import convert
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import contract
@@ -21,7 +20,6 @@ from reseller_sandbox.refusals import Refused
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools import cli_options
 from reseller_sandbox.tools.defaults import SLOW
-from reseller_sandbox.tools.environment_setup import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.outcomes import MOST, Outcome, outcome_of, source_of, write_page, write_recording
 from reseller_sandbox.tools.running import (
@@ -30,6 +28,7 @@ from reseller_sandbox.tools.running import (
     CommandProgram,
     Program,
     Tell,
+    fork_of,
     function_program,
     mapping,
 )
@@ -103,20 +102,20 @@ def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any
     Each call gets a fork of ``sandbox``. The function has to pass without trouble.
     Takes the fields of ``SweepWanted``. Raise ``BadSetting``.
     """
-    return sweep_program(function_program(function), Ground(sandbox), SweepWanted(**wanted))
+    return sweep_program(function_program(function), sandbox, SweepWanted(**wanted))
 
 
 def sweep_program(
     program: Program,
-    ground: Ground,
+    prepared: Sandbox,
     wanted: SweepWanted,
     step: Callable[[SweepReport, str], object] = lambda _, __: None,
 ) -> SweepReport:
-    """Run a program once for each wanted trouble.
+    """Run a program once for each wanted trouble, each time in a fork of the world ``prepared``.
 
     ``step`` is called before each run, with the report so far. Raise ``BadProgram``.
     """
-    runs = _Sweep(program, ground, wanted)
+    runs = _Sweep(program, prepared, wanted)
     report = SweepReport(
         rows=[f"{request.record.id} {request}" for request in runs.chosen],
         refused=[
@@ -151,8 +150,8 @@ def sweep_program(
 class _Sweep:
     """The runs of a program with troubles, and the runs without, for comparison."""
 
-    def __init__(self, program: Program, ground: Ground, wanted: SweepWanted) -> None:
-        self._program, self._ground, self._wanted = program, ground, wanted
+    def __init__(self, program: Program, prepared: Sandbox, wanted: SweepWanted) -> None:
+        self._program, self._prepared, self._wanted = program, prepared, wanted
         self.baseline = self._run_well("")
         second = self._run_well(_A_SECOND_TIME)
         #: Whether two runs without faults sent different requests.
@@ -174,7 +173,7 @@ class _Sweep:
         for request in self.chosen:
             yield from of_request(request, self._operations[request.operation], kinds, self._wanted.slow)
         others = external_changes(self._requests, self._operations) if EXTERNAL_CHANGES in kinds else iter(())
-        timed = of_time(self._requests, self._ground.prepared) if TIME in kinds else iter(())
+        timed = of_time(self._requests, self._prepared) if TIME in kinds else iter(())
         yield from (trouble for trouble in chain(others, timed) if trouble.request in self.chosen)
         if ASSUMPTIONS in kinds:
             yield from of_assumptions(self.chosen)
@@ -188,7 +187,7 @@ class _Sweep:
 
         Raise ``BadProgram`` if the program does not pass or sends no request.
         """
-        with self._ground.world() as world:
+        with fork_of(self._prepared) as world:
             ended = self._program(world)
             if not ended.passed:
                 raise BadProgram(f"without any fault the program does not pass{when}: {ended}", ended)
@@ -212,7 +211,7 @@ class _Sweep:
             key = trouble.start, trouble.passes
             if key not in self._baselines:
                 calm = Trouble(kind=trouble.kind, start=trouble.start, passes=trouble.passes)
-                with self._ground.world() as world:
+                with fork_of(self._prepared) as world:
                     calm.begin(world)
                     ended = self._program(world)
                     calm.end(world)
@@ -228,7 +227,7 @@ class _Sweep:
         wanted, baseline = self._wanted, self._baseline_for(trouble)
         if baseline is None:
             return None
-        with self._ground.world(assume=trouble.assume) as world:
+        with fork_of(self._prepared, assume=trouble.assume) as world:
             try:
                 trouble.begin(world)
             except Refused as refused:
@@ -280,10 +279,7 @@ def _sent(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
 def tests_swept(
     program: CommandProgram, wanted: SweepWanted, invariants: Sequence[str], tell: Tell
 ) -> list[SweepReport]:
-    """Have pytest sweep its own tests, each in its process. Return their reports.
-
-    ``wanted.jobs`` processes share the runs of a test. Raise ``BadProgram``.
-    """
+    """Have pytest sweep its own tests. Return their reports. Raise ``BadProgram``."""
     if not wanted.kinds:
         return []
     options = {
@@ -294,22 +290,7 @@ def tests_swept(
         cli_options.SWEEP_STOP: wanted.stop_at_first,
         cli_options.INVARIANT: ",".join(invariants),
     }
-    planned: list[int] = []  # of all processes, because each reports on a separate thread
-
-    def step(news: Mapping[str, Any]) -> None:
-        planned.append(news["planned"])
-        tell(news["ran"], sum(planned))
-
-    def part(number: int) -> list[SweepReport]:
-        mine = {**options, cli_options.PART: cli_options.part_of_job(wanted.part, number, wanted.jobs)}
-        return convert(
-            program.tests("swept", mine, wanted.folder or Path("recordings"), step), list[SweepReport]
-        )
-
-    merged: dict[str, SweepReport] = {}
-    with mapping(wanted.jobs) as map_:
-        for reports in map_(part, range(1, wanted.jobs + 1)):
-            for report in reports:
-                first = merged.get(report.test)
-                merged[report.test] = report if first is None else first.beside(report)
-    return list(merged.values())
+    folder = wanted.folder or Path("recordings")
+    return program.tests(
+        SweepReport, "swept", options, jobs=wanted.jobs, part=wanted.part, folder=folder, tell=tell
+    )

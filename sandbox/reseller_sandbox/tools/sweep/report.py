@@ -8,10 +8,11 @@ from enum import StrEnum
 from textwrap import wrap
 from typing import Any
 
-from msgspec import Struct, convert, field, to_builtins
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.reports.findings import Case
+from reseller_sandbox.tools.report import Report, files_of, listed
 from reseller_sandbox.tools.sweep.troubles import UNPREVENTABLE
 from reseller_sandbox.values.text_checks import plural
 
@@ -94,26 +95,24 @@ class Run(Struct, frozen=True, kw_only=True):
         return {name: value for name, value in to_builtins(self).items() if name != "number"}
 
 
-class SweepReport(Struct, kw_only=True):
-    """The runs of a program, or of one ``test`` of a program.
+class SweepReport(Report, kw_only=True):
+    """The runs of a program.
 
     ``planned`` is the number of planned runs. ``deeper`` is the number of runs that a greater depth adds.
     ``rows`` are the titles of the table. ``refused`` are the requests that are refused without any fault,
-    each with its error. ``unsteady`` is whether two runs without faults sent different requests. ``problem``
-    is the reason why there are no runs. ``tests`` are the tests of the program that have their own worlds.
+    each with its error. ``unsteady`` is whether two runs without faults sent different requests. ``tests``
+    are the tests of the program that have their own worlds.
     """
 
-    test: str = ""
     rows: Sequence[str] = ()
     refused: Sequence[str] = ()
     runs: list[Run] = field(default_factory=list)
     planned: int = 0
     deeper: int = 0
     unsteady: bool = False
-    problem: str = ""
     tests: Sequence[str] = ()
 
-    def beside(self, other: SweepReport) -> SweepReport:
+    def with_part(self, other: SweepReport) -> SweepReport:
         """Return this report with the runs of another part of the same sweep."""
         return replace(
             self,
@@ -123,15 +122,6 @@ class SweepReport(Struct, kw_only=True):
             unsteady=self.unsteady or other.unsteady,
             problem=self.problem or other.problem,
         )
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> SweepReport:
-        """Return the report that ``json`` wrote. Raise ValueError for another one."""
-        own = {
-            name: data[name] for name in ("rows", "refused", "planned", "deeper", "unsteady") if name in data
-        }
-        rest = {"test": data.get("test", ""), "problem": data.get("problem") or ""}
-        return convert({**own, **rest, "runs": data.get("all_runs")}, cls)
 
     @property
     def wrong(self) -> list[Run]:
@@ -147,14 +137,6 @@ class SweepReport(Struct, kw_only=True):
         for run in sorted(self.wrong, key=lambda run: (not run.is_preventable, bool(run.then), run.number)):
             groups.setdefault((run.is_preventable, frozenset(run.violations)), []).append(run)
         return list(groups.values())
-
-    @property
-    def findings(self) -> list[dict[str, Any]]:
-        """The findings for programs: the smallest run of each group, and the others."""
-        return [
-            {**first.json(), "preventable": first.is_preventable, "also": [run.json() for run in others]}
-            for first, *others in self.causes()
-        ]
 
     def cases(self, program: str) -> list[Case]:
         """Return the runs as cases for JUnit and SARIF. ``program`` is their group if there is no test."""
@@ -194,26 +176,28 @@ class SweepReport(Struct, kw_only=True):
         both = {"requests": requests, "assumptions": assumed}
         return {name: rows for name, rows in both.items() if rows}
 
-    def json(self) -> dict[str, Any]:
-        """Return the whole report for programs."""
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers, tables and findings for programs.
+
+        A finding is the smallest run of a group, with the others under ``also``.
+        """
         return {
-            **({"test": self.test} if self.test else {}),
             "runs": len(self.runs),
             "planned": self.planned,
             "deeper": self.deeper,
             "unsteady": self.unsteady,
             "refused": list(self.refused),
-            "problem": self.problem or None,
             **self.counts(),
             "requests": [],
             "assumptions": [],
             **self.tables(),
-            "findings": self.findings,
+            "findings": [
+                {**first.json(), "preventable": first.is_preventable, "also": [run.json() for run in others]}
+                for first, *others in self.causes()
+            ],
             "others": [
                 run.json() for run in self.runs if run.result in (SweepResult.NOTICED, SweepResult.NOT_SENT)
             ],
-            "rows": list(self.rows),
-            "all_runs": to_builtins(self.runs),
         }
 
     def lines(self) -> Iterator[str]:
@@ -228,13 +212,10 @@ class SweepReport(Struct, kw_only=True):
                 yield f"{number}. {first.title}. No client can prevent this. {_NOTICE}"
             yield from (f"   {words}" for words in first.violations)
             if others:
-                yield from _listed([f"{run.id} {run.trouble}" if run.id else run.trouble for run in others])
+                yield from _same([f"{run.id} {run.trouble}" if run.id else run.trouble for run in others])
             if first.source:
                 yield f"   sent by {first.source}"
-            if first.file is not None:
-                yield f"   reseller-sandbox recording open {first.file}"
-            if first.page is not None:
-                yield f"   page: {first.page}"
+            yield from (f"   {line}" for line in files_of(first.file, first.page))
         counted = ", ".join(f"{count} {result}" for result, count in self.counts().items() if count)
         count = len(self.runs)
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
@@ -243,8 +224,7 @@ class SweepReport(Struct, kw_only=True):
         if self.deeper:
             yield f"--depth 2 adds {plural(self.deeper, 'run')}: a second fault on recovery requests."
         if self.refused:
-            more = f"; and {len(self.refused) - _NAMED} more" if len(self.refused) > _NAMED else ""
-            yield f"Refused without any fault: {'; '.join(self.refused[:_NAMED])}{more}"
+            yield f"Refused without any fault: {listed(self.refused, _NAMED)}"
         if self.unsteady:
             yield "Two runs without faults sent different requests, so the names are not compared."
 
@@ -256,11 +236,10 @@ class SweepReport(Struct, kw_only=True):
         return [*in_lines(tables), "", *self.lines()] if tables else list(self.lines())
 
 
-def _listed(titles: Sequence[str]) -> Iterator[str]:
+def _same(titles: Sequence[str]) -> Iterator[str]:
     """Yield the other runs with the same consequences."""
-    more = f"; and {len(titles) - _ALSO} more" if len(titles) > _ALSO else ""
-    words = f"The same: {'; '.join(titles[:_ALSO])}{more}"
-    yield from wrap(words, 110, initial_indent="   ", subsequent_indent="   ")
+    words = f"The same: {listed(titles, _ALSO)}"
+    yield from wrap(words, 110, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
 
 
 def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:

@@ -1,0 +1,80 @@
+"""The common parts of the reports of sweep and explore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
+
+from msgspec import Struct, convert, to_builtins
+
+from reseller_sandbox.reports.findings import Case
+
+
+class Report(Struct, kw_only=True):
+    """A report on a program, or on one ``test`` of a program.
+
+    ``problem`` is the reason why there are no runs, empty if there are runs.
+    """
+
+    test: str = ""
+    problem: str = ""
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers, and the findings under the key ``findings``, for programs."""
+        raise NotImplementedError
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report as text, below its tables."""
+        raise NotImplementedError
+
+    def cases(self, program: str) -> list[Case]:
+        """Return the runs as cases for JUnit and SARIF. ``program`` is their group if there is no test."""
+        raise NotImplementedError
+
+    def tables(self) -> Mapping[str, list[dict[str, str]]]:
+        """Return the non-empty tables."""
+        return {}
+
+    def with_part(self, other: Self) -> Self:
+        """Return this report with the runs of another part of the same work."""
+        raise NotImplementedError
+
+    def json(self) -> dict[str, Any]:
+        """Return the whole report for programs, and for ``from_json``."""
+        return {
+            "test": self.test or None,
+            **self.summary(),
+            "problem": self.problem or None,
+            "for_merge": to_builtins(self),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return the report that ``json`` wrote. Raise KeyError or ValueError for other data."""
+        return convert(data["for_merge"], cls)
+
+
+AnyReport = TypeVar("AnyReport", bound=Report)
+
+
+def merged(reports: Iterable[AnyReport]) -> list[AnyReport]:
+    """Return one report for each test: the parts of the same test are joined."""
+    whole: dict[str, AnyReport] = {}
+    for report in reports:
+        first = whole.get(report.test)
+        whole[report.test] = report if first is None else first.with_part(report)
+    return list(whole.values())
+
+
+def files_of(recording: str | None, page: str | None) -> Iterator[str]:
+    """Yield the lines that name the files of a finding."""
+    if recording:
+        yield f"reseller-sandbox recording open {recording}"
+    if page:
+        yield f"page: {page}"
+
+
+def listed(entries: Sequence[str], most: int) -> str:
+    """Return the first ``most`` entries in a line, and the number of the others."""
+    more = f"; and {len(entries) - most} more" if len(entries) > most else ""
+    return "; ".join(entries[:most]) + more
