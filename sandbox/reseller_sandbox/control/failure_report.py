@@ -11,7 +11,6 @@ from reseller_sandbox.control.catalogue import Resources
 from reseller_sandbox.control.faults import FaultRecord
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.simulate import ScheduledRecord
-from reseller_sandbox.control.worlds import WorldRecord
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
@@ -29,29 +28,35 @@ def failure_report(sandbox: Resources, world: str, file: Path | None = None) -> 
     If ``file`` is given, write the world's recording to it.
     """
     try:
-        return "\n".join(_lines(sandbox, sandbox.worlds.get(world), file))
+        return "\n".join(_lines(sandbox, world, file))
     except Refused as problem:
         return f"no report on this world: {problem}"
 
 
+def world_settings(sandbox: Resources, world: str) -> list[tuple[str, list[str]]]:
+    """Return the settings of a world and its advice: the lines under each title that has any."""
+    record = sandbox.worlds.get(world)
+    actions = sandbox.scheduled.list().scheduled
+    settings = (
+        ("clock", [f"{wire(record.now)}, {'frozen' if record.frozen else 'running'}"]),
+        ("seed", [record.seed]),
+        ("assumed", [f"{name} = {value}" for name, value in record.assumptions.items()]),
+        ("faults", [fault_line(rule) for rule in sandbox.faults.list().faults]),
+        ("scheduled", [scheduled_line(action) for action in actions if action.applied is None]),
+        ("advice", advice_lines(sandbox)),
+    )
+    return [(title, lines) for title, lines in settings if lines]
+
+
 def idle_faults(sandbox: Resources, *, besides: Collection[str] = ()) -> Iterator[str]:
-    """Yield a line for each fault that was never applied, except those with the names ``besides``."""
+    """Yield a line for each fault that was never applied, except the faults named in ``besides``."""
     for fault in sandbox.faults.list().faults:
         if not fault.applied and fault.name not in besides:
             yield f"the fault {fault_line(fault)} was added and never applied"
 
 
-def _lines(sandbox: Resources, world: WorldRecord, file: Path | None) -> Iterator[str]:
-    clock = "frozen" if world.frozen else "running"
-    actions = sandbox.scheduled.list().scheduled
-    yield f"clock     {wire(world.now)}, {clock}"
-    yield f"seed      {world.seed}"
-    for title, lines in (
-        ("assumed", [f"{name} = {value}" for name, value in world.assumptions.items()]),
-        ("faults", [fault_line(rule) for rule in sandbox.faults.list().faults]),
-        ("scheduled", [scheduled_line(action) for action in actions if action.applied is None]),
-        ("advice", advice_lines(sandbox)),
-    ):
+def _lines(sandbox: Resources, world: str, file: Path | None) -> Iterator[str]:
+    for title, lines in world_settings(sandbox, world):
         for number, line in enumerate(lines):
             yield f"{title if not number else '':10}{line}"
     latest = sandbox.journal.find(limit=LAST)
@@ -86,12 +91,14 @@ def _payment(charged: Decimal) -> str:
 
 
 def fault_line(fault: FaultRecord) -> str:
+    """Return a rule with its counts in one line."""
     state = ", paused" if fault.paused else ", exhausted" if fault.exhausted else ""
     about = f" for {_matching(fault.match)}" if fault.match else ""
     return f"{fault.name} ({fault.kind}{about}): matched {fault.matched}, applied {fault.applied}{state}"
 
 
 def scheduled_line(scheduled: ScheduledRecord) -> str:
+    """Return a scheduled action in one line."""
     parameters = " ".join(
         str(value) for value in scheduled.parameters.values() if isinstance(value, str | int)
     )
@@ -107,6 +114,7 @@ def _matching(match: Mapping[str, Any]) -> str:
 
 
 def advice_lines(sandbox: Resources) -> list[str]:
+    """Return a line for each finding of advice."""
     return [
         f"{finding.rule} ({finding.severity}): {finding.summary} [{', '.join(finding.entries)}]"
         for finding in sandbox.advice.list().findings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reseller_sandbox.control.failure_report import advice_lines, fault_line, scheduled_line
+from reseller_sandbox.control.failure_report import world_settings
 from reseller_sandbox.control.journal import RequestRecord
 from reseller_sandbox.control.ledger import AccountBalance, Movement
 from reseller_sandbox.reports.html import rendered
@@ -35,20 +35,10 @@ class FailedWorld:
 
 def read_world(sandbox: Sandbox, recording: Path | None) -> FailedWorld:
     """Read a world for the report. Raise ``Refused`` and ``Unreachable``."""
-    world = sandbox.worlds.get(sandbox.transport.name)
     journal, ledger = sandbox.journal.find(limit=LATEST), sandbox.ledger.find(limit=LATEST)
-    scheduled = [action for action in sandbox.scheduled.list().scheduled if action.applied is None]
-    settings = [
-        ("clock", [f"{wire(world.now)}, {'frozen' if world.frozen else 'running'}"]),
-        ("seed", [str(world.seed)]),
-        ("assumed", [f"{name} = {value}" for name, value in world.assumptions.items()]),
-        ("faults", [fault_line(fault) for fault in sandbox.faults.list().faults]),
-        ("scheduled", [scheduled_line(action) for action in scheduled]),
-        ("advice", advice_lines(sandbox)),
-    ]
     return FailedWorld(
-        name=world.name,
-        settings=[(title, lines) for title, lines in settings if lines],
+        name=sandbox.transport.name,
+        settings=world_settings(sandbox, sandbox.transport.name),
         requests=journal.requests,
         earlier=journal.matching - len(journal.requests),
         movements=tuple(entry for entry in ledger.entries if entry.cause != "fixture"),
