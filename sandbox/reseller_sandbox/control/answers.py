@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from reseller_sandbox.answers import ANSWER, CannedAnswer, canned, read_answer
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import read, write
 from reseller_sandbox.control.results import Keyed, Result, record_of
 from reseller_sandbox.refusals import ANSWER_EXISTS, INVALID_PARAMETER, UNKNOWN_ANSWER, Refused
@@ -62,12 +61,12 @@ class Answers(Keyed[AnswerRecord]):
     @read()
     def list(self) -> AnswerList:
         """Return every answer in order, with the number of requests that it has answered."""
-        return _listed(local_transport(self).world)
+        return _listed(self._world)
 
     @read(UNKNOWN_ANSWER)
     def get(self, name: AnswerName, /) -> AnswerRecord:
         """Return one answer."""
-        return _record(name, _answer(local_transport(self).world, name))
+        return _record(name, _answer(self._world, name))
 
     @write(ANSWER_EXISTS)
     def add(
@@ -94,7 +93,7 @@ class Answers(Keyed[AnswerRecord]):
             content_type=content_type,
             sequence=sequence,
         )
-        answer, world = self._read(new), local_transport(self).world
+        answer, world = self._read(new), self._world
         with world.lock:
             answers = world.snapshot.answers
             if name in answers:
@@ -112,7 +111,7 @@ class Answers(Keyed[AnswerRecord]):
         Args:
             changes: The changed parts. A null removes the part.
         """
-        world = local_transport(self).world
+        world = self._world
         with world.lock:
             parts = {**ANSWER.write(_answer(world, name)), **changes}
             answer = self._read({part: value for part, value in parts.items() if value is not None})
@@ -122,14 +121,14 @@ class Answers(Keyed[AnswerRecord]):
     def _read(self, answer: CannedAnswer | Mapping[str, Any]) -> CannedAnswer:
         """Return an answer, or the answer with these parts. Refuse with ``invalid_parameter``."""
         try:
-            return read_answer(answer, local_transport(self).words)
+            return read_answer(answer, self._local.words)
         except Within as wrong:
             raise refused(wrong.problems) from None
 
     @write(UNKNOWN_ANSWER)
     def remove(self, name: AnswerName, /) -> AnswerList:
         """Remove one answer. Return the remaining answers."""
-        world = local_transport(self).world
+        world = self._world
         with world.lock:
             removed = _answer(world, name)
             rest = {key: answer for key, answer in world.snapshot.answers.items() if answer is not removed}
@@ -139,7 +138,7 @@ class Answers(Keyed[AnswerRecord]):
     @write()
     def clear(self) -> AnswerList:
         """Remove every answer."""
-        local_transport(self).world.change(answers={})
+        self._world.change(answers={})
         return AnswerList(answers=())
 
 

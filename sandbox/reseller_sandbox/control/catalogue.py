@@ -14,7 +14,6 @@ from reseller_sandbox.control.events import Events
 from reseller_sandbox.control.faults import Faults
 from reseller_sandbox.control.journal import Journal
 from reseller_sandbox.control.ledger import Ledger
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import Accounts, Contacts, Customers, Hosts, Names, Transfers
 from reseller_sandbox.control.resource import Resource, Transport, read
 from reseller_sandbox.control.results import Result
@@ -37,7 +36,7 @@ class Health(Resource):
     @read()
     def show(self) -> HealthRecord:
         """Return the status of the sandbox and the world that answers."""
-        world = local_transport(self).world
+        world = self._world
         return HealthRecord(status="ok", world=world.name, now=world.now(), frozen=world.clock.frozen)
 
 

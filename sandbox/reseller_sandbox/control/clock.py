@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from reseller_sandbox import refusals
 from reseller_sandbox.control.events import event_stream
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import client_id_of
 from reseller_sandbox.control.resource import Resource, Subscription, read, stream, write
 from reseller_sandbox.control.results import (
@@ -140,19 +139,19 @@ class Clock(Resource):
     @read()
     def show(self) -> ClockState:
         """Return the time on the clock, and whether the clock is frozen."""
-        return _clock_state(local_transport(self).world)
+        return _clock_state(self._world)
 
     @write()
     def freeze(self) -> ClockState:
         """Stop the clock. Afterwards it moves only when you move it."""
-        world = local_transport(self).world
+        world = self._world
         world.change(clock=world.clock.freeze())
         return _clock_state(world)
 
     @write()
     def run(self) -> ClockState:
         """Let the clock run at the speed of the machine's clock."""
-        world = local_transport(self).world
+        world = self._world
         world.change(clock=world.clock.run())
         return _clock_state(world)
 
@@ -165,7 +164,7 @@ class Clock(Resource):
         Args:
             to: The instant in ISO 8601, in UTC if it has no zone.
         """
-        return _clock_move(local_transport(self).world, travel_to(lambda _: cast(datetime, to)), limit)
+        return _clock_move(self._world, travel_to(lambda _: cast(datetime, to)), limit)
 
     def follow(self) -> ClockMove:
         """Set the clock to the time of this process and let it run.
@@ -207,7 +206,7 @@ class Clock(Resource):
                 account.
             dry_run: Return the events that would happen, and change nothing.
         """
-        world = local_transport(self).world
+        world = self._world
         distance = by if days is None else timedelta(days=days)
         return _clock_move(world, _journey(world.state, distance, to, until), limit, dry_run=dry_run)
 
@@ -223,7 +222,7 @@ class Clock(Resource):
             limit: Number of events to list.
             domain: Name whose events to list.
         """
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         calendar = (
             snapshot.state.calendar if domain is None else timers.about(snapshot.state, parse_name(domain))
         )
@@ -241,7 +240,7 @@ class Clock(Resource):
     @stream()
     def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Subscription[Tick]:
         """Yield the clock when it moves, stops or starts, and when an event comes due."""
-        world = local_transport(self).world
+        world = self._world
         return event_stream("clock", world, _is_tick, lambda event: _tick(world, event), since, per_second)
 
 

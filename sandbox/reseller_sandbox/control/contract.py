@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.advice.rules import RULES, advise
-from reseller_sandbox.control.local_transport import LocalTransport, local_transport
+from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, record_of
 from reseller_sandbox.coverage import gaps
@@ -64,7 +64,7 @@ class Assumptions(Keyed[Assumption]):
     @read()
     def list(self) -> AssumptionList:
         """Return every assumption with its value, default, accepted values and meaning."""
-        return _assumed(local_transport(self).world)
+        return _assumed(self._world)
 
     @write()
     def set(
@@ -81,7 +81,7 @@ class Assumptions(Keyed[Assumption]):
             assume: The assumptions to set, by name.
             profile: The profile to begin with. It sets every assumption, before ``assume`` does.
         """
-        world = local_transport(self).world
+        world = self._world
         try:
             base = assumptions.profile(profile) if profile is not None else world.assumptions
             world.change(assumptions=base.with_values(assume or {}))
@@ -125,7 +125,7 @@ class Advice(Resource):
     @read(long=True)
     def list(self) -> AdviceReport:
         """Return the findings, each with the requests that show it."""
-        transport = local_transport(self)
+        transport = self._local
         world = transport.world
         return AdviceReport(
             findings=tuple(advise(world, transport.worlds.contract())),
@@ -180,8 +180,8 @@ class Coverage(Resource):
         self, *, operation: OperationPattern | None = None, everywhere: Everywhere = False
     ) -> CoverageSummary:
         """Return the coverage in percent, in total and by area."""
-        items = _covered_items(local_transport(self), operation, everywhere)
-        canned = _exercised(local_transport(self), everywhere).canned
+        items = _covered_items(self._local, operation, everywhere)
+        canned = _exercised(self._local, everywhere).canned
         return record_of(CoverageSummary, summary(items), canned=canned)
 
     @read(long=True)
@@ -199,7 +199,7 @@ class Coverage(Resource):
             seen: Whether to list only items that a request has reached (true) or has not reached (false).
                 Default: all items.
         """
-        items = _covered_items(local_transport(self), operation, everywhere, seen)
+        items = _covered_items(self._local, operation, everywhere, seen)
         return CoverageItems(items=tuple(item for item in items if area in (None, item.area)))
 
     @read(long=True)
@@ -212,15 +212,15 @@ class Coverage(Resource):
         limit: Limit = 20,
     ) -> GapList:
         """Return the gaps, the most important first, and how to exercise each."""
-        contract = local_transport(self).worlds.contract()
-        items = _covered_items(local_transport(self), operation, everywhere)
+        contract = self._local.worlds.contract()
+        items = _covered_items(self._local, operation, everywhere)
         listed = [gap for gap in gaps.missing(items, contract) if area in (None, gap.area)]
         return GapList(gaps=tuple(listed[:limit]), total=len(listed))
 
     @write()
     def clear(self, *, everywhere: Everywhere = False) -> CoverageSummary:
         """Reset the coverage of this world. Return the coverage afterwards."""
-        transport = local_transport(self)
+        transport = self._local
         if everywhere:
             transport.worlds.forget_exercises()
         else:

@@ -8,7 +8,6 @@ from datetime import datetime
 from math import inf
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Resource, Subscription, read, stream
 from reseller_sandbox.control.results import (
     Number,
@@ -197,7 +196,7 @@ class Events(Resource):
             cause: Number of the event that caused the events.
             limit: Number of events to list, the latest ones.
         """
-        world = local_transport(self).world
+        world = self._world
         world.settle()
         matches = _matcher(**filters)
         with world.lock:
@@ -224,7 +223,7 @@ class Events(Resource):
         **filters: Unpack[EventFilter],
     ) -> Subscription[LogRecord]:
         """Yield each matching event as it happens."""
-        world, key = local_transport(self).world, f"events {sorted(filters.items())}"
+        world, key = self._world, f"events {sorted(filters.items())}"
         return event_stream(
             key, world, _matcher(**filters), lambda event: _log_record(event, world.state), since, per_second
         )

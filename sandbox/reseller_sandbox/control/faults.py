@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self, cast
 
 from msgspec.structs import replace
 
-from reseller_sandbox.control.local_transport import LocalTransport, local_transport
+from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Keyed, Result, record_of
 from reseller_sandbox.faults import KINDS, Count, FaultKind, FaultRule, choices, reading
@@ -223,12 +223,12 @@ class Faults(Keyed[FaultRecord]):
     @read()
     def list(self) -> FaultList:
         """Return every rule in order, with its counts of matched and applied requests."""
-        return _listed(local_transport(self).world)
+        return _listed(self._world)
 
     @read(UNKNOWN_FAULT)
     def get(self, name: RuleName, /) -> FaultRecord:
         """Return one rule."""
-        world = local_transport(self).world
+        world = self._world
         return _record(world, _rule(world, name))
 
     @write(FAULT_EXISTS, TOO_MANY_FAULTS, synonyms=("create", "inject", "set"))
@@ -238,13 +238,13 @@ class Faults(Keyed[FaultRecord]):
         Args:
             kind: The kind of fault: its name, or the kind with its parameters.
         """
-        world = local_transport(self).world
+        world = self._world
         spec = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
         with world.lock:
             rules = world.snapshot.faults.rules
             if any(existing.name == spec.get("name") for existing in rules):
                 raise Refused(FAULT_EXISTS, fault=spec["name"])
-            return _add(local_transport(self), rules, [spec])
+            return _add(self._local, rules, [spec])
 
     def preset(self, preset: str, **changes: Any) -> AddedFaults:
         """Add the rules of a preset.
@@ -263,8 +263,8 @@ class Faults(Keyed[FaultRecord]):
         Args:
             faults: The new rules, in order.
         """
-        with local_transport(self).world.lock:
-            return _add(local_transport(self), (), cast(Any, faults), "faults[{}]")
+        with self._world.lock:
+            return _add(self._local, (), cast(Any, faults), "faults[{}]")
 
     @write(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
@@ -274,22 +274,22 @@ class Faults(Keyed[FaultRecord]):
             changes: The changed parts. ``match`` and ``when`` are merged key by key, every other part is
                 replaced. A null removes the part.
         """
-        return _changed(local_transport(self), name, changes)
+        return _changed(self._local, name, changes)
 
     @write(UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
         """Pause a rule. It is applied to no request until you resume it."""
-        return _changed(local_transport(self), name, {"paused": True})
+        return _changed(self._local, name, {"paused": True})
 
     @write(UNKNOWN_FAULT)
     def resume(self, name: RuleName, /) -> FaultRecord:
         """Resume a paused rule."""
-        return _changed(local_transport(self), name, {"paused": False})
+        return _changed(self._local, name, {"paused": False})
 
     @write(UNKNOWN_FAULT, synonyms=("delete", "disable"))
     def remove(self, name: RuleName, /) -> FaultList:
         """Remove one rule. Return the remaining rules."""
-        world = local_transport(self).world
+        world = self._world
         with world.lock:
             removed = _rule(world, name)
             _set(world, tuple(rule for rule in world.snapshot.faults.rules if rule is not removed))
@@ -298,7 +298,7 @@ class Faults(Keyed[FaultRecord]):
     @write()
     def clear(self) -> FaultList:
         """Remove every rule. Requests that a fault is delaying still take effect."""
-        _set(local_transport(self).world, ())
+        _set(self._world, ())
         return FaultList(faults=())
 
     @read()

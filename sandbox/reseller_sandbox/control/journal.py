@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from reseller_sandbox.control import har
 from reseller_sandbox.control.events import LocalSubscription
 from reseller_sandbox.control.ledger import Movement, movements
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Subscription, read, stream, write
 from reseller_sandbox.control.results import (
     Keyed,
@@ -302,7 +301,7 @@ class Journal(Keyed[RequestRecord]):
         self, text: str | None, until: Any, before: int | None, limit: int, match: Matching
     ) -> tuple[Iterable[Entry], dict[str, Any]]:
         """Return the latest matching requests, and the counts of the requests."""
-        journal, matching = local_transport(self).world.journal, self._matching(text, until, match)
+        journal, matching = self._world.journal, self._matching(text, until, match)
         totals = {
             "matching": len(matching),
             "first": matching[0].id if matching else None,
@@ -313,7 +312,7 @@ class Journal(Keyed[RequestRecord]):
         return deque((entry for entry in matching if before is None or entry.step < before), limit), totals
 
     def _matching(self, text: str | None, until: Any, match: Matching) -> list[Entry]:
-        found = verify.find(local_transport(self).world, parse_match(self, match))
+        found = verify.find(self._world, parse_match(self, match))
         return [
             entry
             for entry in found
@@ -327,7 +326,7 @@ class Journal(Keyed[RequestRecord]):
         Args:
             request: The id of the request, such as ``r12``.
         """
-        return request_record(local_transport(self).world.journal.get(request))
+        return request_record(self._world.journal.get(request))
 
     @read(long=True)
     def export(
@@ -364,7 +363,7 @@ class Journal(Keyed[RequestRecord]):
         """
         matches = parse_match(self, match)
         matches_later = replace(matches, since=None)
-        follower, entries = local_transport(self).world.journal.follow()
+        follower, entries = self._world.journal.follow()
         follower.begin(filter(matches, entries) if "since" in match else ())
         return LocalSubscription(
             f"journal {matches_later} {text}",
@@ -382,7 +381,7 @@ class Journal(Keyed[RequestRecord]):
 
         Their changes stay, but you can no longer rewind to these requests.
         """
-        return ClearResult(cleared=local_transport(self).world.forget_requests())
+        return ClearResult(cleared=self._world.forget_requests())
 
     @read(long=True)
     def verify(
@@ -405,7 +404,7 @@ class Journal(Keyed[RequestRecord]):
             at_most: The largest number of requests.
             in_order: The requests that you expect one after another. Other requests can come between.
         """
-        world = local_transport(self).world
+        world = self._world
         if (match is None) is (in_order is None):
             raise Refused(INVALID_PARAMETER, problems="requires either match or in_order")
         if match is not None:

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 import msgspec
 
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.records import registry_spelling
 from reseller_sandbox.control.resource import Resource, read
 from reseller_sandbox.control.results import Number, Result, record_of
@@ -176,7 +175,7 @@ class Ledger(Resource):
                 only the totals by order.
             limit: Number of movements to list, the latest ones.
         """
-        state = local_transport(self).world.present().state
+        state = self._world.present().state
         matching = _matching_entries(state, filters)
         listed = deque((entry for entry in matching if before is None or entry.id < before), limit)
         orders = {entry.order for entry in listed}
@@ -213,7 +212,7 @@ class Ledger(Resource):
             account: Name or client id of the account. Default: all accounts.
             format: Format of ``document``.
         """
-        world = local_transport(self).world
+        world = self._world
         state = world.present().state
         owners = own_accounts(state) if account is None else [find_account(state, account)]
         month = month or f"{world.now():%Y-%m}"

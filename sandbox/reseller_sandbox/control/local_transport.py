@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
-from reseller_sandbox.control.resource import Operation, Resource
+from reseller_sandbox.control.resource import Operation
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.registry.contract import Vocabulary
 from reseller_sandbox.worlds import Engine, World
@@ -80,9 +80,3 @@ class LocalTransport:
             if self.world.is_past or refused.rule in (INVALID_PARAMETER, *operation.refuses):
                 raise
             raise UndeclaredRefusal(f"{operation.id} refuses by {refused}") from refused
-
-
-def local_transport(resource: Resource) -> LocalTransport:
-    """Return the transport of a resource whose body is running in this process."""
-    assert isinstance(resource._transport, LocalTransport)
-    return resource._transport

@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, TypeVar, Unpack, cast
 
 from msgspec.structs import asdict
 
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import read, write
 from reseller_sandbox.control.results import Keyed, Limit, Result, Start, page, record_of
 from reseller_sandbox.fixture.domains import DomainEntry, HostEntry
@@ -211,7 +210,7 @@ class RegistryResource(Keyed[R]):
 
     def _stored(self, kind: str, key: object, stored_key: object) -> R:
         """Return the record under ``stored_key``. Refuse with ``unknown_record``."""
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         return self._shown(snapshot, getattr(snapshot.state, self.name).get(stored_key), kind, key)
 
     def _shown(self, snapshot: Snapshot, record: Any, kind: str, key: object) -> R:
@@ -222,7 +221,7 @@ class RegistryResource(Keyed[R]):
 
     def _add(self, key: object, entry: Mapping[str, Any]) -> None:
         """Add a fixture entry to the world. Refuse with ``invalid_entry``."""
-        transport = local_transport(self)
+        transport = self._local
         fields = {field.removesuffix("_"): value for field, value in entry.items()}
         transport.worlds.add(transport.world, self.section, key, fields)
 
@@ -324,7 +323,7 @@ class Names(RegistryResource[NameRecord]):
             sort: The sort key. ``due`` is the time of the next timed transition.
             descending: Whether the largest sort key comes first.
         """
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         state = snapshot.state
         owner = client_id_of(state, account)
         pattern = Glob(like.lower()) if like is not None else None
@@ -356,7 +355,7 @@ class Names(RegistryResource[NameRecord]):
         Args:
             account: The account whose order you want, by default the holder.
         """
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         state, ascii_name = snapshot.state, registry_spelling(name)
         owner = client_id_of(state, account)
         order = held_order(state, ascii_name) if owner is None else own_order(state, owner, ascii_name)
@@ -381,7 +380,7 @@ class Hosts(RegistryResource[HostRecord]):
         Args:
             domain: Only hosts below this name.
         """
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         below = (registry_spelling(domain),) if domain is not None else ()
         records = (snapshot.state.hosts[name] for _, name in snapshot.state.hosts_of_domain.beginning(below))
         return HostPage(**self._page(snapshot, records, limit, start))
@@ -410,7 +409,7 @@ class Transfers(RegistryResource[TransferRecord]):
         Args:
             status: Only transfers with this status.
         """
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         transfers = (
             transfer
             for _, transfer in in_order(snapshot.state.transfers)
@@ -446,7 +445,7 @@ class Accounts(RegistryResource[AccountRecord]):
     @read()
     def list(self) -> AccountList:
         """Return every account."""
-        return AccountList(accounts=account_records(local_transport(self).world.present()))
+        return AccountList(accounts=account_records(self._world.present()))
 
     @read(UNKNOWN_ACCOUNT)
     def get(self, account: Text, /) -> AccountRecord:
@@ -455,7 +454,7 @@ class Accounts(RegistryResource[AccountRecord]):
         Args:
             account: The account's name, or its client id.
         """
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         return account_record(snapshot, find_account(snapshot.state, account))
 
     @write(INVALID_ENTRY)
@@ -465,7 +464,7 @@ class Accounts(RegistryResource[AccountRecord]):
         Args:
             account: The name of the new account.
         """
-        world = local_transport(self).world
+        world = self._world
         earlier = world.state.accounts
         self._add(account, entry)
         added = next(record for number, record in world.state.accounts.items() if number not in earlier)
@@ -487,7 +486,7 @@ class Customers(RegistryResource[CustomerRecord]):
             account: Only customers of this account.
             mail: Only customers with this mail address.
         """
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         state = snapshot.state
         ids = _numbers(state.customers_of_account, client_id_of(state, account))
         customers = map(state.customers.__getitem__, ids)
@@ -520,7 +519,7 @@ class Contacts(RegistryResource[ContactRecord]):
         Args:
             account: Only contacts of this account.
         """
-        snapshot = local_transport(self).world.present()
+        snapshot = self._world.present()
         owner = client_id_of(snapshot.state, account)
         contacts = (
             contact for _, contact in in_order(snapshot.state.contacts) if owner in (None, contact.account)

@@ -33,6 +33,10 @@ from reseller_sandbox.values.parameters import (
 )
 from reseller_sandbox.values.text_checks import Synonyms, decimals_to_floats, nearest
 
+if TYPE_CHECKING:
+    from reseller_sandbox.control.local_transport import LocalTransport
+    from reseller_sandbox.worlds import World
+
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -74,7 +78,7 @@ class Transport(Protocol):
 
 
 class ReceivedRefusal(Refused):
-    """A refusal with a given message: from a server, or copied from another refusal."""
+    """A refusal whose message is already rendered: by a server, or in another refusal."""
 
     message = ""
     remedy = ""
@@ -108,10 +112,11 @@ class Subscription(ABC, Iterator[T]):
 class Operation:
     """One operation of a resource, derived from the function ``body``.
 
-    ``refuses`` lists the rules by which it can refuse, beside ``invalid_parameter``. A ``long`` operation can
-    take noticeable time, so the server runs it while it answers other requests. ``one_of`` lists parameters
-    of which a call takes exactly one. An operation that works ``apart`` does not lock its world, because it
-    changes another world or replaces this one at the end. ``synonyms`` are names of it in other programs.
+    ``refuses`` lists the rules by which it can refuse, without ``invalid_parameter``, which any operation can
+    raise. A ``long`` operation can take noticeable time, so the server runs it while it answers other
+    requests. ``one_of`` lists parameters of which a call takes exactly one. An operation that works ``apart``
+    does not lock its world, because it changes another world or replaces this one at the end. ``synonyms``
+    are the operation's names in other programs.
     """
 
     body: Callable[..., Any]
@@ -160,7 +165,7 @@ class Operation:
 
     @property
     def method(self) -> str:
-        """Return its HTTP method. A read is a GET unless it takes objects or lists."""
+        """Return its HTTP method. A read is a GET, but a POST if it takes objects or lists."""
         if self.sort == "stream":  # a browser's EventSource can only send GET
             return "GET"
         if self.name in _WITHOUT_VERB:
@@ -172,7 +177,7 @@ class Operation:
 
     @property
     def takes_slashes(self) -> bool:
-        """Whether a path parameter can contain slashes, because it ends every path."""
+        """Whether its path parameter can contain slashes: every path of the resource ends with one."""
         return all(
             operation.path.endswith("}") for operation in self.resource.operations() if operation.segments
         )
@@ -185,19 +190,14 @@ class Operation:
 
     @property
     def _choice(self) -> str:
-        *others, last = self.one_of
-        return f"exactly one of {', '.join(others)} and {last}"
+        *first, last = self.one_of
+        return f"exactly one of {', '.join(first)} and {last}"
 
     @cached_property
     def descriptions(self) -> Mapping[str, str]:
-        """Return the description of each parameter.
-
-        The docstring takes precedence over the annotation.
-        """
-        return {
-            **{parameter.name: parameter.words for parameter in self.parameters if parameter.words},
-            **documented_parameters(self.body),
-        }
+        """Return the description of each parameter: in the docstring, or else in the annotation."""
+        annotated = {parameter.name: parameter.words for parameter in self.parameters if parameter.words}
+        return {**annotated, **documented_parameters(self.body)}
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by parameter name.
@@ -270,6 +270,15 @@ class Resource:
         """Return its name and the name of its world."""
         return f"<{type(self).__name__}: {self._transport}>"
 
+    @property
+    def _local(self) -> LocalTransport:
+        """Return the transport in the process that holds the world, where the bodies of operations run."""
+        return cast("LocalTransport", self._transport)
+
+    @property
+    def _world(self) -> World:
+        return self._local.world
+
     if not TYPE_CHECKING:  # because with __getattr__, a type checker accepts any attribute
 
         def __getattr__(self, name: str) -> Any:
@@ -299,20 +308,14 @@ def _operations(resource: type) -> list[Operation]:
     return [method.operation for method in vars(resource).values() if hasattr(method, "operation")]
 
 
-def read(*refuses: Rule, long: bool = False, synonyms: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Declare a method that changes nothing."""
-    return _declare("read", refuses, long=long, synonyms=synonyms)
+def read(*refuses: Rule, **options: Any) -> Callable[[F], F]:
+    """Declare a method that changes nothing. ``options`` are fields of ``Operation``."""
+    return _declare("read", refuses, options)
 
 
-def write(
-    *refuses: Rule,
-    long: bool = False,
-    one_of: tuple[str, ...] = (),
-    apart: bool = False,
-    synonyms: tuple[str, ...] = (),
-) -> Callable[[F], F]:
-    """Declare a method that changes a world."""
-    return _declare("write", refuses, long=long, one_of=one_of, apart=apart, synonyms=synonyms)
+def write(*refuses: Rule, **options: Any) -> Callable[[F], F]:
+    """Declare a method that changes a world. ``options`` are fields of ``Operation``."""
+    return _declare("write", refuses, options)
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:
@@ -321,10 +324,10 @@ def stream(*refuses: Rule) -> Callable[[F], F]:
     Each record has a ``mark``. If you pass it as ``since``, the stream begins after that record. ``line`` is
     the record in one line for a terminal.
     """
-    return _declare("stream", refuses)
+    return _declare("stream", refuses, {})
 
 
-def _declare(sort: Sort, refuses: tuple[Rule, ...], **options: Any) -> Callable[[F], F]:
+def _declare(sort: Sort, refuses: tuple[Rule, ...], options: Mapping[str, Any]) -> Callable[[F], F]:
     def declare(body: F) -> F:
         return cast(F, method_for(Operation(body, sort, refuses, **options)))
 

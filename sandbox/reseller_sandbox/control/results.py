@@ -12,7 +12,6 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
 from msgspec import Struct
 
 from reseller_sandbox import refusals
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import ReceivedRefusal, Resource
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.refusals.refusal import Category
@@ -207,6 +206,6 @@ def parse_match(resource: Resource, match: Matching, place: str = "") -> Match:
     Refuse with ``invalid_parameter``. ``place`` is the parameter's name in the message.
     """
     try:
-        return read_match(match, local_transport(resource).words)
+        return read_match(match, resource._local.words)
     except Within as error:
         raise refused(error.problems, place) from None

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 from msgspec.structs import replace
 
 from reseller_sandbox import refusals
-from reseller_sandbox.control.local_transport import local_transport
 from reseller_sandbox.control.resource import Operation, Resource, method_for, read, write
 from reseller_sandbox.control.results import (
     Number,
@@ -69,7 +68,7 @@ class Scheduled(Resource):
     @read()
     def list(self) -> ScheduledList:
         """Return every scheduled action, with the result of each action that is done."""
-        actions = local_transport(self).world.state.scheduled
+        actions = self._world.state.scheduled
         return ScheduledList(scheduled=tuple(scheduled_record(action) for _, action in in_order(actions)))
 
     @write(UNKNOWN_SCHEDULED_ACTION)
@@ -85,7 +84,7 @@ class Scheduled(Resource):
             draft.remove(action)
             return action
 
-        return scheduled_record(_transact(local_transport(self).world, "scheduled.remove", work))
+        return scheduled_record(_transact(self._world, "scheduled.remove", work))
 
 
 def _transact(world: World, operation: str, work: Callable[[Draft], T]) -> T:
@@ -137,7 +136,7 @@ class SimulatedAction(Operation):
         at, after = parameters.pop("at", None), parameters.pop("after", None)
         if at is not None and after is not None:
             raise Refused(INVALID_PARAMETER, problems="at and after cannot be combined")
-        world = local_transport(resource).world
+        world = resource._world
 
         def work(draft: Draft) -> RegistryEvent | ScheduledAction:
             if at is None and after is None:
@@ -158,26 +157,19 @@ class SimulatedAction(Operation):
 
 
 def simulates(
-    *refuses: Rule,
-) -> Callable[
-    [Callable[Concatenate[Draft, P], RegistryEvent]], Callable[Concatenate[Simulate, P], SimulationResult]
-]:
-    """Declare an action of ``registry.third_parties``.
+    action: Callable[Concatenate[Draft, P], RegistryEvent], *refuses: Rule
+) -> Callable[Concatenate[Simulate, P], SimulationResult]:
+    """Return the method for an action of ``registry.third_parties``.
 
     ``refuses`` are the rules by which it can refuse if it happens at once.
     """
-
-    def declare(
-        action: Callable[Concatenate[Draft, P], RegistryEvent],
-    ) -> Callable[Concatenate[Simulate, P], SimulationResult]:
-        operation = SimulatedAction(action, "write", refuses, long=False)
-        return cast("Callable[Concatenate[Simulate, P], SimulationResult]", method_for(operation))
-
-    return declare
+    method = method_for(SimulatedAction(action, "write", refuses))
+    return cast("Callable[Concatenate[Simulate, P], SimulationResult]", method)
 
 
 _NAME = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED)
 _HELD = (*_NAME, refusals.NOT_HELD)
+_LEAVES = (refusals.WRONG_STATE, refusals.TRANSFER_PENDING, refusals.LOCKED)
 _ZONE, _ACCOUNT = refusals.UNKNOWN_ZONE, refusals.UNKNOWN_ACCOUNT
 
 
@@ -208,37 +200,35 @@ class Simulate(Resource):
         return planned
 
     register = simulates(
+        third_parties.register,
         *_NAME,
         refusals.ZONE_OUT_OF_SERVICE,
         refusals.PERIOD_TOO_SHORT,
         refusals.PERIOD_TOO_LONG,
         refusals.NAME_TAKEN,
         refusals.NAME_RESERVED,
-    )(third_parties.register)
-    hold = simulates(*_HELD)(third_parties.hold)
-    release_hold = simulates(*_HELD)(third_parties.release_hold)
-    drop = simulates(
-        *_HELD, refusals.WRONG_STATE, refusals.TRANSFER_PENDING, refusals.LOCKED, refusals.HOST_IN_USE
-    )(third_parties.drop)
-    release = simulates(*_HELD)(third_parties.release)
+    )
+    hold = simulates(third_parties.hold, *_HELD)
+    release_hold = simulates(third_parties.release_hold, *_HELD)
+    drop = simulates(third_parties.drop, *_HELD, *_LEAVES, refusals.HOST_IN_USE)
+    release = simulates(third_parties.release, *_HELD)
     request_transfer = simulates(
+        third_parties.request_transfer,
         *_HELD,
         refusals.HELD_OUTSIDE,
         refusals.TRANSFERS_NOT_SUPPORTED,
         refusals.ZONE_OUT_OF_SERVICE,
-        refusals.WRONG_STATE,
-        refusals.TRANSFER_PENDING,
-        refusals.LOCKED,
+        *_LEAVES,
         refusals.TOO_YOUNG,
-    )(third_parties.request_transfer)
-    approve_transfer = simulates(*_NAME, refusals.NO_TRANSFER_IN)(third_parties.approve_transfer)
-    reject_transfer = simulates(*_NAME, refusals.NO_TRANSFER_IN)(third_parties.reject_transfer)
-    cancel_transfer = simulates(*_NAME, refusals.NO_TRANSFER_OUT)(third_parties.cancel_transfer)
-    complete_transfer = simulates(*_NAME, refusals.NO_TRANSFER_PENDING)(third_parties.complete_transfer)
-    set_prices = simulates(_ZONE)(third_parties.set_prices)
-    set_promotion = simulates(_ZONE)(third_parties.set_promotion)
-    set_premium = simulates(*_NAME)(third_parties.set_premium)
-    set_service = simulates(_ZONE)(third_parties.set_service)
-    adjust_balance = simulates(_ACCOUNT)(third_parties.adjust_balance)
-    revoke_credentials = simulates(_ACCOUNT)(third_parties.revoke_credentials)
-    restore_credentials = simulates(_ACCOUNT)(third_parties.restore_credentials)
+    )
+    approve_transfer = simulates(third_parties.approve_transfer, *_NAME, refusals.NO_TRANSFER_IN)
+    reject_transfer = simulates(third_parties.reject_transfer, *_NAME, refusals.NO_TRANSFER_IN)
+    cancel_transfer = simulates(third_parties.cancel_transfer, *_NAME, refusals.NO_TRANSFER_OUT)
+    complete_transfer = simulates(third_parties.complete_transfer, *_NAME, refusals.NO_TRANSFER_PENDING)
+    set_prices = simulates(third_parties.set_prices, _ZONE)
+    set_promotion = simulates(third_parties.set_promotion, _ZONE)
+    set_premium = simulates(third_parties.set_premium, *_NAME)
+    set_service = simulates(third_parties.set_service, _ZONE)
+    adjust_balance = simulates(third_parties.adjust_balance, _ACCOUNT)
+    revoke_credentials = simulates(third_parties.revoke_credentials, _ACCOUNT)
+    restore_credentials = simulates(third_parties.restore_credentials, _ACCOUNT)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox import fixture, refusals
-from reseller_sandbox.control.local_transport import LocalTransport, local_transport
+from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.records import AccountRecord, account_records
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import (
@@ -228,7 +228,7 @@ class Snapshots(Keyed[CheckpointRecord]):
     @read()
     def list(self) -> SnapshotList:
         """Return every snapshot, oldest first."""
-        snapshots = local_transport(self).world.history.snapshots.values()
+        snapshots = self._world.history.snapshots.values()
         return SnapshotList(snapshots=tuple(map(checkpoint_record, snapshots)))
 
     @write(refusals.TOO_MANY_SNAPSHOTS)
@@ -238,7 +238,7 @@ class Snapshots(Keyed[CheckpointRecord]):
         Args:
             name: The snapshot's name.
         """
-        return checkpoint_record(timeline.snapshot(local_transport(self).world, name))
+        return checkpoint_record(timeline.snapshot(self._world, name))
 
     @write(refusals.UNKNOWN_SNAPSHOT)
     def restore(self, name: SnapshotName, /) -> RewindResult:
@@ -246,13 +246,13 @@ class Snapshots(Keyed[CheckpointRecord]):
 
         The clock and the random numbers go back, too.
         """
-        world = local_transport(self).world
+        world = self._world
         return rewind_result(world, timeline.restore(world, name))
 
     @write(refusals.UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotList:
         """Delete a snapshot. Return the remaining snapshots."""
-        timeline.forget_snapshot(local_transport(self).world, name)
+        timeline.forget_snapshot(self._world, name)
         return self.list()
 
 
@@ -262,19 +262,19 @@ class Branches(Keyed[CheckpointRecord]):
     @read()
     def list(self) -> BranchList:
         """Return every branch, oldest first."""
-        branches = local_transport(self).world.history.branches.values()
+        branches = self._world.history.branches.values()
         return BranchList(branches=tuple(map(checkpoint_record, branches)))
 
     @write(UNKNOWN_BRANCH)
     def switch(self, name: BranchName, /) -> RewindResult:
         """Continue a branch where it ended. The present becomes a branch."""
-        world = local_transport(self).world
+        world = self._world
         return rewind_result(world, timeline.switch(world, name))
 
     @write(UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchList:
         """Delete a branch. Return the remaining branches."""
-        timeline.forget_branch(local_transport(self).world, name)
+        timeline.forget_branch(self._world, name)
         return self.list()
 
 
@@ -294,7 +294,7 @@ class History(Resource):
             request: The request's id, such as ``r3``.
             side: Whether to go to ``before`` the request, or to just ``after`` it.
         """
-        world = local_transport(self).world
+        world = self._world
         return rewind_result(world, timeline.rewind(world, request, before=side == "before"))
 
     @write()
@@ -306,7 +306,7 @@ class History(Resource):
         Args:
             original: Whether to restart from the very first state, before any fixture was loaded.
         """
-        world = local_transport(self).world
+        world = self._world
         timeline.reset(world, original=original)
         return _world_time(WorldTime, world)
 
@@ -330,7 +330,7 @@ class History(Resource):
             limit: Number of records to list.
             start: Start of the page: ``next`` of the previous page.
         """
-        transport = local_transport(self)
+        transport = self._local
         earlier, later = _snapshot_at(transport, from_), _snapshot_at(transport, to)
         differing = tuple(changes(earlier.state, later.state))
         listed, following = page(differing, limit, start)
@@ -349,7 +349,7 @@ class History(Resource):
 
         The fixture contains credentials and authorization codes.
         """
-        transport = local_transport(self)
+        transport = self._local
         return ExportedFixture(fixture=transport.worlds.fixtures.written(transport.world.present()))
 
     @write(refusals.INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
@@ -361,7 +361,7 @@ class History(Resource):
         Args:
             fixture: The fixture, in YAML or as an object.
         """
-        transport = local_transport(self)
+        transport = self._local
         branch = checkpoint_record(transport.worlds.load(transport.world, FIXTURE(fixture)))
         accounts = account_records(transport.world.snapshot)
         return _world_time(LoadResult, transport.world, branch=branch, accounts=accounts)
@@ -376,7 +376,7 @@ class Recording(Resource):
 
         The file contains the accounts' credentials and the names' authorization codes.
         """
-        transport = local_transport(self)
+        transport = self._local
         recording = recording_of(transport.worlds, transport.world)
         return RecordingRecord(
             world=transport.world.name,
@@ -398,12 +398,12 @@ class Worlds(Keyed[WorldSummary]):
     @read(long=True)
     def list(self) -> WorldList:
         """Return every world, oldest first."""
-        return _world_list(local_transport(self).worlds)
+        return _world_list(self._local.worlds)
 
     @read(UNKNOWN_WORLD)
     def get(self, world: WorldName, /) -> WorldRecord:
         """Return one world, with its accounts and their credentials."""
-        engine = local_transport(self).worlds
+        engine = self._local.worlds
         return _world(WorldRecord, engine, engine.find(world))
 
     @write(
@@ -522,7 +522,7 @@ def _unlogged(resource: Resource) -> LocalTransport:
 
     The event log of the resource's own world does not list the operation.
     """
-    transport = local_transport(resource)
+    transport = resource._local
     transport.world.leave_unlogged()
     return transport
 
