@@ -31,28 +31,26 @@ def main() -> None:
         "parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)}; all by default"
     )
     parser.add_argument("--rounds", type=int, default=How.rounds, help="how often all is measured in turn")
-    parser.add_argument("--seconds", type=float, default=How.seconds, help="for how long a server is loaded")
     parser.add_argument("--large", action="store_true", help="worlds of a million names, which take minutes")
     parser.add_argument("--tiny", action="store_true", help="only see that everything works")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="a page that ends with the figures")
-    given = parser.parse_args()
-    if strange := [name for name in given.parts if name not in PARTS]:
+    arguments = parser.parse_args()
+    if strange := [name for name in arguments.parts if name not in PARTS]:
         parser.error(f"there is no part {', '.join(strange)}; there are {', '.join(PARTS)}")
-    how = How(1 if given.tiny else given.rounds, given.seconds, given.large, given.tiny)
+    how = How(1 if arguments.tiny else arguments.rounds, arguments.large, arguments.tiny)
     print(machine())
     done: dict[str, tuple[str, list[Figure | str]]] = {}
-    for name in given.parts or PARTS:
+    for name in arguments.parts or PARTS:
         about = " ".join((PARTS[name].__doc__ or "").split())
         print(f"\n{name}: {about}")
         done[name] = about, []
-        for one in PARTS[name](how):
-            print(f"  {one}", flush=True)
-            done[name][1].append(one)
-    if given.markdown is not None:
-        page = given.markdown.read_text("utf-8") if given.markdown.exists() else ""
-        given.markdown.write_text(markdown(done, page), "utf-8")
-    figures = [one for _, found in done.values() for one in found if isinstance(one, Figure)]
-    print(f"\n{sum(not one.is_reached for one in figures)} goals are missed")
+        for figure in PARTS[name](how):
+            print(f"  {figure}", flush=True)
+            done[name][1].append(figure)
+    if page := arguments.markdown:
+        page.write_text(markdown(done, page.read_text("utf-8") if page.exists() else ""), "utf-8")
+    figures = [figure for _, found in done.values() for figure in found if isinstance(figure, Figure)]
+    print(f"\n{sum(figure.is_missed for figure in figures)} goals are missed")
 
 
 if __name__ == "__main__":

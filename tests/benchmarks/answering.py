@@ -2,65 +2,73 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
-from itertools import count
+from itertools import count, islice, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from flask import Flask
 
 from reseller_sandbox import Sandbox
-from tests.benchmarks import load
-from tests.benchmarks.measuring import Figure, Found, How, interleaved, line_of, ratios, running, serving
+from tests.benchmarks.measuring import (
+    Figure,
+    Found,
+    How,
+    computed,
+    interleaved,
+    line_of,
+    ratios,
+    running,
+    serving,
+)
 from tests.clients import signature
 
-#: Our reads, each with its path.
+#: Our reads, each with its path and its maximum, in times of a bare route.
 READS = {
-    "v3 getDomain": "/v3/domains/getDomain/active-example.com",
-    "v3 balance": "/v3/balance",
-    "v2.0 domain info": "/V2.0/domain/active-example.com",
-    "v3 list of 40 names": "/v3/domains",
+    "v3 getDomain": ("/v3/domains/getDomain/active-example.com", 2.0),
+    "v3 balance": ("/v3/balance", 1.75),
+    "v2.0 domain info": ("/V2.0/domain/active-example.com", 1.75),
+    "v3 list of 40 names": ("/v3/domains", 2.5),
 }
-BARE, REGISTRATION = "bare Flask route", "v3 registration"
-
-#: The most that each may take, in times of a bare route.
-MOST = dict(zip((*READS, REGISTRATION), (2.0, 1.75, 1.75, 2.5, 3.2), strict=True))
+BARE, REGISTRATION, REQUESTS = "bare Flask route", "v3 registration", 2000
 
 
 def measure(how: How) -> Found:
-    """Rates of servers, and ratios in the same round. Each server is a separate process."""
-    #: The server for each, and the requests of a round.
-    cases: dict[str, tuple[int, Callable[[], Sequence[bytes]]]] = {}
+    """Computing time of a request, and ratios in the same round. Each server is a separate process."""
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
-        plain = stack.enter_context(running(sys.executable, "-m", "tests.benchmarks.answering"))
+        plain = stack.enter_context(running("tests.benchmarks.answering"))
         program = stack.enter_context(running(*serving("--fixture", _rich(folder))))
-        bare, port = (int(line_of(one).rpartition(":")[2]) for one in (plain, program))
-        rounds = count()
-        cases[BARE] = bare, lambda: [load.written("GET", "/", bare, {})]
-        for what, path in READS.items():
-            requests = [load.written("GET", path, port, _signed(port, path))]
-            cases[what] = port, partial(list, requests)
-        cases[REGISTRATION] = (port, lambda: _registrations(port, how, next(rounds)))
+        bare, port = (int(line_of(server).rpartition(":")[2]) for server in (plain, program))
+        cases: dict[str, tuple[int, int, Iterator[bytes]]] = {
+            BARE: (plain.pid, bare, repeat(written("GET", "/", bare, {}))),
+            REGISTRATION: (program.pid, port, _registrations(port)),
+        }
+        for what, (path, _) in READS.items():
+            cases[what] = program.pid, port, repeat(written("GET", path, port, _signed(port, path)))
 
-        def rate(what: str, connections: int) -> float:
-            number, make = cases[what]
-            return load.rate(number, make(), connections, 0.2 if how.tiny else how.seconds)
+        def cost(what: str, connections: int) -> float:
+            process, number, requests = cases[what]
+            times, before = how.times(REQUESTS), computed(process)
+            asyncio.run(_send(number, islice(requests, times), connections))
+            return (computed(process) - before) / times * 1e6
 
         for what in cases:
-            rate(what, 64)  # because the first requests load modules
+            cost(what, 64)  # because the first requests load modules
         for connections in (1, 64):
             at = f"at {connections} connection{'s' * (connections > 1)}"
-            found = interleaved({what: partial(rate, what, connections) for what in cases}, how.rounds)
-            for what, rates in found.items():
-                yield Figure(f"{what} {at}", "requests/s", rates)
-            for what, most in MOST.items():
-                yield Figure(f"{what} {at}", "× bare", ratios(found[BARE], found[what]), f"≤ {most:g}")
+            costs = interleaved({what: partial(cost, what, connections) for what in cases}, how.rounds)
+            most = {what: times for what, (_, times) in READS.items()} | {REGISTRATION: 3.2}
+            for what in cases:
+                yield Figure(f"{what} {at}", "µs", costs[what])
+            for what, times in most.items():
+                yield Figure(f"{what} {at}", "× bare", ratios(costs[what], costs[BARE]), times)
 
 
 def _rich(folder: str) -> Path:
@@ -73,17 +81,41 @@ def _rich(folder: str) -> Path:
     return fixture
 
 
-def _registrations(port: int, how: How, number: int) -> list[bytes]:
-    """Return registrations of names that no client has requested, more than are answered in a round."""
-    path, size = "/v3/domains/createDomain", int(5000 * max(how.seconds, 1))
-    bodies = (json.dumps({"domain": {"domainName": f"n{number}-{one}.com"}}).encode() for one in range(size))
-    return [load.written("POST", path, port, _signed(port, path, body, "other"), body) for body in bodies]
+def _registrations(port: int) -> Iterator[bytes]:
+    """Yield registrations of names that no client has requested."""
+    path = "/v3/domains/createDomain"
+    for number in count():
+        body = json.dumps({"domain": {"domainName": f"n{number}.com"}}).encode()
+        yield written("POST", path, port, _signed(port, path, body, "other"), body)
 
 
 def _signed(port: int, path: str, body: bytes = b"", account: str = "sandbox") -> dict[str, str]:
     key = f"{account}-key"
     signed = signature(f"{account}-secret", key, f"http://127.0.0.1:{port}{path}", body)
     return {"X-SVC-APIKEY": key, "X-SVC-SIGNATURE": signed, "X-Auth-Token": f"{account}-token"}
+
+
+def written(method: str, path: str, port: int, headers: Mapping[str, str], body: bytes = b"") -> bytes:
+    sent = {"Host": f"127.0.0.1:{port}", **headers, **({"Content-Length": str(len(body))} if body else {})}
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items()), "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+async def _send(port: int, requests: Iterator[bytes], connections: int) -> None:
+    """Send requests over so many connections; each has to succeed."""
+
+    async def client() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for request in requests:
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
+            assert length, head
+            assert head.split()[1] == b"200", head
+            await reader.readexactly(int(length[1]))
+        writer.close()
+
+    await asyncio.gather(*(client() for _ in range(connections)))
 
 
 if __name__ == "__main__":  # a bare route on the server that a sandbox has

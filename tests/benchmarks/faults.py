@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 from reseller_sandbox import Sandbox
-from tests.benchmarks.load import written
+from tests.benchmarks.answering import written
 from tests.benchmarks.measuring import Figure, Found, How, ratios, seconds
 from tests.clients import Socket
 
@@ -22,6 +22,7 @@ HELD_UP: dict[str, dict[str, Any]] = {
     "restore": {"kind": "latency", "seconds": 600, "when": {"phase": "after"}},
     "renew": {"kind": "drip", "size": 1, "pause": 0.5},
 }
+PATH = "/V2.0/domain/active-example.com"
 
 
 def beside_hanging(
@@ -33,50 +34,33 @@ def beside_hanging(
     """
     sandbox = Sandbox()
     sandbox.faults.replace([{**rule, "match": {"path": f"*/{path}"}} for path, rule in HELD_UP.items()])
-    with sandbox.serve() as server:
-        alone = good(sandbox, server.url, requests, clock)
-        with held_up(sandbox, server.port, count):
-            beside = good(sandbox, server.url, requests, clock)
-            stop = seconds(server.stop)  # type: ignore[union-attr]  # a server of this process
-    return {"alone": alone, "beside": beside, "stop": stop}
+    token = {"X-Auth-Token": sandbox.accounts["main"].token}
 
+    def good() -> float:
+        """Return the median of the quietest sixth of the requests, one after another on one connection."""
+        with closing(Socket(server.url)) as client:
+            taken = [
+                seconds(lambda: client("GET", PATH, [*token.items()], b"").json["status"], clock)
+                for _ in range(requests)
+            ]
+        size = max(requests // 6, 1)
+        return min(median(taken[start : start + size]) for start in range(0, size * 6, size))
 
-def good(sandbox: Sandbox, url: str, requests: int, clock: Callable[[], float]) -> float:
-    """Return the median of the quietest sixth of the requests, one after another on one connection."""
-
-    def ask() -> None:
-        assert client("GET", "/V2.0/domain/active-example.com", [*_token(sandbox).items()], b"").status == 200
-
-    with closing(Socket(url)) as client:
-        taken = [seconds(ask, clock) for _ in range(requests)]
-    size = max(requests // 6, 1)
-    return min(median(taken[start : start + size]) for start in range(0, size * 6, size))
-
-
-@contextmanager
-def held_up(sandbox: Sandbox, port: int, count: int) -> Iterator[None]:
-    """Send requests whose responses do not come."""
-    clients = []
-    for number in range(count):
-        path = f"/V2.0/domain/active-example.com/{list(HELD_UP)[number % len(HELD_UP)]}"
-        clients.append(client := socket.create_connection(("127.0.0.1", port), timeout=60))
-        client.sendall(written("GET", path, port, _token(sandbox)))
-    deadline = perf_counter() + 60
-    while sum(rule.applied for rule in sandbox.faults.list()) < count:
-        assert perf_counter() < deadline, "not every request has arrived"
-    yield
-    for client in clients:
-        client.close()
-
-
-def _token(sandbox: Sandbox) -> dict[str, str]:
-    return {"X-Auth-Token": sandbox.accounts["main"].token}
+    with sandbox.serve() as server, ExitStack() as stack:
+        alone = good()
+        for number in range(count):
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
+            path = list(HELD_UP)[number % len(HELD_UP)]
+            client.sendall(written("GET", f"{PATH}/{path}", server.port, token))
+        while sum(rule.applied for rule in sandbox.faults.list()) < count:
+            sleep(0.01)
+        return {"alone": alone, "beside": good(), "stop": seconds(server.stop)}  # type: ignore[union-attr]  # of this process
 
 
 def measure(how: How) -> Found:
     """Measure a request while faults delay the requests of other clients."""
     count = 50 if how.tiny else 1000
     rounds = [beside_hanging(count, how.times(300)) for _ in range(how.rounds)]
-    beside = ratios([one["beside"] for one in rounds], [one["alone"] for one in rounds])
+    beside = ratios([taken["beside"] for taken in rounds], [taken["alone"] for taken in rounds])
     yield Figure(f"a request beside {count:,} delayed requests", "× alone", beside)
-    yield Figure(f"stopping with {count:,} delayed requests", "ms", [one["stop"] * 1e3 for one in rounds])
+    yield Figure(f"stopping with {count:,} delayed requests", "ms", [taken["stop"] * 1e3 for taken in rounds])

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from reseller_sandbox import Sandbox
-from tests.benchmarks import measuring
-from tests.benchmarks.measuring import ROOT, Figure, Found, How, interleaved, line_of, memory, ratios, seconds
+from tests.benchmarks.measuring import (
+    Figure,
+    Found,
+    How,
+    interleaved,
+    line_of,
+    memory,
+    ratios,
+    running,
+    seconds,
+    serving,
+)
 
 HEAD = (
     "zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}\n"
@@ -41,8 +49,7 @@ def loading(how: How) -> Found:
 
     Times are computing time.
     """
-    sandbox = Sandbox()
-    small, large = (100, 300) if how.tiny else (1_000, 12_000)
+    sandbox, (small, large) = Sandbox(), (100, 300) if how.tiny else (1_000, 12_000)
 
     def each(text: str, size: int) -> float:
         return seconds(partial(sandbox.load, text), process_time) / size * 1e6
@@ -51,7 +58,7 @@ def loading(how: How) -> Found:
         ways = {str(size): partial(each, _text(*section, size), size) for size in (small, large)}
         found = interleaved(ways, how.rounds)
         slower = ratios(found[str(large)], found[str(small)])
-        yield Figure(f"load, {name}", "µs each", found[str(large)], "≤ 60" if name == "names" else "")
+        yield Figure(f"load, {name}", "µs each", found[str(large)], 60 if name == "names" else None)
         yield Figure(f"load, {large:,} {name} beside {small:,}", "× each", slower)
     sandbox.load(_text(*SECTIONS["names"], large))
     exports, events = [], []
@@ -62,25 +69,17 @@ def loading(how: How) -> Found:
         moved = sandbox.clock.advance("P1Y", limit=1)
         events.append((process_time() - began) / moved.total * 1e6)
         sandbox.reset()
-    yield Figure("export", "µs a name", exports, "≤ 40")
-    yield Figure("advance by a year", "µs an event", events, "≤ 30")
+    yield Figure("export", "µs a name", exports, 40)
+    yield Figure("advance by a year", "µs an event", events, 30)
 
 
-#: Prints the seconds of the import, the first sandbox, its first fork, and a first request.
-_FIRST = """
-from time import perf_counter as now
-times = [now()]
-from reseller_sandbox import Sandbox
-Sandbox; times.append(now())
-sandbox = Sandbox(); times.append(now())
-sandbox.fork(); times.append(now())
-sandbox.app.test_client().get("/v3/balance"); times.append(now())
-print(*(later - earlier for earlier, later in zip(times, times[1:])))
-"""
-FIRST = (
-    *(("import of Sandbox", "≤ 220"), ("the first sandbox", "≤ 45")),
-    *(("its first fork", ""), ("the first request", "")),
-)
+#: The first steps of a program in Python, each with the most milliseconds.
+STEPS: dict[str, tuple[str, float | None]] = {
+    "import of Sandbox": ("from reseller_sandbox import Sandbox; Sandbox", 220),
+    "the first sandbox": ("sandbox = Sandbox()", 45),
+    "its first fork": ("sandbox.fork()", None),
+    "the first request": ("sandbox.app.test_client().get('/v3/balance')", None),
+}
 
 #: Prints how many seconds after its import a test begins.
 _BEGINS = (
@@ -89,25 +88,25 @@ _BEGINS = (
 
 
 def starting(how: How) -> Found:
-    """Starting: the cost of a command and of a test run before anything is done, with bytecode written."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    subprocess.run([sys.executable, "-m", "compileall", "-q", "sandbox"], cwd=ROOT, check=False)
+    """Starting: the cost of a command and of a test run before anything is done."""
     served = [_served() for _ in range(how.rounds)]
-    yield Figure("serve, to the first line", "ms", [first for first, _ in served], "≤ 450")
-    yield Figure("serve, memory then", "MiB", [held for _, held in served], "≤ 60")
-    command = [sys.executable, "-c", _FIRST]
+    yield Figure("serve, to the first line", "ms", [first for first, _ in served], 450)
+    yield Figure("serve, memory then", "MiB", [held for _, held in served], 60)
+    code = ["from time import perf_counter as now", "times = [now()]"]
+    code += [f"{step}; times.append(now())" for step, _ in STEPS.values()]
+    code.append("print(*(later - earlier for earlier, later in zip(times, times[1:])))")
+    command = [sys.executable, "-c", "\n".join(code)]
     printed = [subprocess.check_output(command, text=True).split() for _ in range(how.rounds)]
-    for (what, goal), values in zip(FIRST, zip(*printed, strict=True), strict=True):
-        yield Figure(what, "ms", [float(value) * 1e3 for value in values], goal)
-    ways: dict[str, Callable[[], float]] = {name: partial(_begins, name) for name in ("", "reseller_sandbox")}
-    found = interleaved(ways, how.rounds)
-    more = measuring.differences(found["reseller_sandbox"], found[""])
-    yield Figure("the wait of a run's first test for its world", "ms", more, "≤ 400")
+    for (what, (_, most)), values in zip(STEPS.items(), zip(*printed, strict=True), strict=True):
+        yield Figure(what, "ms", [float(value) * 1e3 for value in values], most)
+    found = interleaved({name: partial(_begins, name) for name in ("", "reseller_sandbox")}, how.rounds)
+    more = [late - early for late, early in zip(found["reseller_sandbox"], found[""], strict=True)]
+    yield Figure("the wait of a run's first test for its world", "ms", more, 400)
 
 
 def _served() -> tuple[float, float]:
     began = perf_counter()
-    with measuring.running(*measuring.serving()) as program:
+    with running(*serving()) as program:
         line_of(program)
         return (perf_counter() - began) * 1e3, memory(program.pid) / (1 << 20)
 

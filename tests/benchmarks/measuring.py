@@ -1,4 +1,4 @@
-"""Measurements in rounds, their figures, a report as Markdown, and programs in separate processes."""
+"""Figures of measurements in rounds, a report as Markdown, and programs in separate processes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ HEADING = "## Figures"
 
 @dataclass(frozen=True)
 class How:
-    """Rounds, seconds of load in each, a million names if ``large``; ``tiny`` only shows that all works."""
+    """The number of rounds, a million names if ``large``; ``tiny`` only shows that all works."""
 
     rounds: int = 5
-    seconds: float = 2.0
     large: bool = False
     tiny: bool = False
 
@@ -36,24 +35,21 @@ class How:
 
 @dataclass(frozen=True)
 class Figure:
-    """A measurement with its value in each round, and a goal such as ``≤ 2`` if there is one."""
+    """A measurement with its value in each round, and the goal for its median, if there is one."""
 
     what: str
     unit: str
     values: Sequence[float]
-    goal: str = ""
+    most: float | None = None
 
     @property
-    def is_reached(self) -> bool:
-        """Whether the median reaches the goal, if there is one."""
-        sign, _, bound = self.goal.partition(" ")
-        middle = median(self.values)
-        return not sign or (middle <= float(bound) if sign == "≤" else middle >= float(bound))
+    def is_missed(self) -> bool:
+        return self.most is not None and median(self.values) > self.most
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
         spread = f"{short(min(self.values))} – {short(max(self.values))}"
-        goal = f"{self.goal}{'' if self.is_reached else ' (missed)'}"
+        goal = "" if self.most is None else f"≤ {self.most:g}{' (missed)' * self.is_missed}"
         return self.what, f"{short(median(self.values))} {self.unit}", spread, goal
 
     def __str__(self) -> str:
@@ -72,21 +68,13 @@ def short(value: float) -> str:
 
 def interleaved(ways: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
     """Measure each way once a round, so that a busy moment of the machine affects all ways."""
-    found: dict[str, list[float]] = {way: [] for way in ways}
-    for _ in range(rounds):
-        for way, measure in ways.items():
-            found[way].append(measure())
-    return found
+    measured = [{way: measure() for way, measure in ways.items()} for _ in range(rounds)]
+    return {way: [values[way] for values in measured] for way in ways}
 
 
 def ratios(over: Sequence[float], under: Sequence[float]) -> list[float]:
     """Return the ratio of two measurements in each round."""
-    return [one / other for one, other in zip(over, under, strict=True)]
-
-
-def differences(over: Sequence[float], under: Sequence[float]) -> list[float]:
-    """Return the difference of two measurements in each round."""
-    return [one - other for one, other in zip(over, under, strict=True)]
+    return [high / low for high, low in zip(over, under, strict=True)]
 
 
 def seconds(work: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:
@@ -96,10 +84,12 @@ def seconds(work: Callable[[], object], clock: Callable[[], float] = perf_counte
 
 
 @contextmanager
-def running(*command: str | Path, cwd: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
-    """Run a program, to be written to and read from line by line, until the context ends."""
-    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True, cwd=cwd) as program:
+def running(*command: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a program of Python, to be written to and read from line by line, until the context ends."""
+    pipe, words = subprocess.PIPE, (sys.executable, "-m", *command)
+    with subprocess.Popen(
+        words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
+    ) as program:
         try:
             yield program
         finally:
@@ -107,8 +97,8 @@ def running(*command: str | Path, cwd: Path = ROOT) -> Iterator[subprocess.Popen
 
 
 def serving(*options: str | Path) -> tuple[str | Path, ...]:
-    """Return the command that serves a sandbox on a free port."""
-    return (sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0", *options)
+    """Return the program that serves a sandbox on a free port."""
+    return ("reseller_sandbox", "serve", "--port", "0", *options)
 
 
 def line_of(program: subprocess.Popen[str], request: str = "") -> str:
@@ -127,6 +117,12 @@ def memory(process: int | None = None) -> int:
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def computed(process: int) -> float:
+    """Return the seconds that a process has computed."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
 def machine() -> str:
     """Return the machine, the versions, and how busy the machine is."""
     libraries = ("flask", "werkzeug", "uvicorn", "marshmallow", "rpds-py", "httpx", "requests")
@@ -139,11 +135,13 @@ def markdown(parts: Mapping[str, tuple[str, Sequence[Figure | str]]], page: str 
     """Return a page whose figures are replaced: a table for each part, whose text comes first."""
     lines = [HEADING, "", f"Measured with {machine()}."]
     for name, (about, found) in parts.items():
+        figures = [f"| {' | '.join(figure.cells)} |" for figure in found if isinstance(figure, Figure)]
+        texts = [f"* {text}" for text in found if isinstance(text, str)]
         lines += ["", f"### {name.capitalize()}", "", about, ""]
-        figures = [one for one in found if isinstance(one, Figure)]
-        if figures:
-            lines += ["| measurement | median | least – most | goal |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(one.cells)} |" for one in figures]
-        texts = [f"* {one}" for one in found if isinstance(one, str)]
+        lines += (
+            ["| measurement | median | least – most | goal |", "|---|---|---|---|", *figures]
+            if figures
+            else []
+        )
         lines += ["", *texts] if texts else []
     return page.partition(HEADING)[0] + "\n".join(lines) + "\n"

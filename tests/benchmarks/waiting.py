@@ -14,7 +14,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 from tests.benchmarks.growing import fixture
-from tests.benchmarks.measuring import Found, How, line_of, running, serving
+from tests.benchmarks.measuring import Found, How, computed, line_of, running, serving
 from tests.clients import Socket, encoded
 
 #: The names of the large world, their age in years, and how long other requests may wait, in milliseconds.
@@ -31,7 +31,7 @@ class Served:
     """A large world on a server, and the world ``beside``."""
 
     def __init__(self, url: str, process: int) -> None:
-        self.process, self.url = process, url
+        self.url, self.process = url, process
         self.ask("POST", "worlds/fork", {"name": "beside", "fixture": "default"})
 
     def ask(self, method: str, path: str, body: Any = None) -> bytes:
@@ -42,29 +42,24 @@ class Served:
         assert answer.status < 300, answer.raw[:500]
         return answer.raw
 
-    def computed(self) -> float:
-        """Return the seconds that the server has computed."""
-        tasks = Path(f"/proc/{self.process}/task").iterdir()
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
-
     def beside(self, what: str, work: Callable[[], object]) -> str:
         """Return how long ``work`` takes, and how long each request of the other world takes meanwhile."""
         with closing(Socket(self.url)) as client:
             thread = threading.Thread(target=work)
             waits: list[tuple[float, float]] = []
-            began, computed = perf_counter(), self.computed()
+            began, before = perf_counter(), computed(self.process)
             thread.start()
             while thread.is_alive() or not waits:
-                now, exhausted = perf_counter(), self.computed()
+                now, exhausted = perf_counter(), computed(self.process)
                 assert client("GET", "/_worlds/beside/_sandbox/health", [], b"").status == 200
-                waits.append((perf_counter() - now, self.computed() - exhausted))
+                waits.append((perf_counter() - now, computed(self.process) - exhausted))
                 sleep(0.001)
         default, worst = (pick(wait for wait, _ in waits) * 1e3 for pick in (median, max))
         most = max(exhausted for _, exhausted in waits) * 1e3
-        mark = " (too long)" if most > BOUND else ""
         return (
-            f"{what:<42} {perf_counter() - began:6.2f} s, {self.computed() - computed:5.2f} s of CPU; "
-            f"others wait {default:5.1f} ms typically, {worst:4.0f} at most, {most:3.0f} of CPU{mark}"
+            f"{what:<42} {perf_counter() - began:6.2f} s, {computed(self.process) - before:5.2f} s of CPU; "
+            f"others wait {default:5.1f} ms typically, {worst:4.0f} at most, {most:3.0f} of CPU"
+            f"{' (too long)' * (most > BOUND)}"
         )
 
 
