@@ -35,7 +35,7 @@ class Answer:
     def json(self) -> Any:
         """The body, which must be declared as JSON and be it."""
         assert self.headers["content-type"].partition(";")[0] == "application/json", self.headers
-        return json.loads(self.raw.decode("utf-8"))
+        return json.loads(self.raw.decode("utf-8"), parse_constant=_refuse_constant)
 
     @property
     def error(self) -> str | None:
@@ -51,6 +51,10 @@ class Answer:
         """What the answer says it rests on."""
         listed = self.headers.get("x-sandbox-assumptions", "")
         return dict(pair.split("=", 1) for pair in listed.split(", ") if pair)
+
+
+def _refuse_constant(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")
 
 
 def signature(secret: str, key: str, endpoint: str | bytes, payload: bytes) -> str:

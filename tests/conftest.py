@@ -14,13 +14,12 @@ from tests import thorough
 from tests.clients import Api, InProcess, Socket
 from tests.documented import documented
 from tests.registry import REGISTRY, Make, connect
-from tests.rendered import entries
 from tests.third_parties.player import Player
 
 thorough.load()
 
 #: The folders in whose tests every journal entry is validated.
-RENDERED = ("journal", "security", "resources")
+RENDERED = ("journal", "security")
 
 #: Projects of their own: they are tried with the wheel.
 collect_ignore = ["examples"]
@@ -50,8 +49,9 @@ def _every_entry_is_valid(request: pytest.FixtureRequest) -> Iterator[None]:
     sandboxes = [request.getfixturevalue(name) for name in sorted(names)]
     apps = [app for sandbox in sandboxes if (app := getattr(sandbox, "app", None))]
     yield
-    for app in apps:
-        entries(InProcess(app))
+    for get in (documented(InProcess(app)) for app in apps):
+        for world in get("GET", "/_sandbox/worlds", [], b"").json["worlds"]:
+            get("GET", f"/_worlds/{world['name']}/_sandbox/journal?limit=1000", [], b"")
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,6 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.outfit import QUICKLY
-from tests.rendered import served_entries
 
 #: The documents' port, which is a server's default; each test puts another in its place.
 PORT = "8053"
@@ -142,7 +141,6 @@ def serving() -> Iterator[str]:
         first = server.stdout.readline()
         try:
             yield first.split()[-1]
-            served_entries(first.split()[-1])
         finally:
             server.terminate()
         server.stdout.read()

@@ -93,6 +93,9 @@ class Planter:
             yield _raw(target, f"Origin: https://user:{self._secret(f'Origin, {target}')}@host.example")
             yield _raw(target, host=f"user:{self._secret(f'Host, {target}')}@toy.example")
             yield _raw(target, f"X-Note: Basic {self._coded}")
+            yield _raw(target, f"X-SVC-APIKEY: {self._secret(f'API key, {target}')}")
+            for name in ("X-SVC-APIKEY", "x-svc-apikey", "X-Svc-%41piKey"):
+                yield _raw(f"{target}?{name}={self._secret(f'query {name}, {target}')}")
             yield _raw(f"{target}?x=1&%74%6f%6b%65%6e={self._secret(f'query of escapes, {target}')}")
             yield _raw(f"http://user:{self._secret(f'absolute target, {target}')}@toy{target}")
         for form in UNREADABLE:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from reseller_sandbox import Sandbox
-from tests.clients import Api
-from tests.registry import edit_name
 from tests.third_parties.player import Player
 
 
@@ -49,32 +47,3 @@ def test_an_expiry_is_reported_with_the_reason(player: Player, served: Sandbox) 
         assert expiry in rows(events, "active.com")
         notes = [event["note"] for event in events if event["subject"] == "active.com"]
         assert f"no automatic renewal: {note}" in notes
-
-
-def test_orders_pass_each_stage_after_its_days(player: Player) -> None:
-    events = player.advance(to="2027-01-01")["events"]
-    assert rows(events, "second.com") == [
-        ("2026-08-13", "expiry", "main", "0.00", "10000.00"),
-        ("2026-09-12", "redemption", "main", "0.00", "10000.00"),
-        ("2026-10-12", "pending delete", "main", "0.00", "10000.00"),
-        ("2026-10-17", "release", "main", "0.00", "10000.00"),
-    ]
-    assert [row[:2] for row in rows(events, "requested.com")][:2] == [
-        ("2026-03-02", "processing"),
-        ("2026-03-02", "activation"),
-    ]
-    assert [row[:2] for row in rows(events, "processing.com")][:1] == [("2026-03-02", "activation")]
-    assert rows(events, "net") == [
-        ("2026-03-11", "registration promotion ends", None, "0.00", None),
-        ("2026-03-21", "renewal promotion ends", None, "0.00", None),
-    ]
-
-
-def test_a_transfer_is_refunded_before_a_redemption(player: Player, served: Sandbox, wire: Api) -> None:
-    edit_name(served, "lapsed.com", due="+2d")
-    body = {"domain": {"domainName": "lapsed.com"}, "authCode": "let-me-in"}
-    assert wire.post("/v3/domains/requestTransfer", body).status == 200
-    assert rows(player.advance(by="P2D")["events"], "lapsed.com") == [
-        ("2026-03-03", "transfer cancelled", "main", "-9.00", "10000.00"),
-        ("2026-03-03", "redemption", "other", "0.00", "500.00"),
-    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 from reseller_sandbox import Sandbox
@@ -34,19 +33,6 @@ def test_an_agreed_price_is_compared_by_amount_in_any_spelling(sandbox: Sandbox,
         sandbox.simulate.set_premium(name, registration=500, renewal=300, transfer=200)
         paid = create(api, name, 1, cost, privacyEnabled=True).json["totalPaid"]
         assert paid == "503.00", "the agreed price leaves privacy out"
-
-
-def test_a_new_registrant_costs_the_price_of_the_zone_once(sandbox: Sandbox, api: Api) -> None:
-    target = f"{D}/setContacts/held.com.ua"
-    assert api.post(target, {"contacts": {"tech-contact": person("Tom")}}).status == 200
-    assert balance(sandbox) == 10_000
-    answer = api.post(target, {"contacts": {"reg-contact": person("Ann")}})
-    [entry] = sandbox.ledger.find(request=answer.headers["x-sandbox-request"]).entries
-    assert (entry.amount, entry.purpose, entry.years) == (Decimal("-2.50"), "owner_change", None)
-    for again, country in ((target, "UA"), (target, "ua"), (f"{D}/setContacts/active.com", "UA")):
-        registrant = {"reg-contact": person("Ann", country=country)}
-        assert api.post(again, {"contacts": registrant}).status == 200
-        assert balance(sandbox) == Decimal("9997.50"), (again, country)
 
 
 def test_a_transferred_domain_has_the_settings_of_its_request(api: Api, other: Api) -> None:

@@ -58,18 +58,6 @@ def test_worlds_of_several_threads_are_as_alone() -> None:
     assert whole(sandbox) == before
 
 
-def test_requests_of_many_threads_are_journalled_and_paid_once() -> None:
-    sandbox = Sandbox(REGISTRY)
-    forks = [sandbox.fork() for _ in range(3)]
-    with ThreadPoolExecutor(8) as pool:
-        work = pool.map(lambda number: register(inside(forks[number % 3]), f"t{number}.com"), range(60))
-        assert [answer.status for answer in work] == [200] * 60
-    for fork in forks:
-        assert [request.id for request in fork.journal] == [f"r{number}" for number in range(1, 21)]
-        assert fork.accounts["main"].balance == 10000 - 20 * 10
-        assert -sum(entry.amount for entry in fork.ledger.find().entries if entry.request) == 200
-
-
 def test_worlds_are_forked_rewound_and_deleted_beside_requests() -> None:
     sandbox = Sandbox(REGISTRY)
 
