@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -55,15 +57,22 @@ def _every_entry_is_valid(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def _in_process() -> Sandbox:
-    return Sandbox(REGISTRY)
+def registry() -> Path:
+    """The fixture of the tests of a folder."""
+    return REGISTRY
+
+
+@pytest.fixture(scope="session")
+def _in_process() -> Callable[[Path], Sandbox]:
+    return cache(Sandbox)
 
 
 @pytest.fixture
-def sandbox(_in_process: Sandbox) -> Sandbox:
+def sandbox(registry: Path, _in_process: Callable[[Path], Sandbox]) -> Sandbox:
     """A sandbox of the tests' registry as it began, its clock standing still."""
-    _begin(_in_process)
-    return _in_process
+    sandbox = _in_process(registry)
+    _begin(sandbox)
+    return sandbox
 
 
 def _begin(sandbox: Sandbox) -> None:
@@ -88,9 +97,9 @@ def at_once() -> Callable[[], AbstractContextManager[None]]:
 
 
 @pytest.fixture
-def make() -> Make:
+def make(registry: Path) -> Make:
     """Makes sandboxes of the tests' registry with settings of their own."""
-    return lambda **settings: Sandbox(REGISTRY, **settings)
+    return lambda **settings: Sandbox(registry, **settings)
 
 
 @pytest.fixture

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.registry import Make
 from tests.registry import connect as connect_v3
-from tests.v2.client import REGISTRY, Client, connect, done, refusal
+from tests.v2.client import Client, done, refusal
 from tests.v2.works import WORKS
 
 D = "/v3/domains"
@@ -48,12 +47,6 @@ def test_huge_numbers_in_v3_paths_and_queries_find_everything_or_nothing(make: M
         assert api.get(f"{D}/{digits}/{digits}").json["domains"] == []
     for number in HUGE:
         assert api.get(f"{D}/getDomain/{number}").error == "domain_not_found"
-
-
-@pytest.fixture
-def main() -> Client:
-    """The account ``main`` of the v2.0 tests' registry."""
-    return connect(Sandbox(REGISTRY, assume={"v2.request_format": "json_or_form"}))
 
 
 def test_huge_numbers_in_v2_bodies_are_refused_like_the_first_number_beyond_the_limit(

@@ -15,7 +15,7 @@ from tests.documented import document
 from tests.registry import balance
 from tests.registry import connect as connect_v3
 from tests.soundness import assert_unchanged
-from tests.v2.client import REGISTRY, Client, connect, done, refusal
+from tests.v2.client import Client, done, refusal
 from tests.v2.works import WORKS
 from tests.v3.test_bad_input import GOOD
 
@@ -120,12 +120,6 @@ def test_v3_refuses_two_values_of_an_element(sandbox: Sandbox, api: Api) -> None
 
 
 PAID = ("v2.domain.register", "v2.domain.edit", "v2.domain.renew", "v2.transfer.request")
-
-
-@pytest.fixture
-def main() -> Client:
-    """The account ``main`` of the v2.0 tests' registry."""
-    return connect(Sandbox(REGISTRY, assume={"v2.request_format": "json_or_form"}))
 
 
 def test_v2_refuses_a_name_that_differs_from_the_path(main: Client, subtests: pytest.Subtests) -> None:

@@ -64,7 +64,7 @@ def test_a_refused_action_changes_nothing(player: Player, served: Sandbox) -> No
     before = served.export()
     for action, error, requests in REFUSED:
         for parameters in requests:
-            assert player.refused(action, **parameters) == error, (action, parameters)
+            assert player.failure(action, **parameters) == error, (action, parameters)
     assert served.export() == before
 
 
@@ -93,11 +93,11 @@ def test_a_transfer_out_is_cancelled_rejected_approved_or_completed(player: Play
     [requested] = player.act("request_transfer", domain="second.com")["events"]
     assert (requested["event"], requested["account"]) == ("request_transfer", "main")
     assert wire.post("/v3/domains/renewDomain/second.com").error == "transfer_pending"
-    assert player.refused("request_transfer", domain="second.com", force=True) == "transfer_pending"
+    assert player.failure("request_transfer", domain="second.com", force=True) == "transfer_pending"
     player.act("cancel_transfer", domain="second.com")
     assert wire.post("/v3/domains/renewDomain/second.com").status == 200
     wire.post("/v3/domains/lockTransfer/second.com")
-    assert player.refused("request_transfer", domain="second.com") == "locked"
+    assert player.failure("request_transfer", domain="second.com") == "locked"
     for decision, is_gone in (("rejectTransfer", False), ("approveTransfer", True)):
         player.act("request_transfer", domain="gold.com")
         assert wire.post(f"/v3/domains/{decision}/gold.com").status == 200
@@ -119,7 +119,7 @@ def test_the_losing_registrar_approves_or_rejects_a_transfer(
     assert (approved["account"], approved["charged"]) == ("main", "0.00")
     found = domain(wire, "arriving.com")
     assert (found["status"], found["domain"]["expireDate"]) == ("active", "2027-06-09 12:00:00")
-    assert player.refused("approve_transfer", domain="arriving.com") == "no_transfer_in"
+    assert player.failure("approve_transfer", domain="arriving.com") == "no_transfer_in"
     assert wire.post("/v3/domains/requestTransfer", ELSEWHERE).json["totalPaid"] == "9.00"
     before = balance(served)
     [rejected] = player.act("reject_transfer", domain="elsewhere.com")["events"]
@@ -158,7 +158,7 @@ def test_a_hold_of_the_registry_outlives_renewals_unlocks_and_transfers(
 
 def test_a_dropped_name_becomes_free_in_time(player: Player, wire: Api, served: Sandbox) -> None:
     edit_name(served, "theirs.com", flags=["client_delete_prohibited"])
-    assert player.refused("drop", domain="theirs.com") == "locked"
+    assert player.failure("drop", domain="theirs.com") == "locked"
     paid = wire.post("/v3/domains/createDomain", WANTED).json["totalPaid"]
     [done] = player.act("drop", domain="wanted.com")["events"]
     assert done["charged"] == f"-{paid}"
@@ -167,7 +167,7 @@ def test_a_dropped_name_becomes_free_in_time(player: Player, wire: Api, served: 
         [done] = player.act("drop", domain=name)["events"]
         assert (done["event"], done["subject"], done["charged"]) == ("drop", name, "0.00")
         assert availability(wire, name)["status"] == "registered"
-        assert player.refused("drop", domain=name) == "wrong_state"
+        assert player.failure("drop", domain=name) == "wrong_state"
     assert domain(wire, "second.com")["status"] == "suspended"
     player.advance(by="P35D")
     for name in ("elsewhere.com", "second.com"):

@@ -52,7 +52,7 @@ def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbo
     ]
     assert check(wire, "wanted.com") == "registered"
     assert player.scheduled()[0]["applied"] == "2026-03-04T12:00:00Z"
-    differences = player.call("GET", "/history/diff?from=start&to=now")
+    differences = player.call("GET", "history/diff?from=start&to=now")
     assert differences.status == 200
     assert b"wanted.com" in differences.raw
     assert b"their-code" not in differences.raw
@@ -147,7 +147,7 @@ def test_an_unsigned_request_sets_off_only_a_plan_for_its_refusal(player: Player
     for after in ({}, {"operation": "*", "outcome": "ok"}):
         player.act("register", domain="wanted.com", after=after)
     wire.send("GET", "/v3/balance", [])
-    player.get("/health")
+    player.get("health")
     assert is_selected(player) == [False, False]
     player.act("register", domain="wanted.com", after={"outcome": "4xx", "path": "/v3/*"})
     wire.send("GET", "/v3/balance", [])
@@ -158,7 +158,7 @@ def test_a_removed_plan_does_not_strike(player: Player, wire: Api) -> None:
     first = player.act("register", domain="wanted.com", at="P1D")["scheduled"]
     second = player.act("register", domain="wanted.com", after="v3.checkAvailability")["scheduled"]
     for scheduled in (first, second):
-        assert player.call("DELETE", f"/scheduled/{scheduled['id']}").json == scheduled
+        assert player.call("DELETE", f"scheduled/{scheduled['id']}").json == scheduled
     assert player.scheduled() == []
     player.advance(by="P1D")
     assert [check(wire, "wanted.com") for _ in range(2)] == ["available", "available"]

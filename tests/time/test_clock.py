@@ -38,14 +38,14 @@ def test_the_clock_advances_until_a_name_reaches_a_stage_if_time_leads_there(
     for goal, instant in GOALS:
         with subtests.test(goal=goal):
             served.reset(original=True)
-            answer = player.call("POST", "/clock/advance", {"until": goal})
+            answer = player.call("POST", "clock/advance", {"until": goal})
             if instant is not None:
                 assert answer.json["now"] == instant
             else:
                 assert (answer.status, answer.error) == (409, "nothing_due")
                 reason = f"time alone does not bring {goal['domain'].lower()} to {goal['stage']}"
                 assert reason in answer.message
-                assert player.get("/clock")["now"] == NOW
+                assert player.get("clock")["now"] == NOW
 
 
 def until(**goal: object) -> dict[str, Any]:
@@ -75,11 +75,11 @@ def test_an_impossible_move_of_the_clock_is_refused_and_moves_nothing(
     before = served.export()
     for body, error, word in REFUSED:
         with subtests.test(body=body):
-            answer = player.call("POST", "/clock/advance", body)
+            answer = player.call("POST", "clock/advance", body)
             assert 400 <= answer.status < 500
             assert answer.error == error
             assert word in answer.message
-    answer = player.call("POST", "/clock/set", {"to": "2026-03-01T11:59:59Z"})
+    answer = player.call("POST", "clock/set", {"to": "2026-03-01T11:59:59Z"})
     assert (answer.status, answer.error) == (409, "set_back")
     assert served.export() == before
 
@@ -163,7 +163,7 @@ def test_a_leap_of_the_clock_equals_any_steps(make: Make, tries: str) -> None:
 
 
 def test_due_events_are_listed_soonest_first_with_their_price(player: Player) -> None:
-    listed = player.get("/clock/due?limit=4")
+    listed = player.get("clock/due?limit=4")
     assert listed["now"] == NOW
     assert listed["total"] > 10
     assert [(event["at"][:10], event["event"], event["subject"]) for event in listed["due"]] == [
@@ -172,11 +172,11 @@ def test_due_events_are_listed_soonest_first_with_their_price(player: Player) ->
         ("2026-03-03", "release", "pending.com"),
         ("2026-03-04", "transfer completion", "arriving.com"),
     ]
-    [renewal] = player.get("/clock/due?domain=active.com")["due"]
+    [renewal] = player.get("clock/due?domain=active.com")["due"]
     assert (renewal["event"], renewal["charged"]) == ("automatic renewal", "15.00")
     assert renewal["balance"] == "9985.00"
     player.act("adjust_balance", account="main", to=1)
-    [expiry] = player.get("/clock/due?domain=active.com")["due"]
+    [expiry] = player.get("clock/due?domain=active.com")["due"]
     assert (expiry["event"], expiry["charged"]) == ("expiry", "0.00")
     assert "15.00 USD are needed" in expiry["note"]
 
@@ -185,22 +185,22 @@ def test_due_events_of_a_name_are_those_of_its_orders_its_transfer_and_its_plans
     player.act("hold", domain="leaving.com", at="P1D")
     player.act("hold", domain="second.com", at="P1D")
     player.act("hold", domain="leaving.com", after="v3.*")
-    due = player.get("/clock/due?domain=leaving.com")["due"]
+    due = player.get("clock/due?domain=leaving.com")["due"]
     assert [(event["at"][:10], event["event"]) for event in due] == [
         ("2026-03-02", "hold"),
         ("2026-03-05", "transfer completion"),
         ("2026-05-05", "expiry"),
     ]
-    assert player.get("/clock/due?domain=free.com")["due"] == []
+    assert player.get("clock/due?domain=free.com")["due"] == []
     for query in ("limit=0", "limit=1001", "limit=many", "limt=5"):
-        answer = player.call("GET", f"/clock/due?{query}")
+        answer = player.call("GET", f"clock/due?{query}")
         assert (answer.status, answer.error) == (400, INVALID), query
-    assert player.call("GET", "/clock/due?domain=-").error == "invalid_name"
+    assert player.call("GET", "clock/due?domain=-").error == "invalid_name"
 
 
 def test_a_running_clock_is_advanced_and_runs_on(player: Player) -> None:
-    assert player.call("POST", "/clock/run").json["frozen"] is False
+    assert player.call("POST", "clock/run").json["frozen"] is False
     moved = player.advance(by="P1D")
     assert moved["frozen"] is False
     assert moved["now"] >= "2026-03-02T12:00:00Z"
-    assert player.call("POST", "/clock/freeze").json["frozen"] is True
+    assert player.call("POST", "clock/freeze").json["frozen"] is True

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.registry import Make
 from tests.v2.client import REGISTRY, Client, connect
 
 
 @pytest.fixture(scope="session")
-def _sandbox() -> Sandbox:
-    return Sandbox(REGISTRY)
-
-
-@pytest.fixture
-def sandbox(_sandbox: Sandbox) -> Sandbox:
-    """A sandbox of the v2.0 tests' registry as it began, its clock standing still."""
-    _sandbox.reset(original=True)
-    return _sandbox
-
-
-@pytest.fixture
-def make() -> Make:
-    """Makes sandboxes of that registry with settings of their own."""
-    return lambda **settings: Sandbox(REGISTRY, **settings)
+def registry() -> Path:
+    return REGISTRY
 
 
 @pytest.fixture
