@@ -20,7 +20,7 @@ from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.persistence import file, state_file, worlds
 from reseller_sandbox.persistence.worlds import opened, save
 from tests.persistence.conftest import describe
-from tests.registry import REGISTRY, connect, edit
+from tests.registry import REGISTRY, edit
 
 
 @pytest.mark.parametrize("system", ["posix", "nt"])
@@ -65,25 +65,29 @@ def reopened(path: Path, sandbox: Sandbox) -> Sandbox:
     return Sandbox.over(open_worlds(sandbox.settings, frozen=True, dump=opened(path)), sandbox.settings)
 
 
-def test_worlds_share_their_records_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worlds_share_their_records_and_events_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(worlds, "PIECE", 100)
     sandbox, path, sizes = Sandbox(REGISTRY), tmp_path / "worlds", list[int]()
-    edit(sandbox, {"domains": {f"name{number}.com": {} for number in range(600)}})
-    api = connect(sandbox)
+    names = {f"name{number}.com": {"expires": "+900d"} if number < 15 else {} for number in range(600)}
+    edit(sandbox, {"domains": names})
+    sandbox.clock.advance("500d")
+    client = sandbox.client()
 
-    def saved() -> None:
+    def saved() -> Sandbox:
         save(path, sandbox.engine.dump(), Path.replace)
         sizes.append(path.stat().st_size)
         again = reopened(path, sandbox)
-        points = [f"before:{request.id}" for request in sandbox.journal][:15:7]
-        for before, after in [(sandbox, again), *((sandbox.at(one), again.at(one)) for one in points)]:
-            assert after.export() == before.export()
+        for point in ["now", *(f"before:{request.id}" for request in tuple(sandbox.journal)[:15:7])]:
+            assert again.at(point).export() == sandbox.at(point).export()
         assert describe(again) == describe(sandbox)
+        return again
 
     saved()
     for number in range(15):
-        name = {"domain": {"domainName": f"name{number}.com"}}
-        assert api.post("/v3/domains/renewDomain", name).status == 200
+        sandbox.clock.advance("1d")
+        assert client.post(f"/v3/domains/renewDomain/name{number}.com").status_code == 200
     saved()
     sandbox.snapshot("here")
     sandbox.fork(name="side").names.add("fork.com")
@@ -93,29 +97,13 @@ def test_worlds_share_their_records_in_a_file(tmp_path: Path, monkeypatch: pytes
     assert sizes[0] > 100_000
     grown = [after - before for before, after in pairwise(sizes)]
     assert max(grown) < 50_000, grown
-
-
-def test_logs_of_events_share_their_common_part_in_a_file(tmp_path: Path) -> None:
-    sandbox, path, sizes = Sandbox(REGISTRY), tmp_path / "worlds", list[int]()
-    edit(sandbox, {"domains": {f"name{number}.com": {} for number in range(600)}})
-    sandbox.clock.advance("500d")
-    api = connect(sandbox)
-    for days in (0, 15):
-        for _ in range(days):
-            sandbox.clock.advance("1d")
-            assert api.get("/v3/balance").status == 200
-        save(path, sandbox.engine.dump(), Path.replace)
-        sizes.append(path.stat().st_size)
-    assert sizes[1] - sizes[0] < 50_000
     for branch in range(3):  # each branch has more events than the one before, and other events
         sandbox.rewind("r1")
         for number in range(9 * branch + 9):
             sandbox.names.add(f"branch{branch}-{number}.com", expires="+1d")
         sandbox.clock.advance("2d")
-        assert api.get("/v3/balance").status == 200
-    save(path, sandbox.engine.dump(), Path.replace)
-    again = reopened(path, sandbox)
-    assert describe(again) == describe(sandbox)
+        client.get("/v3/balance")
+    again = saved()
     for checkpoint in tuple(sandbox.branches):
         for world in (sandbox, again):
             world.branches.switch(checkpoint.name)
@@ -167,43 +155,34 @@ def times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Times:
     return Times(tmp_path / "worlds", monkeypatch)
 
 
-def test_worlds_are_saved_a_second_after_the_last_change(times: Times) -> None:
-    with times.kept():
-        times.pass_to(150)
-        assert times.saves == []
-        times.change()
-        for now in (150.5, 150.75):
-            times.pass_to(now)
-        times.change()
-        for now in (151.25, 151.5):
-            times.pass_to(now)
-        assert times.saves == []
-        for now in (151.75, 160, 200):
-            times.pass_to(now)
-        assert times.saves == [151.75]
-        times.change()
-    assert times.saves == [151.75, 200]
-    assert "now: " in reopened(times.path, times.sandbox).export()
+CHANGE = 0
+#: Whether the worlds are those of the file, times and changes, and the times of saves; the last is the end.
+TIMELINES: dict[str, tuple[bool, list[float], list[float]]] = {
+    "a second after the last change": (
+        True,
+        [150, CHANGE, 150.5, 150.75, CHANGE, 151.25, 151.5, 151.75, 160, 200, CHANGE],
+        [151.75, 200],
+    ),
+    "every ten seconds while worlds change": (
+        True,
+        [150, *(step for number in range(1, 51) for step in (CHANGE, 150 + number / 2))],
+        [160, 170, 175],
+    ),
+    "never without a change": (True, [120], []),
+    "new worlds": (False, [100.75, 101.5], [101.5]),
+}
 
 
-def test_worlds_that_change_all_the_time_are_saved_every_ten_seconds(times: Times) -> None:
-    with times.kept():
-        times.pass_to(150)
-        for step in range(1, 51):
-            times.change()
-            times.pass_to(150 + step / 2)
-        assert times.saves == [160, 170]
-
-
-def test_new_worlds_are_saved_without_a_change_and_saved_worlds_are_not(times: Times) -> None:
-    with times.kept():
-        times.pass_to(120)
-    assert times.saves == []
-    with times.kept(is_saved=False):
-        times.pass_to(120.75)
-        assert times.saves == []
-        times.pass_to(121.5)
-    assert times.saves == [121.5]
+def test_worlds_are_saved_soon_after_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    for case, (is_saved, steps, saves) in TIMELINES.items():
+        times = Times(tmp_path / case, monkeypatch)
+        with subtests.test(case):
+            with times.kept(is_saved=is_saved):
+                for step in steps:
+                    times.pass_to(step) if step else times.change()
+            assert times.saves == saves
 
 
 def test_a_failed_save_is_repeated_after_ten_seconds_and_logged(
