@@ -25,7 +25,7 @@ from tests.golden.transcripts import MEASURED, exchanges
 from tests.registry import BASE, REGISTRY
 from tests.v2.works import documented_errors, pattern
 from tests.v3.operations import operations
-from tests.v3.test_refusals import ASSUME, LADDERS, Climb
+from tests.v3.test_refusals import ASSUME, LADDERS, ClimbV3
 
 NAMES = ("v3", "v2", "control")
 
@@ -135,10 +135,9 @@ Through = Callable[[Transport], Transport]
 
 def _v3(through: Through) -> Iterator[object]:
     for operation, ladder in LADDERS.items():
-        climb = Climb(Sandbox(REGISTRY, assume=ASSUME), operations()[operation])
-        climb.api.transport = through(climb.api.transport)
-        climb.transport()
-        yield ladder(climb)
+        climb = ClimbV3(Sandbox(REGISTRY, assume=ASSUME), operations()[operation])
+        climb.wire = through(climb.wire)
+        yield climb.climb([*climb.transport(), *ladder])
 
 
 def _control(through: Through) -> Iterator[object]:

@@ -1,29 +1,23 @@
 """The order of the checks of the v2.0 operations that have many.
 
-A ladder begins with a request that is wrong in every way that its operation can refuse. Each rung has the
-rule of a refusal, its code and message, and the corrections after which the next rule refuses. At the top
-the request succeeds.
+A rung has the rule of a refusal, its code and message, and the corrections.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Headers, InProcess
+from tests.clients import JSON, Answer, Headers
 from tests.documented import ID, document
-from tests.registry import contents, edit, edit_name
+from tests.ladder import LEAVING, PREMIUM, Climb, Correction, assume, balance, body, host, name, request
+from tests.registry import edit
 from tests.v2.client import FORM, Client, connect, done, refusal
 from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
 
-BIG = b"x" * ((1 << 20) + 1)
-PREMIUM = {"registration": "500.00", "renewal": "300.00", "transfer": "200.00"}
-LEAVING = {"to": "other", "requested": "-1d"}
 STATUS = "403 The status of the order does not allow to perform the operation"
 NO_FUNDS = "403 Not enough funds on the balance sheet"
 NO_ZONE = "400 Domain zone not support"
@@ -45,111 +39,50 @@ def documented_rules(operation: str) -> set[str]:
     return rules - {"internal_error", "unknown_keys", "unknown_path"}
 
 
-class Climb:
-    """A request that is corrected step by step, and the refusals that it has met."""
+class ClimbV2(Climb):
+    expects = 2
+    before_name = r"/\w+/"
 
     def __init__(self, sandbox: Sandbox, operation: str) -> None:
-        self.sandbox = sandbox
-        self.method = WORKS[operation].method
-        self.path = WORKS[operation].path
-        self.takes_body = WORKS[operation].body is not None
-        self.body: Any = {}
-        self.prefix, self.version, self.token = "/_worlds/nowhere", "V9.9", ""
-        self.raw: bytes | None = BIG
-        self.content_type = FORM
-        self.host = "no host"
-        self.visited: list[str] = []
+        ask = WORKS[operation]
+        super().__init__(sandbox, ask.method, ask.path, has_body=ask.body is not None)
+        self.version, self.token, self.content_type = "V9.9", "", FORM
 
-    def send(self) -> Any:
+    def send(self) -> Answer:
         headers: Headers = [self.content_type] + ([("X-Auth-Token", self.token)] if self.token else [])
         headers += [("Host", self.host)] if self.host else []
-        client = Client(InProcess(self.sandbox.app), "", self.version, self.prefix)
-        body = self.raw if self.raw is not None else deepcopy(self.body)
-        return client.call(self.method, self.path, body, headers)
+        client = Client(self.wire, "", self.version, self.prefix)
+        return client.call(self.method, self.path, self.body if self.raw is None else self.raw, headers)
 
-    def refused(self, rule: str, message: str, **corrections: Any) -> None:
-        """Assert a refusal by its rule, code and message. Then set attributes of this climb."""
-        code, _, text = message.partition(" ")
-        actual = refusal(self.send())
-        assert actual == (int(code), text, rule), f"after {self.visited}: {actual}"
-        self.visited.append(rule)
-        vars(self).update(corrections)
+    def met(self, answer: Answer) -> tuple[str, ...]:
+        code, message, rule = refusal(answer)
+        return rule, f"{code} {message}"
 
-    def transport(self) -> None:
-        """Climb the rungs of every operation: host, size, world, version, token, and the form of a body."""
-        before = contents(self.sandbox)
+    def transport(self) -> list[Any]:
+        """The rungs of every operation: host, size, world, version, token, and the form of a body."""
         reason = "It must name one host, optionally with a port"
-        self.refused("invalid_host", f"400 The request has the Host header 'no host'. {reason}.", host="")
         most = "limit of 1048576 bytes (--max-body)"
+        form = f"The content type {FORM[1]} is not JSON; v2.request_format=json_or_form would accept it."
         raw = b"[" if self.method != "GET" else None
-        self.refused("body_too_large", f"413 The body is larger than the {most}.", raw=raw)
-        self.refused("unknown_world", "404 There is no world 'nowhere'.", prefix="")
-        self.refused("version_not_served", "501 no implementation for this version", version="V2.0")
-        self.refused("token_missing", "403 Token not found", token="nobody")
-        self.refused("unknown_token", "403 Authorization failed", token="main-token")
-        if self.takes_body:
-            self.raw = b"a=1"
-            reason = "is not JSON; v2.request_format=json_or_form would accept it"
-            message = f"415 The content type {FORM[1]} {reason}."
-            self.refused("unsupported_media_type", message, content_type=JSON, raw=b"[1]")
-            message = "400 The body is invalid: it must be a JSON object."
-            self.refused("malformed_body", message, raw=None)
-        assert contents(self.sandbox) == before
-
-    def climb(self, steps: Iterable[Any]) -> None:
-        """Climb a ladder. A refusal changes nothing."""
-        for step in steps:
-            rung, corrections = (step[:2], step[2:]) if isinstance(step, tuple) else ((), [step])
-            if rung:
-                before = contents(self.sandbox)
-                self.refused(*rung)
-                assert contents(self.sandbox) == before
-            for correction in corrections:
-                self.correct(correction)
-
-    def correct(self, correction: Any) -> None:
-        """Set the path, the name in the path, or the raw body, or change the fixture or anything else."""
-        if isinstance(correction, bytes):
-            self.raw = correction
-        elif isinstance(correction, dict):
-            edit(self.sandbox, correction)
-        elif callable(correction):
-            correction(self)
-        elif correction.startswith("/"):
-            self.path = correction
-        else:
-            self.path = re.sub(r"^(/\w+/)[^/]+", rf"\g<1>{correction}", self.path)
-
-
-Correction = Callable[[Climb], object]
-
-
-def body(**changes: Any) -> Correction:
-    """Change keys of the body. None removes a key."""
-
-    def correct(climb: Climb) -> None:
-        changed = {**climb.body, **changes}
-        climb.body = {key: value for key, value in changed.items() if value is not None}
-
-    return correct
-
-
-def host(label: str) -> Correction:
-    """Ask about another host."""
-    return lambda climb: setattr(climb, "path", re.sub("/host/[^/]+", f"/host/{label}", climb.path))
-
-
-def name(domain: str, **changes: Any) -> Correction:
-    """Change keys of a name's fixture entry."""
-    return lambda climb: edit_name(climb.sandbox, domain, **changes)
-
-
-def balance(amount: str) -> Correction:
-    return lambda climb: climb.sandbox.simulate.adjust_balance("main", to=amount)
+        rungs: list[Any] = [
+            ("invalid_host", f"400 The request has the Host header 'no host'. {reason}.", request(host="")),
+            ("body_too_large", f"413 The body is larger than the {most}.", request(raw=raw)),
+            ("unknown_world", "404 There is no world 'nowhere'.", request(prefix="")),
+            ("version_not_served", "501 no implementation for this version", request(version="V2.0")),
+            ("token_missing", "403 Token not found", request(token="nobody")),
+            ("unknown_token", "403 Authorization failed", request(token="main-token")),
+        ]
+        if self.has_body:
+            rungs += [
+                b"a=1",
+                ("unsupported_media_type", f"415 {form}", request(content_type=JSON), b"[1]"),
+                ("malformed_body", "400 The body is invalid: it must be a JSON object.", request(raw=None)),
+            ]
+        return rungs
 
 
 def premium(value: str) -> Correction:
-    return lambda climb: climb.sandbox.assumptions.set({"v2.premium_names": value})
+    return assume("v2.premium_names", value)
 
 
 def held(domain: str, lost: str = NO_ID, *, malformed: str = NO_NAME) -> list[Any]:
@@ -357,9 +290,8 @@ LADDERS: dict[str, list[Any]] = {
 def test_checks_are_made_in_order_and_each_documented_refusal_occurs(
     sandbox: Sandbox, operation: str
 ) -> None:
-    climb = Climb(sandbox, f"v2.{operation}")
-    climb.transport()
-    climb.climb(LADDERS[operation])
+    climb = ClimbV2(sandbox, f"v2.{operation}")
+    climb.climb([*climb.transport(), *LADDERS[operation]])
     done(climb.send())
     assert set(climb.visited) == documented_rules(f"v2.{operation}")
 
