@@ -223,7 +223,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"name": "a b"}, "name must be up to 80 letters"),
         ({"when": {"chance": 1.5}}, "when.chance must be a number from 0 to 1"),
         ({"when": {"nth": 0}}, "when.nth must be an integer from 1 to"),
-        ({"when": {"nth": []}}, "when.nth is an empty list"),
+        ({"when": {"nth": []}}, "when.nth must have 1 to 1000 items, not 0"),
         ({"when": {"tmies": 1}}, "when.tmies is not known here; did you mean times"),
         ({"when": {"from": "tomorrow"}}, "when.from must be an instant, or a duration"),
         ({"when": BACKWARDS}, "when.until must be later than from"),

@@ -77,18 +77,9 @@ class CannedResponse(Struct, frozen=True, kw_only=True):
 
 
 RESPONSE: Kind[CannedResponse] = record(CannedResponse)
-_RESPONSES = listed(RESPONSE)
-
-
-def _sequence(value: Any) -> tuple[CannedResponse, ...]:
-    if isinstance(value, list | tuple) and not 0 < len(value) <= _MOST_RESPONSES:
-        raise ValueError(f"must have 1 to {_MOST_RESPONSES} responses")
-    return tuple(_RESPONSES.read(value))
-
-
 Responses = Annotated[
     Sequence[CannedResponse | Mapping[str, Any]],
-    Kind(_RESPONSES.schema, _sequence, _RESPONSES.write, "a list of responses"),
+    replace(listed(RESPONSE, 1, _MOST_RESPONSES), says="a list of responses"),
     "Responses in turn, each with status, headers, body and content_type. The last one repeats.",
 ]
 _ALONE = CannedResponse()

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Chance, FaultKind, FaultRequest, Phase
-from reseller_sandbox.values.kinds import INSTANT, Kind, Mistake, choice, number, several, whole
+from reseller_sandbox.values.kinds import INSTANT, Kind, Mistake, choice, listed, number, whole
 from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.parameters import Also, record
 
@@ -48,7 +48,7 @@ class When(Struct, frozen=True, kw_only=True):
     """
 
     phase: Annotated[Phase | None, choice("before", "after")] = None
-    nth: Annotated[tuple[int, ...] | None, several(whole(1, MANY))] = None
+    nth: Annotated[tuple[int, ...] | None, listed(whole(1, MANY), 1, 1000, alone=True)] = None
     every: Annotated[int | None, whole(1, MANY)] = None
     times: Annotated[int | None, whole(1, MANY), Also("count limit max")] = None
     chance: Annotated[float | None, number(0, 1), Also("probability rate percent")] = None

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import structs
 
-from reseller_sandbox.values.kinds import Kind, Within, choice, mapping, matching
+from reseller_sandbox.values.kinds import Kind, Within, choice, listed, mapping, matching
 from reseller_sandbox.values.parameters import Parameter, documented_parameters, read
 
 PROFILES = ("documented", "observed")
@@ -22,17 +22,14 @@ PROFILES = ("documented", "observed")
 _MOST_LISTED = 10
 
 
-def _listed(says: str, pattern: str) -> Kind[tuple[str, ...]]:
+def _separated(item: str, says: str, pattern: str) -> Kind[tuple[str, ...]]:
     """Return a kind that accepts a list, or comma-separated text, of strings."""
-    item = matching(pattern, f"a list of up to {_MOST_LISTED} {says}")
+    kind = listed(matching(pattern, item), 1, _MOST_LISTED)
 
     def read(value: Any) -> tuple[str, ...]:
-        listed = value.split(",") if isinstance(value, str) else value
-        if not isinstance(listed, list | tuple) or not 0 < len(listed) <= _MOST_LISTED:
-            listed = (None,)
-        return tuple(item.read(text.strip() if isinstance(text, str) else text) for text in listed)
+        return kind.read([text.strip() for text in value.split(",")] if isinstance(value, str) else value)
 
-    return Kind({"type": "array"}, read, says=item.says)
+    return Kind({"type": "array"}, read, says=f"a list of up to {_MOST_LISTED} {says}")
 
 
 def _seconds(value: Any) -> int:
@@ -54,8 +51,8 @@ def spelt(value: object, between: str = ",") -> str:
 WORD = matching("[A-Za-z0-9][A-Za-z0-9_-]{0,39}", "a word of letters, digits, hyphens and underscores")
 KEY = structs.replace(WORD)  # a key of bodies, for which calibration tries other words
 SECONDS = Kind({"type": "integer"}, _seconds, says="a number of seconds, or instant")
-VERSIONS = _listed("versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
-HEADERS = _listed("names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
+VERSIONS = _separated("a version such as V2.0", "versions such as V2.0", r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
+HEADERS = _separated("the name of a header", "names of headers", "[A-Za-z][A-Za-z0-9-]{0,63}")
 
 
 def one_of(name: str, values: str, *, observed: str = "") -> Any:

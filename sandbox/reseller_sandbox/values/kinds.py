@@ -317,23 +317,6 @@ def span(least: float = 0) -> Kind[float]:
     return Kind({"oneOf": [dict(within.shape), {"type": "string"}]}, read, says=says)
 
 
-def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
-    """Return a kind that accepts one value of ``kind``, or a list of up to ``most``."""
-
-    def read(raw: Any) -> tuple[T, ...]:
-        items = raw if isinstance(raw, list | tuple) else [raw]
-        if not 0 < len(items) <= most:
-            raise ValueError("is an empty list" if not items else f"has more than {most} items")
-        return tuple(kind.read(item) for item in items)
-
-    def write(value: Any) -> Any:
-        return kind.write(value[0]) if len(value) == 1 else array.write(value)
-
-    array = listed(kind)
-    shape = {"oneOf": [dict(kind.shape), array.shape]}
-    return Kind(shape, read, write, f"{kind.says}, or a list of these")
-
-
 def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
     """Return a kind that accepts any string of 1 to ``most`` characters."""
 
@@ -348,33 +331,50 @@ def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
     return Kind({"type": "string"}, read, says=says)
 
 
-def listed(kind: Kind[T]) -> Kind[list[T]]:
-    """Return a kind that accepts lists of ``kind``. A single value becomes a list."""
+def listed(
+    kind: Kind[T], least: int = 0, most: int = MOST, *, distinct: bool = False, alone: bool = False
+) -> Kind[tuple[T, ...]]:
+    """Return a kind that accepts arrays of ``least`` to ``most`` items of ``kind``.
 
-    def read(raw: Any) -> list[T]:
-        if isinstance(raw, str | Mapping):
-            raw = [raw]
-        if isinstance(raw, set | frozenset):
-            raw = sorted(raw, key=str)
-        if not isinstance(raw, Sequence):
+    A string or an object counts as an array with this single item. With ``distinct``, no item occurs twice.
+    With ``alone``, any single value of ``kind`` is accepted, and written without the array.
+    """
+
+    def read(raw: Any) -> tuple[T, ...]:
+        is_list = isinstance(raw, Sequence | set | frozenset) and not isinstance(raw, str | bytes)
+        if not is_list and (alone or isinstance(raw, str | Mapping)):
+            return (kind.read(raw),)
+        if not is_list:
             raise ValueError("must be an array")
+        if not least <= len(raw) <= most:
+            raise ValueError(f"must have {least} to {most} items, not {len(raw)}")
         values: list[T] = []
+        seen: set[T] = set()
         wrong: list[Mistake] = []
-        for at, item in enumerate(raw):
+        for at, item in enumerate(raw if isinstance(raw, Sequence) else sorted(raw, key=str)):
             if len(wrong) > MOST_MISTAKES:
                 break
             try:
-                values.append(kind.read(item))
+                value = kind.read(item)
             except ValueError as problem:
                 wrong += mistakes(at, item, problem)
+                continue
+            values.append(value)
+            if distinct and value in seen:
+                wrong.append(Mistake((at,), f"is listed twice: {shortened(item)}"))
+            elif distinct:
+                seen.add(value)
         if wrong:
             raise Within(wrong)
-        return values
+        return tuple(values)
 
-    def write(value: Any) -> Any:
-        return [kind.write(item) for item in value]
+    def write(value: Sequence[T]) -> Any:
+        return kind.write(value[0]) if alone and len(value) == 1 else [kind.write(item) for item in value]
 
-    return Kind({"type": "array", "items": dict(kind.shape)}, read, write)
+    array = {"type": "array", "items": dict(kind.shape)}
+    if not alone:
+        return Kind(array, read, write)
+    return Kind({"oneOf": [dict(kind.shape), array]}, read, write, f"{kind.says}, or a list of these")
 
 
 def table(keys: Kind[Any], values: Kind[Any], rows: bool = False) -> Kind[dict[Any, Any]]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Protocol, TypedDict
 from msgspec import Struct
 
 from reseller_sandbox.values.clock import parse_instant, wire
-from reseller_sandbox.values.kinds import ANYTHING, SWITCH, Kind, free_text, several, table
+from reseller_sandbox.values.kinds import ANYTHING, SWITCH, Kind, free_text, listed, table
 from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.values.parameters import Also, record
 from reseller_sandbox.values.patterns import PATH, Glob, Path, any_matches
@@ -32,7 +32,7 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
     def read(value: Any) -> Glob:
         return Glob(spelt(_read_glob(value).text))
 
-    return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
+    return listed(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), 1, _GLOBS, alone=True)
 
 
 def name_spelt(glob: str) -> str:
@@ -103,7 +103,7 @@ def _with_globs(value: Any) -> Any:
 _SINCE = "an instant, or the name of a request (r12)"
 _OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
 
-OUTCOME_WORDS = several(Kind({"type": "string"}, _outcome, says=_OUTCOMES), _GLOBS)
+OUTCOME_WORDS = listed(Kind({"type": "string"}, _outcome, says=_OUTCOMES), 1, _GLOBS, alone=True)
 SINCE = Kind(
     {"type": "string"},
     _since,
