@@ -177,7 +177,7 @@ def test_invalid_answers_are_refused_with_the_place(sandbox: Sandbox, subtests: 
         ({"path": "/a", "sequence": [{"status": 99}]}, "sequence.0.status must be an integer"),
         ({"path": "/a", "body": 1, "sequence": [{}]}, "sequence cannot be combined with status"),
         ({"path": "/a", "method": "HEAD"}, "method must be one of DELETE, GET, PATCH, POST, PUT"),
-        ({"path": "/a", "headers": {"Content-Length": "1"}}, "headers cannot set Content-Length"),
+        ({"path": "/a", "headers": {"Content-Length": "1"}}, "headers.Content-Length cannot be set"),
     ):
         with subtests.test(parts=parts), pytest.raises(Refused, match=f"invalid_parameter: {problem}"):
             sandbox.answers.add(**parts)

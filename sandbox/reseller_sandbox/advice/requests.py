@@ -223,8 +223,8 @@ def _retry_after(entry: Entry) -> timedelta:
     seconds = [1]
     for fault in entry.faults:
         if isinstance(fault.kind, RateLimit) and fault.kind.time == "world":
-            memory = entry.before.faults.count(fault.name).memory
-            seconds.append(fault.kind.left(memory, entry.account, entry.at))
+            windows = entry.before.faults.count(fault.name).windows
+            seconds.append(fault.kind.left(windows, entry.account, entry.at))
         elif isinstance(fault.kind, Error):
             seconds.append(fault.kind.retry_after or 0)
     return timedelta(seconds=max(seconds))

@@ -8,6 +8,7 @@ from itertools import chain, count
 from typing import Annotated, Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reseller_sandbox.answers.placeholders import ROOTS, mistakes_in
 from reseller_sandbox.faults.kinds.answers import HEADERS, MEDIA_TYPE

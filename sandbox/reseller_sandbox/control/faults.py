@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Keyed, Result, record_of
-from reseller_sandbox.faults import KINDS, Count, FaultKind, FaultRule, choices, reading
+from reseller_sandbox.faults import KINDS, Count, FaultKind, FaultRule, reading
 from reseller_sandbox.faults.reading import PRESETS, preset_rules
-from reseller_sandbox.faults.rule import WHEN_APPLIED, When
+from reseller_sandbox.faults.rule import PAST, WHEN_APPLIED, When
 from reseller_sandbox.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.values.kinds import MAPPING, WHEN, Key, Kind, Mistake, Within, instant
 from reseller_sandbox.values.matching import MATCH, Matching
@@ -48,7 +48,7 @@ class FaultRecord(Result, frozen=True, kw_only=True):
     parameters: Mapping[str, Any]
 
     #: The field whose keys are flattened into the record in JSON, and its possible keys.
-    among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", choices.kind_parameters)
+    among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", reading.kind_parameters)
 
     def keys(self) -> list[str]:
         """Return the keys of the rule in JSON, so that ``replace`` accepts ``dict(rule)``."""
@@ -176,13 +176,13 @@ def _kind(value: Any) -> Any:
     """
     if isinstance(value, FaultKind):
         return {"kind": value.name, **written(declared(type(value)), value)}
-    return value if isinstance(value, str) else choices.as_json(MAPPING.read(value))
+    return value if isinstance(value, str) else reading.as_json(MAPPING.read(value))
 
 
 def _rules(value: Any) -> list[Any]:
     if not isinstance(value, list | tuple | FaultList):
         raise ValueError("must be an array")
-    return [choices.as_json(_without_counts(rule)) for rule in value]
+    return [reading.as_json(_without_counts(rule)) for rule in value]
 
 
 def _without_counts(rule: Any) -> Any:
@@ -193,7 +193,7 @@ def _without_counts(rule: Any) -> Any:
 
 
 def _changes(value: Any) -> Any:
-    return choices.as_json(MAPPING.read(value))
+    return reading.as_json(MAPPING.read(value))
 
 
 KindOrFault = Annotated[
@@ -203,11 +203,11 @@ KindOrFault = Annotated[
 ]
 Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultList,
-    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules),
+    Kind(lambda: {"type": "array", "items": reading.rule_schema()}, _rules),
 ]
 Changes = Annotated[Mapping[str, Any], replace(MAPPING, read=_changes)]
 RuleName = Annotated[Key, "The rule's name."]
-RuleParts = Annotated[Any, Group(choices.rule_parameters)]
+RuleParts = Annotated[Any, Group(reading.rule_parameters)]
 
 
 class Faults(Keyed[FaultRecord]):
@@ -314,9 +314,9 @@ class Faults(Keyed[FaultRecord]):
                 )
                 for name, kind in KINDS.items()
             ),
-            match=tuple(part for part in _parts(Matching) if part.name not in reading.PAST),
+            match=tuple(part for part in _parts(Matching) if part.name not in PAST),
             when=_parts(When),
-            kept=tuple(part for part in _parts(reading.Parts) if part.name not in ("match", "when")),
+            kept=tuple(part for part in _parts(FaultRule) if part.name not in ("match", "when")),
         )
 
     @read()
@@ -412,7 +412,7 @@ def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -
         (after,) = _read_rules(transport, [reading.changed(before, changes)])
         count = book.count(name)
         if type(after.kind) is not type(before.kind):
-            count = replace(count, memory=None)
+            count = replace(count, windows=None)
         _set(world, tuple(after if rule is before else rule for rule in book.rules), {name: count})
         return _record(world, _rule(world, name))
 

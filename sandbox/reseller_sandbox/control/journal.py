@@ -14,8 +14,6 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, Unpack
 from urllib.parse import unquote
 
-from msgspec.structs import replace
-
 from reseller_sandbox.control import har
 from reseller_sandbox.control.events import LocalSubscription
 from reseller_sandbox.control.ledger import Movement, movements
@@ -37,7 +35,7 @@ from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import TEXT, Instant, Text, choice, listed, whole
-from reseller_sandbox.values.matching import MATCH, OK, Matching, Miss
+from reseller_sandbox.values.matching import MATCH, OK, Match, Matching, Miss
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.worlds import Entry, redact, verify
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
@@ -362,7 +360,7 @@ class Journal(Keyed[RequestRecord]):
         If you give ``since``, the stream first yields the later requests that the journal still has.
         """
         matches = parse_match(self, match)
-        matches_later = replace(matches, since=None)
+        matches_later = Match({name: part for name, part in matches.items() if name != "since"})
         follower, entries = self._world.journal.follow()
         follower.begin(filter(matches, entries) if "since" in match else ())
         return LocalSubscription(

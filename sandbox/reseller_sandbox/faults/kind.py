@@ -6,14 +6,17 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from dateutil.relativedelta import relativedelta
 from msgspec import Struct
 
 from reseller_sandbox.server.delivery import Cut, Delivery, Drops
-from reseller_sandbox.values.kinds import Mistake
+from reseller_sandbox.values.kinds import INSTANT, Mistake, whole
 from reseller_sandbox.values.matching import Request
+
+#: The largest number in a rule. A thousand matches a second reach this number after three years.
+MANY = 10**11
 
 
 class NamedError(Struct, frozen=True):
@@ -101,17 +104,24 @@ class Chance(Struct, frozen=True):
         return (int.from_bytes(digest[:8]) >> 11) / (1 << 53)
 
 
+class Window(Struct, frozen=True):
+    """A time window of a rate limit: its start, and the number of requests allowed in it so far."""
+
+    began: Annotated[datetime, INSTANT]
+    used: Annotated[int, whole(0, MANY)]
+
+
 class FaultContext(Struct):
     """The context in which a rule applies to a request.
 
-    ``memory`` is an immutable value that the kind keeps between requests and may replace. It goes back in
-    time with the world.
+    ``windows`` holds the windows of a rate limit by account. A kind may replace them. They go back in time
+    with the world.
     """
 
     request: FaultRequest
     now: datetime
     chance: Chance
-    memory: Any = None
+    windows: dict[str, Window] | None
 
 
 class FaultKind(Struct, frozen=True):

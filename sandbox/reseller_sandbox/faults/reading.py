@@ -1,24 +1,32 @@
-"""Reading and writing of fault rules as JSON, including presets."""
+"""Fault rules as JSON: their reading and writing, presets, and the JSON Schema."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain, count
-from typing import Annotated, Any
+from typing import Any
 
+from dateutil.relativedelta import relativedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox import refusals
-from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
-from reseller_sandbox.faults.rule import WHEN_APPLIED, FaultRule, When
+from reseller_sandbox.faults.rule import PAST, WHEN_APPLIED, FaultRule
 from reseller_sandbox.registry.contract import Vocabulary, unknown
-from reseller_sandbox.values.kinds import KEY, SWITCH, Mistake, Within, choice, mistakes
-from reseller_sandbox.values.matching import MATCH, Match, Matching
-from reseller_sandbox.values.parameters import by_attribute, declared, object_shape, read, written
-from reseller_sandbox.values.text_checks import nearest
+from reseller_sandbox.values.kinds import DURATION, Kind, Mistake, Within, choice, json_value, mistakes
+from reseller_sandbox.values.matching import MATCH, Match
+from reseller_sandbox.values.parameters import (
+    Parameter,
+    by_attribute,
+    declared,
+    object_shape,
+    read,
+    without_arguments,
+    written,
+)
+from reseller_sandbox.values.text_checks import decimals_to_floats, nearest
 
 
 class Preset(Struct, frozen=True):
@@ -98,50 +106,11 @@ def preset_rules(preset: Preset, changes: Mapping[str, Any]) -> list[dict[str, A
     return rules
 
 
-#: Names reserved for other paths. A rule with such a name could not be reached.
-RESERVED = ("kinds", "presets")
-
 #: The conditions that are known only after the response.
 _ANSWERED = ("outcome", "carried_out", "changed", "fault")
 
-#: The conditions for past requests only.
-PAST = ("since",)
-
 _KIND = choice(*KINDS, synonyms={name: kind.synonyms for name, kind in KINDS.items()})
 _PRESET = choice(*PRESETS)
-
-
-def _read_name(value: Any) -> str:
-    if value in RESERVED:
-        raise ValueError(f"cannot be {value}, because /faults/{value} is the path of another operation")
-    return KEY.read(value)
-
-
-NAME = replace(KEY, read=_read_name)
-
-
-#: A match of future requests.
-_TO_COME = replace(
-    MATCH, schema=lambda: object_shape([part for part in declared(Matching) if part.name not in PAST])
-)
-
-
-class Parts(Struct, frozen=True, kw_only=True):
-    """The keys of a rule beside its kind and the kind's parameters.
-
-    Args:
-        name: The name of the rule. Default: the name of its kind.
-        match: The requests that the rule matches. Default: all.
-        when: The matches to which the rule applies, and when.
-        paused: Whether the rule does not apply for now. A paused rule keeps its counts.
-    """
-
-    name: Annotated[str | None, NAME] = None
-    match: Annotated[Match, _TO_COME] = Match()
-    when: Annotated[When, WHEN_APPLIED] = When()
-    paused: Annotated[bool, SWITCH] = False
-
-
 #: Reads the instant of ``when.from`` or ``when.until``. Raises ValueError.
 ReadInstant = Callable[[Any], datetime]
 
@@ -197,7 +166,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     """
     before = {"name": rule.name, **rule_as_json(rule)}
     if changes.get("kind") not in (None, rule.kind.name):
-        before = {key: value for key, value in before.items() if key in names_of(Parts)}
+        before = {key: value for key, value in before.items() if key in names_of(FaultRule)}
     after = {**before, **changes}
     for section in ("match", "when"):
         if isinstance(changes.get(section), Mapping):
@@ -238,31 +207,31 @@ def _rule(
 ) -> tuple[FaultRule | None, list[Mistake]]:
     """Return the rule at ``at``, or None, and all mistakes in it.
 
-    Add the rule's name to ``named``.
+    Add the rule's name to ``named``. The combination of parts is checked only if each part is valid.
     """
     if not isinstance(spec, Mapping):
         return None, [Mistake((), "must be an object")]
-    values = {str(key): value for key, value in spec.items()}
-    word = values.pop("kind", None)
-    common = names_of(Parts)
-    own = {key: values.pop(key) for key in list(values) if key not in common}
-    values["when"], wrong_instants = _with_instants(values.get("when"), read_instant)
-    read_parts, wrong = read(declared(Parts), values)
-    wrong += wrong_instants
-    parts = Parts(**by_attribute(declared(Parts), read_parts))
-    name = parts.name or _free(word if isinstance(word, str) else "rule", named)
+    raw = {str(key): value for key, value in spec.items()}
+    word, kind = raw.pop("kind", None), None
+    raw["when"], wrong = _with_instants(raw.get("when"), read_instant)
+    try:
+        kind = KINDS[_KIND.read(word)]
+    except ValueError as problem:
+        is_missing = [Mistake(("kind",), f"is missing; it {problem}")]
+        wrong += is_missing if word is None else mistakes("kind", word, problem)
+        raw = {key: raw[key] for key in names_of(FaultRule) if key in raw}
+    values, wrong_values = read((*(declared(kind) if kind else ()), *declared(FaultRule)), raw)
+    parts = by_attribute(declared(FaultRule), values)
+    name = parts.setdefault("name", _free(word if isinstance(word, str) else "rule", named))
     if name in named:
         wrong.append(Mistake(("name",), f"is the name of {named[name]}"))
     named.setdefault(name, at or "another rule")
-    kind, of_kind = _kind(word, own)
-    wrong += [*of_kind, *(mistake.under("match") for mistake in unknown(parts.match, vocabulary))]
-    wrong += [mistake.under("when") for mistake in parts.when.mistakes()]
-    if kind is None:
+    wrong += wrong_values
+    wrong += [mistake.under("match") for mistake in unknown(parts.get("match", Match()), vocabulary)]
+    if kind is None or wrong_values:
         return None, wrong
-    when = replace(parts.when, phase=parts.when.phase or kind.phases[0])
-    rule = FaultRule(name, kind, parts.match, when, parts.paused)
-    wrong += [*_of_error(rule, vocabulary), *_of_phase(rule)]
-    return rule, wrong
+    rule = FaultRule(kind=kind(**by_attribute(declared(kind), values)), **parts)
+    return rule, [*wrong, *rule.kind.mistakes(), *_of_error(rule, vocabulary), *_of_phase(rule)]
 
 
 def _free(name: str, named: Mapping[str, str]) -> str:
@@ -284,29 +253,14 @@ def _with_instants(when: Any, read_instant: ReadInstant | None) -> tuple[Any, li
     return when, wrong
 
 
-def _kind(word: Any, parameters: Mapping[str, Any]) -> tuple[FaultKind | None, list[Mistake]]:
-    """Return the kind ``word`` with parameters ``parameters``, or None, and the mistakes."""
-    try:
-        kind = KINDS[_KIND.read(word)]
-    except ValueError as problem:
-        if word is None:
-            return None, [Mistake(("kind",), f"is missing; it {problem}")]
-        return None, mistakes("kind", word, problem)
-    values, wrong = read((*declared(kind), *declared(Parts)), parameters)
-    if wrong:
-        return None, wrong
-    fault = kind(**by_attribute(declared(kind), values))
-    return fault, list(fault.mistakes())
-
-
 def _of_phase(rule: FaultRule) -> Iterator[Mistake]:
     if rule.phase not in rule.kind.phases:
         yield Mistake(("when", "phase"), f"must be {rule.kind.phases[0]} for the kind {rule.kind.name}")
     for part in _ANSWERED:
-        if part in rule.match.parts and rule.phase != "after":
+        if part in rule.match and rule.phase != "after":
             yield Mistake(("match", part), "requires the phase after")
     for part in PAST:
-        if part in rule.match.parts:
+        if part in rule.match:
             yield Mistake(("match", part), "is only for past requests; use when.from")
 
 
@@ -319,7 +273,74 @@ def _of_error(rule: FaultRule, vocabulary: Vocabulary | None) -> Iterator[Mistak
         hint = nearest(error, sorted(known), refusals.SYNONYMS)
         yield Mistake(("error",), f"is not the name of a documented error{hint}")
         return
-    matched = vocabulary.interfaces(rule.match.operation or ())
+    matched = vocabulary.interfaces(rule.match.get("operation", ()))
     if matched and not any(error in vocabulary.errors[interface] for interface in matched):
         of_matched = f"is not an error of {' or '.join(matched)}, whose operations the rule matches"
         yield Mistake(("error",), of_matched)
+
+
+def rule_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a rule."""
+    common = declared(FaultRule)
+    kinds = [
+        {
+            "title": name,
+            "description": " ".join(without_arguments(kind).split()),
+            **object_shape((_named("kind", name), *common, *declared(kind))),
+        }
+        for name, kind in KINDS.items()
+    ]
+    preset = object_shape((_named("preset", *PRESETS), *common))
+    return {"oneOf": [*kinds, {**preset, "title": "preset", "additionalProperties": True}]}
+
+
+def rule_parameters() -> tuple[Parameter, ...]:
+    """Return all possible parameters of a rule.
+
+    They are read without validation, because a rule is validated as a whole, with all of its mistakes.
+    """
+    preset = replace(_named("preset", *PRESETS), words="The preset whose rules to add, in place of a kind.")
+    return (_unread(preset), *map(_unread, declared(FaultRule)), *kind_parameters())
+
+
+def kind_parameters() -> tuple[Parameter, ...]:
+    """Return the parameters of all kinds. Those with the same name become one."""
+    own: dict[str, Parameter] = {}
+    for name, kind in KINDS.items():
+        for parameter in declared(kind):
+            before = own.get(parameter.name)
+            words = f"{before.words} {name}: {parameter.words}" if before else f"{name}: {parameter.words}"
+            own[parameter.name] = replace(before or parameter, words=words)
+    return tuple(map(_unread, own.values()))
+
+
+def _named(key: str, *names: str) -> Parameter:
+    return Parameter(key, choice(*names), required=True)
+
+
+def as_json(raw: Any) -> Any:
+    """Return the value for one or more rules as JSON, so that interfaces agree.
+
+    Raise ValueError for a value that JSON cannot represent.
+    """
+    timeless = _timeless(raw)
+    # A float stays as it is, because its parameter reports infinity and NaN with its own words.
+    return timeless if isinstance(timeless, float) else json_value(timeless)
+
+
+def _timeless(raw: Any) -> Any:
+    """Return ``raw`` with instants and durations as texts and numbers."""
+    if isinstance(raw, Mapping):
+        return {key: _timeless(part) for key, part in raw.items()}
+    if isinstance(raw, list | tuple):
+        return [_timeless(item) for item in raw]
+    if isinstance(raw, datetime):
+        return raw.isoformat()
+    if isinstance(raw, timedelta):
+        return raw.total_seconds()
+    return DURATION.write(DURATION.read(raw)) if isinstance(raw, relativedelta) else raw
+
+
+def _unread(parameter: Parameter) -> Parameter:
+    kind: Kind[Any] = Kind(parameter.kind.shape, as_json, decimals_to_floats)
+    return replace(parameter, kind=kind, required=False, default=None)

@@ -1,37 +1,65 @@
-"""A rule: the requests that it matches, when it applies, and the kind of fault."""
+"""Fault rules and the book that holds them: matched requests, times of application, and counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from rpds import HashTrieMap, HashTrieSet
 
-from reseller_sandbox.faults.kind import Chance, FaultKind, FaultRequest, Phase
-from reseller_sandbox.values.kinds import INSTANT, Kind, Mistake, choice, listed, number, whole
-from reseller_sandbox.values.matching import Match
-from reseller_sandbox.values.parameters import Also, record
+from reseller_sandbox.faults.kind import (
+    MANY,
+    Chance,
+    Effects,
+    FaultContext,
+    FaultKind,
+    FaultRequest,
+    Phase,
+    Window,
+)
+from reseller_sandbox.values.kinds import (
+    ANYTHING,
+    INSTANT,
+    KEY,
+    SWITCH,
+    Kind,
+    Mistake,
+    choice,
+    listed,
+    matching,
+    number,
+    table,
+    whole,
+)
+from reseller_sandbox.values.matching import MATCH, Match, Matching
+from reseller_sandbox.values.parameters import Also, declared, object_shape, record
 
 #: Reads only instants. ``reading`` has already converted durations from now into instants.
 MOMENT = replace(
     INSTANT, says="an instant of the world's clock as ISO 8601, or a duration from now such as P1D"
 )
 
-#: The largest number in a rule. A thousand matches a second reach this number after three years.
-MANY = 10**11
-
 #: The parts of a request that are known before its operation and its account.
 _ON_THE_WIRE = frozenset({"method", "path", "headers", "query"})
 
 
 class Count(Struct, frozen=True):
-    """The counters of a rule while in force, and the memory of its kind."""
+    """The counters of a rule while in force.
 
-    matched: int = 0
-    applied: int = 0
-    memory: Any = None
+    ``windows`` holds the windows of a rate limit, by account. The key of a common window is empty.
+    """
+
+    matched: Annotated[int, whole(0, MANY)] = 0
+    applied: Annotated[int, whole(0, MANY)] = 0
+    windows: Annotated[dict[str, Window] | None, table(ANYTHING, record(Window))] = None
+
+
+COUNT: Kind[Count] = record(Count)
+_NO_COUNT = Count()
 
 
 class When(Struct, frozen=True, kw_only=True):
@@ -83,15 +111,33 @@ class When(Struct, frozen=True, kw_only=True):
 
 WHEN_APPLIED: Kind[When] = record(When)
 
+#: The conditions for past requests only.
+PAST = ("since",)
 
-class FaultRule(Struct, frozen=True):
-    """A named rule. A ``paused`` rule keeps its counts and does not apply."""
+#: A name of a rule. ``/faults/kinds`` and ``/faults/presets`` are the paths of other operations.
+NAME = matching("(?!(?:kinds|presets)$)[A-Za-z0-9][A-Za-z0-9._-]{0,79}", f"{KEY.says} (not kinds or presets)")
 
-    name: str
+#: A match of future requests.
+_TO_COME = replace(
+    MATCH, schema=lambda: object_shape([part for part in declared(Matching) if part.name not in PAST])
+)
+
+
+class FaultRule(Struct, frozen=True, kw_only=True):
+    """A fault of one ``kind`` with the requests that it applies to.
+
+    Args:
+        name: The name of the rule. Default: the name of its kind.
+        match: The requests that the rule matches. Default: all.
+        when: The matches to which the rule applies, and when.
+        paused: Whether the rule does not apply for now. A paused rule keeps its counts.
+    """
+
     kind: FaultKind
-    match: Match = field(default_factory=Match)
-    when: When = field(default_factory=When)
-    paused: bool = False
+    name: Annotated[str, NAME] = ""
+    match: Annotated[Match, _TO_COME] = Match()
+    when: Annotated[When, WHEN_APPLIED] = When()
+    paused: Annotated[bool, SWITCH] = False
 
     @property
     def phase(self) -> Phase:
@@ -106,6 +152,102 @@ class FaultRule(Struct, frozen=True):
         """
         return (
             self.match(request)
-            and (request.admitted or self.match.parts <= _ON_THE_WIRE)
+            and (request.admitted or self.match.keys() <= _ON_THE_WIRE)
             and self.kind.applies(request)
         )
+
+
+@dataclass(slots=True, eq=False)
+class Strike:
+    """The rules applied to a request in one phase, with their combined effects.
+
+    ``counted`` holds the counts of each matching rule before and after the request. If the request has to
+    wait, ``request`` is its journal entry so far.
+    """
+
+    rules: Sequence[FaultRule]
+    effects: Effects
+    counted: Mapping[str, tuple[Count, Count]]
+    request: Any = None
+
+
+class FaultBook(Struct, frozen=True):
+    """An immutable list of rules, with their counts and the delayed requests.
+
+    Each delayed request is an object in ``waiting``. If the world goes back to an instant before the request
+    arrived, the object is absent, and the request never takes effect.
+    """
+
+    rules: tuple[FaultRule, ...] = ()
+    counts: HashTrieMap[str, Count] = field(default_factory=HashTrieMap)
+    waiting: HashTrieSet[object] = field(default_factory=HashTrieSet)
+
+    def count(self, name: str) -> Count:
+        """Return the count of a rule."""
+        return self.counts.get(name, _NO_COUNT)
+
+    def apply(
+        self, phase: Phase, request: FaultRequest, now: datetime, seed: str, effects: Effects
+    ) -> tuple[FaultBook, Strike]:
+        """Apply the rules of a phase to a request, in order.
+
+        Return the book with the new counts, and the rules applied with their effects added to ``effects``.
+        """
+        counts, applied = self.counts, []
+        counted: dict[str, tuple[Count, Count]] = {}
+        for rule in self.rules:
+            if rule.paused or rule.phase != phase or not rule.matches(request):
+                continue
+            count = counts.get(rule.name, _NO_COUNT)
+            if not rule.when.in_force(count, now):
+                continue
+            matched = count.matched + 1
+            context = FaultContext(request, now, Chance(f"{seed}/fault/{rule.name}/{matched}"), count.windows)
+            after = rule.kind.apply(effects, context) if rule.when.selects(matched, context.chance) else None
+            later = Count(matched, count.applied + (after is not None), context.windows)
+            counts, counted[rule.name] = counts.insert(rule.name, later), (count, later)
+            if after is not None:
+                effects = after
+                applied.append(rule)
+                if effects.final:
+                    break
+        book = self if counts is self.counts else replace(self, counts=counts)
+        return book, Strike(applied, effects, counted)
+
+    def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:
+        """Return the book with other rules.
+
+        Unchanged rules keep their counts. New rules begin with those in ``counts``.
+        """
+        earlier = {rule.name: rule for rule in self.rules}
+        new: HashTrieMap[str, Count] = HashTrieMap()
+        for rule in rules:
+            known = self.counts if earlier.get(rule.name) is rule else counts
+            new = new.insert(rule.name, known.get(rule.name, _NO_COUNT))
+        return replace(self, rules=rules, counts=new)
+
+    def holding(self, request: object) -> FaultBook:
+        """Return the book with ``request`` waiting."""
+        return replace(self, waiting=self.waiting.insert(request))
+
+    def released(self, request: object) -> FaultBook:
+        """Return the book without the waiting ``request``.
+
+        Raise KeyError if the request does not wait.
+        """
+        return replace(self, waiting=self.waiting.remove(request))
+
+    def without(self, strike: Strike) -> FaultBook:
+        """Return the book as if the request of ``strike`` had not arrived.
+
+        All other requests still count.
+        """
+        counts = self.counts
+        for name, (earlier, later) in strike.counted.items():
+            count = self.count(name)
+            if count.matched < later.matched:  # a new rule with that name, which did not count the request
+                continue
+            windows = earlier.windows if count.windows is later.windows else count.windows
+            applied = count.applied - later.applied + earlier.applied
+            counts = counts.insert(name, Count(count.matched - 1, applied, windows))
+        return replace(self, counts=counts)

@@ -22,9 +22,9 @@ from typing import Any
 from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet, Queue
 
-from reseller_sandbox.faults.book import Strike
 from reseller_sandbox.faults.kind import Effects
 from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.faults.rule import Strike
 from reseller_sandbox.persistence import file
 from reseller_sandbox.persistence.file import BadFile, Checked
 from reseller_sandbox.refusals import RULES, Rule
@@ -32,6 +32,7 @@ from reseller_sandbox.registry.indexes import TABLES
 from reseller_sandbox.registry.state import Change, State, changed, filled
 from reseller_sandbox.registry.stepwise import stepwise
 from reseller_sandbox.server.collector import without_collections
+from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.parameters import field_names, is_record
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Checkpoint
@@ -47,7 +48,7 @@ PIECE = 1000
 
 #: The modules whose records, named tuples and enumerations can be in a file.
 _MODULES = (
-    *("answers.canned", "faults.book", "faults.rule", "refusals.refusal"),
+    *("answers.canned", "faults.kind", "faults.rule", "refusals.refusal"),
     *("registry.assumptions", "registry.events", "registry.model", "registry.state"),
     *("values.clock", "values.matching", "values.patterns"),
     *("worlds.credentials", "worlds.eventlog", "worlds.journal", "worlds.snapshot"),
@@ -67,7 +68,7 @@ RECORDS = [kind for kind in _OURS if is_record(kind) or issubclass(kind, tuple)]
 #: The other kinds of values in a file that pickle does not support directly.
 VALUES = (
     *(kind for kind in _OURS if issubclass(kind, Enum)),
-    *(HTTPStatus, datetime, date, timedelta, timezone, Decimal, Glob, HashTrieMap, HashTrieSet),
+    *(HTTPStatus, datetime, date, timedelta, timezone, Decimal, Glob, Match, HashTrieMap, HashTrieSet),
 )
 
 #: The fields of a state except its records and the indexes built from them.

@@ -156,7 +156,7 @@ def _reads_headers(snapshot: Snapshot) -> bool:
     """Whether a fault or a scheduled action of ``snapshot`` matches headers."""
     matches = [rule.match for rule in snapshot.faults.rules]
     matches += [action.after for action in snapshot.state.scheduled.values() if action.after is not None]
-    return any("headers" in match.parts for match in matches)
+    return any("headers" in match for match in matches)
 
 
 def _credentials(state: State) -> Iterator[str]:

@@ -102,10 +102,10 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[Mistake]:
     """
     if words is None:
         return
-    for glob in match.operation or ():
+    for glob in match.get("operation", ()):
         if not glob.text.startswith(CANNED) and not any(map(glob.matches, (NO_OPERATION, *words.operations))):
             yield Mistake(("operation",), f"matches no operation{nearest(glob.text, words.operations)}")
-    for outcome in match.outcome or ():
+    for outcome in match.get("outcome", ()):
         known = {*OUTCOMES, *RULES, *(error for errors in words.errors.values() for error in errors)}
         if outcome not in known and not is_status(outcome):
             hint = nearest(outcome, sorted(known), SYNONYMS)

@@ -97,9 +97,9 @@ def awaited(match: Match) -> Match:
     If ``match`` has no condition on results, the request must also be carried out. Refuse with
     ``invalid_parameter`` if ``match`` is only for past requests.
     """
-    if match.since is not None:
+    if "since" in match:
         raise Refused(INVALID_PARAMETER, problems="after.since is only for past requests")
-    return match if match.parts & _RESULTS else replace(match, carried_out=True)
+    return match if match.keys() & _RESULTS else Match(match, carried_out=True)
 
 
 def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:

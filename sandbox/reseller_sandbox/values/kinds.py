@@ -377,8 +377,16 @@ def listed(
     return Kind({"oneOf": [dict(kind.shape), array]}, read, write, f"{kind.says}, or a list of these")
 
 
-def table(keys: Kind[Any], values: Kind[Any], rows: bool = False) -> Kind[dict[Any, Any]]:
-    """Return a kind that accepts objects with any ``keys``.
+def table(
+    keys: Kind[Any],
+    values: Kind[Any],
+    least: int = 0,
+    most: int = MOST,
+    *,
+    rows: bool = False,
+    says: str = "an object",
+) -> Kind[dict[Any, Any]]:
+    """Return a kind that accepts objects with ``least`` to ``most`` of any ``keys``.
 
     If a value is null and ``values`` accepts objects or arrays, the value is empty. With ``rows``, the kind
     also accepts an array of keys whose values are empty.
@@ -390,7 +398,9 @@ def table(keys: Kind[Any], values: Kind[Any], rows: bool = False) -> Kind[dict[A
         elif rows and isinstance(raw, list | tuple):
             entries = [(at, key, None) for at, key in enumerate(raw)]
         else:
-            raise ValueError(f"must be an object{' or an array' if rows else ''}")
+            raise ValueError(f"must be {says}{' or an array' if rows else ''}")
+        if not least <= len(entries) <= most:
+            raise ValueError(f"must have {least} to {most} keys, not {len(entries)}")
         json_type = values.shape.get("type")
         empty: Any = {} if json_type == "object" else [] if json_type == "array" else None
         result: dict[Any, Any] = {}
@@ -422,7 +432,7 @@ def table(keys: Kind[Any], values: Kind[Any], rows: bool = False) -> Kind[dict[A
         either_type = {"type": ["object", "array"], "items": keys.shape} if rows else {"type": "object"}
         return {**either_type, "additionalProperties": values.shape}
 
-    return Kind(shape, read, write, "an object")
+    return Kind(shape, read, write, says)
 
 
 def either(otherwise: Kind[Any], for_object: Kind[Any]) -> Kind[Any]:

@@ -62,19 +62,6 @@ def _since(value: Any) -> datetime | int:
         raise ValueError(f"must be {_SINCE}") from None
 
 
-def _conditions(kind: Kind[dict[Any, Any]], says: str) -> Kind[tuple[tuple[Any, Any], ...]]:
-    """Return a kind that reads 1 to 50 entries of ``kind``, a table, as pairs."""
-
-    def read(value: Any) -> tuple[tuple[Any, Any], ...]:
-        if isinstance(value, tuple) and all(isinstance(pair, tuple) for pair in value):
-            value = dict(value)
-        if not isinstance(value, Mapping) or not 0 < len(value) <= _KEYS:
-            raise ValueError(f"must be {says}")
-        return tuple(kind.read(value).items())
-
-    return Kind(kind.schema, read, lambda pairs: kind.write(dict(pairs)), says)
-
-
 def _read_glob(value: Any) -> Glob:
     if isinstance(value, Glob):
         return value
@@ -110,20 +97,23 @@ SINCE = Kind(
     lambda since: wire(since) if isinstance(since, datetime) else f"r{since}",
     says=f"{_SINCE}, after which the request arrived",
 )
-GLOBS_BY_NAME = _conditions(
-    table(
-        free_text("a name"),
-        Kind(
-            {"type": ["string", "null"]},
-            lambda value: None if value is None else _read_glob(value),
-            lambda glob: None if glob is None else glob.text,
-        ),
+GLOBS_BY_NAME = table(
+    free_text("a name"),
+    Kind(
+        {"type": ["string", "null"]},
+        lambda value: None if value is None else _read_glob(value),
+        lambda glob: None if glob is None else glob.text,
     ),
-    "an object of names, each with a glob for its value, or null if it must be absent",
+    1,
+    _KEYS,
+    says="an object of names, each with a glob for its value, or null if it must be absent",
 )
-GLOBS_BY_PATH = _conditions(
-    table(PATH, Kind({}, lambda value: _with_globs(ANYTHING.read(body_as_json(value))), body_as_json)),
-    "an object of paths, each with a glob or another JSON value",
+GLOBS_BY_PATH = table(
+    PATH,
+    Kind({}, lambda value: _with_globs(ANYTHING.read(body_as_json(value))), body_as_json),
+    1,
+    _KEYS,
+    says="an object of paths, each with a glob or another JSON value",
 )
 
 
@@ -256,79 +246,22 @@ class Matching(TypedDict, total=False):
     since: Annotated[str | datetime, SINCE]
 
 
-class Match(Struct, frozen=True, kw_only=True):
-    """Conditions on a request, as ``MATCH`` reads them.
-
-    A request matches if it satisfies all conditions. None means no condition.
-    """
-
-    operation: tuple[Glob, ...] | None = None
-    domain: tuple[Glob, ...] | None = None
-    account: tuple[Glob, ...] | None = None
-    method: tuple[Glob, ...] | None = None
-    path: tuple[Glob, ...] | None = None
-    headers: tuple[tuple[str, Glob | None], ...] | None = None
-    query: tuple[tuple[str, Glob | None], ...] | None = None
-    body: tuple[tuple[Path, Any], ...] | None = None
-    outcome: tuple[str, ...] | None = None
-    carried_out: bool | None = None
-    changed: bool | None = None
-    fault: tuple[Glob, ...] | None = None
-    since: datetime | int | None = None
-
-    @property
-    def parts(self) -> frozenset[str]:
-        """The names of the conditions that are set."""
-        return frozenset(name for name in self.__struct_fields__ if getattr(self, name) is not None)
+class Match(dict[str, Any]):
+    """Conditions on a request by name, as ``MATCH`` reads them."""
 
     def __call__(self, request: Request) -> bool:
         """Whether ``request`` satisfies all conditions."""
-        # Test first, without ``misses``, the parts that most requests miss: a world may have 1,000 rules.
-        if self.operation is not None and not any_matches(self.operation, request.operation):
+        # Test first, without ``misses``, what most requests miss, because a world may have 1,000 rules.
+        if "operation" in self and not any_matches(self["operation"], request.operation):
             return False
-        if self.domain is not None and not _names(self.domain, request.domains):
-            return False
-        if self.path is not None and not any_matches(self.path, request.path):
+        if "domain" in self and not _names(self["domain"], request.domains):
             return False
         return next(self.misses(request), None) is None
 
     def misses(self, request: Request) -> Iterator[Miss]:
-        """Yield each condition that ``request`` does not satisfy."""
-        for what, globs, actual in (
-            ("operation", self.operation, request.operation),
-            ("method", self.method, request.method.upper() if self.method else ""),
-            ("account", self.account, request.account),
-            ("path", self.path, request.path if self.path else ""),
-        ):
-            if globs is not None and (actual is None or not any_matches(globs, actual)):
-                yield Miss(what, _joined(globs), actual)
-        if self.domain is not None and not _names(self.domain, request.domains):
-            yield Miss("domain", _joined(self.domain), ", ".join(request.domains) or None)
-        yield from self._result_misses(request)
-        if isinstance(self.since, datetime) and request.at < self.since:
-            yield Miss("since", wire(self.since), wire(request.at))
-        if isinstance(self.since, int) and request.number <= self.since:
-            yield Miss("since", f"r{self.since}", f"r{request.number}")
-        for what, named, pairs in (
-            ("headers", self.headers, request.headers if self.headers else ()),
-            ("query", self.query, request.query if self.query else ()),
-        ):
-            for name, glob in named or ():
-                yield from _value_misses(
-                    f"{what}.{name}", glob, [v for n, v in pairs if n.lower() == name.lower()]
-                )
-        for path, expected in self.body or ():
-            yield from _body_misses(path, expected, request.json)
-
-    def _result_misses(self, request: Request) -> Iterator[Miss]:
-        if self.outcome is not None and not any(_is(request, outcome) for outcome in self.outcome):
-            yield Miss("outcome", " or ".join(self.outcome), request.outcome)
-        if self.carried_out not in (None, request.carried_out):
-            yield Miss("carried_out", self.carried_out, request.carried_out)
-        if self.changed not in (None, request.changed):
-            yield Miss("changed", self.changed, request.changed)
-        if self.fault is not None and not any(any_matches(self.fault, name) for name in request.fault_names):
-            yield Miss("fault", _joined(self.fault), ", ".join(request.fault_names) or None)
+        """Yield each difference between ``request`` and the conditions."""
+        for name, condition in self.items():
+            yield from _MISSES[name](name, condition, request)
 
 
 #: Reads a match, and writes it as it is read.
@@ -359,20 +292,81 @@ def _is(request: Request, outcome: str) -> bool:
     return request.outcome == outcome
 
 
-def _value_misses(what: str, glob: Glob | None, values: Sequence[str]) -> Iterator[Miss]:
-    if glob is None and values:
-        yield Miss(what, None, values[0])
-    if glob is not None and not any(map(glob.matches, values)):
-        yield Miss(what, glob.text, values[0] if values else None)
+def _text_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterator[Miss]:
+    text = getattr(request, name)
+    if text is None or not any_matches(globs, text):
+        yield Miss(name, _joined(globs), text)
 
 
-def _body_misses(path: Path, expected: Any, body: Any) -> Iterator[Miss]:
-    """Yield the differences at ``path``. One matching value there is enough."""
-    misses = [list(_differences(f"body.{path.text}", expected, actual)) for actual in path.find(body)]
-    if not misses:
-        yield Miss(f"body.{path.text}", body_as_json(expected), None)
-    elif all(misses):
-        yield from misses[0]
+def _method_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterator[Miss]:
+    if not any_matches(globs, method := request.method.upper()):
+        yield Miss(name, _joined(globs), method)
+
+
+def _domain_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterator[Miss]:
+    if not _names(globs, request.domains):
+        yield Miss(name, _joined(globs), ", ".join(request.domains) or None)
+
+
+def _outcome_misses(name: str, outcomes: tuple[str, ...], request: Request) -> Iterator[Miss]:
+    if not any(_is(request, outcome) for outcome in outcomes):
+        yield Miss(name, " or ".join(outcomes), request.outcome)
+
+
+def _flag_misses(name: str, expected: bool, request: Request) -> Iterator[Miss]:
+    if (actual := getattr(request, name)) is not expected:
+        yield Miss(name, expected, actual)
+
+
+def _fault_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterator[Miss]:
+    if not any(any_matches(globs, fault) for fault in request.fault_names):
+        yield Miss(name, _joined(globs), ", ".join(request.fault_names) or None)
+
+
+def _since_misses(name: str, since: datetime | int, request: Request) -> Iterator[Miss]:
+    if isinstance(since, datetime) and request.at < since:
+        yield Miss(name, wire(since), wire(request.at))
+    if isinstance(since, int) and request.number <= since:
+        yield Miss(name, f"r{since}", f"r{request.number}")
+
+
+def _pair_misses(part: str, globs: Mapping[str, Glob | None], request: Request) -> Iterator[Miss]:
+    """Yield the differences in the headers or in the query. One matching value of a name is enough."""
+    for name, glob in globs.items():
+        values = [value for key, value in getattr(request, part) if key.lower() == name.lower()]
+        if glob is None and values:
+            yield Miss(f"{part}.{name}", None, values[0])
+        if glob is not None and not any(map(glob.matches, values)):
+            yield Miss(f"{part}.{name}", glob.text, values[0] if values else None)
+
+
+def _body_misses(_: str, body: Mapping[Path, Any], request: Request) -> Iterator[Miss]:
+    """Yield the differences in the body. One matching value at a path is enough."""
+    for path, expected in body.items():
+        place = f"body.{path.text}"
+        misses = [list(_differences(place, expected, actual)) for actual in path.find(request.json)]
+        if not misses:
+            yield Miss(place, body_as_json(expected), None)
+        elif all(misses):
+            yield from misses[0]
+
+
+#: The function that compares a request with each condition.
+_MISSES: Mapping[str, Callable[[str, Any, Request], Iterator[Miss]]] = {
+    "operation": _text_misses,
+    "domain": _domain_misses,
+    "account": _text_misses,
+    "method": _method_misses,
+    "path": _text_misses,
+    "headers": _pair_misses,
+    "query": _pair_misses,
+    "body": _body_misses,
+    "outcome": _outcome_misses,
+    "carried_out": _flag_misses,
+    "changed": _flag_misses,
+    "fault": _fault_misses,
+    "since": _since_misses,
+}
 
 
 def _differences(path: str, expected: Any, actual: Any) -> Iterator[Miss]:

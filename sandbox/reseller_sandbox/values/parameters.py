@@ -174,9 +174,9 @@ class Group(Struct, frozen=True):
 def declared(of: Any) -> tuple[Parameter, ...]:
     """Return the parameters that ``of`` declares.
 
-    ``of`` is a function (its first parameter is skipped), a TypedDict or a dataclass. A function may take
-    some of its parameters from a TypedDict: ``**match: Unpack[Matching]``. A dataclass lists its own fields
-    before inherited ones. A trailing underscore is not part of a name.
+    ``of`` is a function (its first parameter is skipped), a TypedDict or a record. A function may take
+    some of its parameters from a TypedDict: ``**match: Unpack[Matching]``. The parameters of a record are its
+    fields that have a kind, its own before inherited ones. A trailing underscore is not part of a name.
     """
     return _declared(of)
 
@@ -230,7 +230,7 @@ def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
     own = (
         _parameter(name, hints[name], name not in constants, constants.get(name), about)
         for name in field_names(of)
-        if name not in inherited
+        if name not in inherited and any(isinstance(part, Kind) for part in _metadata(hints[name]))
     )
     return (*own, *(parameter for base in bases for parameter in declared(base)))
 
@@ -297,8 +297,9 @@ def refused(problems: Sequence[str], place: str = "") -> Refused:
 def record(of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
     """Return a kind that accepts the objects that ``of`` describes.
 
-    ``of`` is a TypedDict or a dataclass. ``build`` builds the value from its parts. Values that equal their
-    default are not written.
+    ``of`` is a TypedDict or a record. ``build`` builds the value from its parts. If the value has a method
+    ``mistakes``, the method yields the mistakes in the combination of parts. Values that equal their default
+    are not written.
     """
     make: Any = build or (of if is_record(of) else None)
 
@@ -307,9 +308,14 @@ def record(of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
             return raw
         known = declared(of)
         values, wrong = read(known, mapping(raw))
+        if wrong or make is None:
+            built: Any = values
+        else:
+            built = make(**by_attribute(known, values))
+            wrong = list(built.mistakes()) if hasattr(built, "mistakes") else []
         if wrong:
             raise Within(wrong)
-        return values if make is None else make(**by_attribute(known, values))
+        return built
 
     return Kind(
         lambda: object_shape(declared(of)),

@@ -22,7 +22,6 @@ NEAR = 3
 _COMPARED = 60
 
 #: Matches every request.
-_ANY = Match()
 
 
 class NearMiss(Struct, frozen=True):
@@ -47,7 +46,7 @@ class Verdict(Struct, frozen=True):
 def find(world: World, match: Match) -> tuple[Entry, ...]:
     """Return the requests in the journal that match, in the order of their arrival."""
     entries = world.journal.entries
-    return entries if match == _ANY else tuple(filter(match, entries))
+    return tuple(filter(match, entries)) if match else entries
 
 
 def count(

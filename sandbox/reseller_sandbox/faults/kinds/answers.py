@@ -10,9 +10,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, ClassVar
 
-from msgspec import Struct
 from msgspec.structs import replace
-from rpds import HashTrieMap
 
 from reseller_sandbox.faults.kind import (
     Effect,
@@ -23,20 +21,20 @@ from reseller_sandbox.faults.kind import (
     NamedError,
     Phase,
     RawAnswer,
+    Window,
 )
 from reseller_sandbox.refusals import RATE_LIMITED
 from reseller_sandbox.values.clock import real_now
 from reseller_sandbox.values.kinds import (
     ANYTHING,
     DAY,
-    MAPPING,
     SWITCH,
     Kind,
     Mistake,
     choice,
     free_text,
-    mapping,
     span,
+    table,
     whole,
 )
 from reseller_sandbox.values.patterns import DROPPED, PATH, Path
@@ -62,23 +60,18 @@ _LONGEST = 1000
 _MOST = 50
 
 
-def _headers(raw: Any) -> dict[str, str]:
-    """Read headers by name. Each name and value must be valid in HTTP."""
-    headers = mapping(raw)
-    if not 0 < len(headers) <= _MOST:
-        raise ValueError(f"has more than {_MOST} keys" if headers else "is empty")
-    for name, value in headers.items():
-        if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
-            raise ValueError(f"must have valid header names, not {name[:40]!r}")
-        if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
-            raise ValueError(f"cannot set {name}: the server sets that header")
-        if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
-            raise ValueError(f"must have values of at most {_LONGEST} printable characters: check {name}")
-    return headers
+def _header_name(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST or not _HEADER.fullmatch(value):
+        raise ValueError("is not a valid header name")
+    if value.lower() in _FRAMING or value.lower().startswith("x-sandbox-"):
+        raise ValueError("cannot be set: the server sets that header")
+    return value
 
 
-def _facts(value: Any) -> dict[str, Any]:
-    return dict(ANYTHING.read(mapping(value)))
+def _header_value(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
+        raise ValueError(f"must be a string of at most {_LONGEST} printable characters")
+    return value
 
 
 def _media_type(value: Any) -> str:
@@ -87,8 +80,14 @@ def _media_type(value: Any) -> str:
     return value
 
 
-FACTS = Kind(MAPPING.shape, _facts, says=MAPPING.says)
-HEADERS = Kind(MAPPING.shape, _headers, says="an object of names and values")
+FACTS = table(free_text("a name"), ANYTHING)
+HEADERS = table(
+    Kind({"type": "string"}, _header_name),
+    Kind({"type": "string"}, _header_value),
+    1,
+    _MOST,
+    says="an object of names and values",
+)
 MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
 
 
@@ -200,13 +199,6 @@ _RETYPED: Mapping[str, Callable[[Any], Any]] = {
 SHORTEST = 0.001
 
 
-class Window(Struct, frozen=True):
-    """A time window: its start, and the number of requests allowed in it so far."""
-
-    began: datetime
-    used: int
-
-
 class RateLimit(FaultKind, frozen=True, kw_only=True):
     """Allow a number of requests per time window, and answer others with 429.
 
@@ -235,25 +227,25 @@ class RateLimit(FaultKind, frozen=True, kw_only=True):
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:
         now = context.now if self.time == "world" else real_now()
-        current = self._window(context.memory, context.request.account, now)
+        account = context.request.account
+        current = self._window(context.windows, account, now)
         if current.used < self.limit:
-            windows: HashTrieMap[str, Window] = context.memory or HashTrieMap()
-            key = self._key(context.request.account)
-            context.memory = windows.insert(key, Window(current.began, current.used + 1))
+            later = Window(current.began, current.used + 1)
+            context.windows = {**(context.windows or {}), self._key(account): later}
             return None
-        left = self.left(context.memory, context.request.account, now)
+        left = self.left(context.windows, account, now)
         facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
         refusal = NamedError(RATE_LIMITED.code, facts, 429, (("Retry-After", str(left)),))
         return replace(so_far, instead=refusal)
 
-    def left(self, memory: Any, account: str | None, now: datetime) -> int:
+    def left(self, windows: Mapping[str, Window] | None, account: str | None, now: datetime) -> int:
         """Return the seconds until the account's window ends, for Retry-After."""
-        end = self._window(memory, account, now).began + timedelta(seconds=self.window)
+        end = self._window(windows, account, now).began + timedelta(seconds=self.window)
         return max(1, math.ceil((end - now).total_seconds()))
 
-    def _window(self, memory: Any, account: str | None, now: datetime) -> Window:
-        """Return the account's window at ``now``, from ``memory`` or new."""
-        known: Window | None = memory.get(self._key(account)) if memory is not None else None
+    def _window(self, windows: Mapping[str, Window] | None, account: str | None, now: datetime) -> Window:
+        """Return the account's window at ``now``, from ``windows`` or new."""
+        known = (windows or {}).get(self._key(account))
         if known is None or not known.began <= now < known.began + timedelta(seconds=self.window):
             return Window(now, 0)
         return known
