@@ -281,69 +281,60 @@ def test_a_word_in_a_response_makes_its_value_likely(subtests: pytest.Subtests) 
 # Files
 
 
-def written_by_other_programs(record: Recorder) -> dict[str, bytes]:
-    """Return the exchanges of a recorder in other formats, by file name. Their requests have no body."""
-    entries = record.entries
-    urls = [entry["request"]["url"] for entry in entries]
-    texts = [entry["response"]["content"]["text"] for entry in entries]
-    both = list(zip(urls, texts, [entry["response"]["status"] for entry in entries], strict=True))
-    vcr = [
-        {
-            "request": {"method": "GET", "uri": url, "body": None, "headers": {"Accept": ["*/*"]}},
-            "response": {"status": {"code": status}, "headers": {}, "body": {"string": text}},
-        }
-        for url, text, status in both
-    ]
-    postman = [
-        {
-            "response": [
-                {"originalRequest": {"method": "GET", "url": {"raw": url}}, "code": status, "body": text}
-            ]
-        }
-        for url, text, status in both
-    ]
-    wiremock = [
-        {
-            "request": {"method": "GET", "url": url.partition(".test")[2]},
-            "response": {"status": status, "body": text},
-        }
-        for url, text, status in both
-    ]
-    curl = "".join(
-        f"*   Trying 192.0.2.1...\n> GET {url.partition('.test')[2]} HTTP/1.1\n> Host: api.example.test\n> \n"
-        f"< HTTP/1.1 {status} OK\n< Content-Type: application/json\n< \n{{ [300 bytes data]\n"
-        f"* Connection #0 left intact\n{text}"
-        for url, text, status in both
-    )
-    journal = record.sandbox.journal.find().requests
-    documents: dict[str, Any] = {
-        "vcr.json": {"interactions": vcr},
-        "ruby.json": {"http_interactions": [{**one, "recorded_at": "2026-01-15"} for one in vcr]},
-        "postman.json": {"info": {}, "item": [{"item": postman}]},
-        "mappings.json": {"mappings": wiremock},
-        "journal.json": {"requests": [msgspec.to_builtins(one) for one in journal]},
-    }
-    record.sandbox.recording.write("written.recording")
-    return {
-        "har.gz": gzip.compress(json.dumps({"log": {"entries": entries}}).encode()),
-        "vcr.yaml": yaml.safe_dump({"interactions": vcr, "version": 1}).encode(),
-        "curl.log": curl.encode(),
-        "the.recording": Path("written.recording").read_bytes(),
-        **{name: json.dumps(document).encode() for name, document in documents.items()},
-    }
+#: Files of other programs, all with the same requests. The service has integers as ids. The log of curl lacks
+#: the last request, which has a body.
+TRANSCRIPTS = Path(__file__).parents[1] / "data" / "transcripts"
+FILES = {"vcrpy.yaml": 4, "wiremock.json": 4, "postman.json": 4, "curl.log": 3}
 
 
 def test_each_format_of_a_transcript_gives_the_same_report(subtests: pytest.Subtests) -> None:
     record = service({"v3.ids": "integer"})
-    record.all([BALANCE, get("active-example.com"), get("nobodys-name.com")])
-    for name, content in written_by_other_programs(record).items():
+    record.all([BALANCE, get(f"{D}?perPage=2&page=1"), get("nobodys-name.com"), available("free-name.com")])
+    Path("har.gz").write_bytes(gzip.compress(record.write(Path("a.har")).read_bytes()))
+    record.sandbox.recording.write("a.recording")
+    journal = msgspec.to_builtins(record.sandbox.journal.find().requests)
+    cassette = yaml.safe_load((TRANSCRIPTS / "vcrpy.yaml").read_text())["interactions"]
+    for name, document in {
+        "journal.json": {"requests": journal},
+        "vcr.json": {"interactions": cassette},
+        "ruby.json": {"http_interactions": cassette},
+    }.items():
+        Path(name).write_text(json.dumps(document))
+    made = dict.fromkeys(["har.gz", "a.recording", "journal.json", "vcr.json", "ruby.json"], 4)
+    for name, count in {**made, **{str(TRANSCRIPTS / name): count for name, count in FILES.items()}}.items():
         with subtests.test(name):
-            Path(name).write_bytes(content)
             report = printed("calibrate", "--json", name)
             values = {one["name"]: one["value"] for one in report["assumptions"]}
-            assert (report["exchanges"], report["deviations"], values["v3.ids"]) == (3, [], "integer")
-    done = command("calibrate", "-", "--json", stdin=Path("vcr.yaml").read_bytes())
-    assert json.loads(done.stdout)["exchanges"] == 3
+            assert (report["exchanges"], report["deviations"]) == (count, [])
+            assert (values["v3.ids"], values["v3.list.last_page"]) == ("integer", None)
+    done = command("calibrate", "-", "--json", stdin=(TRANSCRIPTS / "vcrpy.yaml").read_bytes())
+    assert json.loads(done.stdout)["exchanges"] == 4
+
+
+def test_parts_of_an_entry_may_have_other_forms(subtests: pytest.Subtests) -> None:
+    """In each format, a part of an entry can have several forms."""
+    answer = entry(
+        [{"client-id": 7, "serverTime": "2026-01-15 12:00:00", "balance": "1.00", "currency": "USD"}]
+    )
+    request, text = answer["request"], answer["response"]["content"]["text"]
+    url = {"host": ["api", "example", "test"], "path": ["v3", "balance"], "query": []}
+    for name, document in {
+        "a URL in parts": {
+            "item": [{"response": [{"originalRequest": {**request, "url": url}, "code": 200, "body": text}]}]
+        },
+        "a status in words": {
+            "interactions": [
+                {"request": request, "response": {"code": 200, "status": "200 OK", "body": text}}
+            ]
+        },
+        "a JSON value": {
+            "mappings": [{"request": request, "response": {"status": 200, "jsonBody": json.loads(text)}}]
+        },
+        "one mapping": {"request": request, "response": {"status": 200, "body": text}},
+    }.items():
+        with subtests.test(name):
+            Path("made.json").write_text(json.dumps(document))
+            assert printed("calibrate", "made.json", "--json", "--host", "api.example.test")["exchanges"] == 1
 
 
 def test_requests_to_other_hosts_and_answers_of_proxies_do_not_count() -> None:
@@ -394,7 +385,7 @@ def test_drift_from_a_profile_is_shown_as_a_difference() -> None:
 
 
 #: The HAR files of four programs, and the values that each file determines.
-HARS = sorted((Path(__file__).parents[1] / "data" / "transcripts").glob("*.har"))
+HARS = sorted(TRANSCRIPTS.glob("*.har"))
 DETERMINED = {
     "v3.ids": "integer",
     "v3.create.locked": "always",
@@ -411,7 +402,7 @@ def test_transcripts_of_every_har_writer_become_a_profile_without_secrets() -> N
     listed = Sandbox(profile="profile.yaml").assumptions.list().assumptions
     assert {one.name: one.value for one in listed if one.value != one.default} == DETERMINED
     expect_explained(*HARS, profile="profile.yaml")
-    with pytest.raises(AssertionError, match="entry 1: v3"):
+    with pytest.raises(AssertionError, match="entry 2: v3"):
         expect_explained(*HARS)
     assert "live-" not in done.stdout + Path("profile.yaml").read_text()
 
@@ -471,17 +462,17 @@ def test_an_unusable_file_is_refused_with_the_place_of_the_mistake(subtests: pyt
     coded = '{"status": 200, "content": {"text": "%", "encoding": "base64"}}'
     for text, problem in (
         ("{", "bad.har:1:2: is not JSON"),
-        ("[]", "Expected `object`, got `array`"),
-        ('{"log": {}}', "missing required field `entries` - at `$.log`"),
-        ('{"log": {"entries": [1]}}', "Expected `object`, got `int` - at `$.log.entries[0]`"),
-        (with_one("{}"), "missing required field `method` - at `$.log.entries[0].request`"),
+        ("[]", "must be a HAR file (an object with log.entries)"),
+        ('{"log": {}}', "must be a HAR file (an object with log.entries)"),
+        ('{"log": {"entries": [1]}}', "bad.har: entry 1: has no request.method"),
+        (with_one('{"method": "GET"}'), "bad.har: entry 1: has no request.url"),
         (with_one('{"method": "GET", "url": "https://[/v3"}'), "entry 1: request.url is not a URL"),
         (
             with_one('{"method": "GET", "url": "https://a.test/v3/balance"}', coded),
-            "entry 1: response.content.text is not base64",
+            "entry 1: has a body that is not base64",
         ),
         ('{"log": {"entries": []}}', "not have an answered request of the reseller API"),
-        ('{"requests": [{}]}', "missing required field `at` - at `$.requests[0]`"),
+        ('{"requests": [{}]}', "request 1: has no request.method"),
         ("[" * 100_000, "nested too deeply"),
         ("\xff", "not JSON"),
     ):

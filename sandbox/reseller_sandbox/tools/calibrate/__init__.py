@@ -86,7 +86,7 @@ def calibrated(
     ``fixture`` has the zones and prices of the service, and the accounts and names at the first request.
     Raise ``FixtureError``.
     """
-    exchanges = list(exchanges)
+    exchanges = sorted(exchanges, key=lambda exchange: exchange.at)
     parts = [part for exchange in exchanges for part in _parts(exchange)]
     if only is None:
         tried: Mapping[str, Sequence[Any]] = candidates(parts)

@@ -1,7 +1,7 @@
 """Formats of transcripts: HAR, cassettes of VCR, collections of Postman, mappings of WireMock, logs of curl.
 
-Each class declares only the keys that are read. ``exchanges`` returns the exchanges of a file in any of these
-formats, and in those of the sandbox: its journal as JSON, and recordings.
+A ``Format`` names the places of the parts of an exchange in an entry of a file. ``exchanges`` returns the
+exchanges of a file in any of these formats, and in those of the sandbox: its journal as JSON, and recordings.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import gzip
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 import yaml
-from msgspec import Struct, ValidationError, convert, field
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reseller_sandbox.recording.document import BadRecording, from_bytes
 from reseller_sandbox.recording.steps import RequestStep, WaitingStep
@@ -25,6 +26,7 @@ from reseller_sandbox.recording.steps import RequestStep, WaitingStep
 _GZIP = b"\x1f\x8b"
 
 _NO_REQUEST_BODY = "does not have the body of its request"
+_FAULT, _TOO_LONG = "had a fault applied", "was too long for the journal"
 
 
 class UnusableTranscript(ValueError):
@@ -48,6 +50,209 @@ class Exchange(Struct, frozen=True, kw_only=True):
 Entry = Exchange | str
 
 
+class Format(Struct, frozen=True, kw_only=True):
+    """The places of the parts of an exchange, in a file of JSON or YAML.
+
+    A place is a path of keys, such as ``request.url``. Of several places with ``|`` between them, the first
+    with a value counts. ``entries`` is the place of the list of entries in the file, and ``word`` is the word
+    for an entry.
+
+    ``query`` is the place of the query if the URL does not contain it. ``media_type`` is the place of the
+    request's content type if the headers do not contain it. ``size`` is the place of the size of the
+    request's body, which a file can lack. ``is_wrapped`` is whether a body is an object with its text, and
+    not the text or the JSON value itself.
+
+    ``skipped`` maps places to the reason why an entry with such a place is skipped. ``partial`` is the reason
+    why an entry without a URL is skipped. If it is empty, the file is unusable.
+    """
+
+    word: str
+    entries: str
+    method: str = "request.method"
+    url: str = "request.url"
+    query: str = ""
+    headers: str = "request.headers"
+    body: str = "request.body"
+    media_type: str = ""
+    size: str = ""
+    status: str = "response.status"
+    answer_headers: str = "response.headers"
+    content: str = "response.body"
+    at: str = ""
+    is_wrapped: bool = True
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    partial: str = ""
+
+    def exchange(self, entry: Any) -> Entry:
+        """Return the exchange of an entry, or the reason why it is skipped. Raise ValueError."""
+        for place, reason in self.skipped.items():
+            if _at(entry, place):
+                return reason
+        method, url, body = (_at(entry, place) for place in (self.method, self.url, self.body))
+        if self.partial and not url:
+            return self.partial
+        for place, value in ((self.method, method), (self.url, url)):
+            if not value:
+                raise ValueError(f"has no {place}")
+        if body is None and int(_at(entry, self.size) or 0) > 0:
+            return _NO_REQUEST_BODY
+        headers = _named(_at(entry, self.headers))
+        media_type = _at(entry, self.media_type)
+        if media_type and not any(name.lower() == "content-type" for name in headers):
+            headers["content-type"] = media_type
+        content = _at(entry, self.content)
+        return Exchange(
+            method=str(method),
+            url=_url(url, _at(entry, self.query)),
+            headers=headers,
+            body=_unwrapped(body) if self.is_wrapped else _as_bytes(body),
+            status=int(_at(entry, self.status) or 0),
+            answer_headers=_named(_at(entry, self.answer_headers)),
+            content=_unwrapped(content) if self.is_wrapped else _as_bytes(content),
+            at=_at(entry, self.at),
+        )
+
+
+#: A cassette of vcrpy. Other programs with this format name some keys differently.
+_VCR = Format(
+    word="interaction",
+    entries="interactions",
+    url="request.uri|request.url",
+    status="response.status.code|response.status_code|response.code|response.status",
+    content="response.body|response.content",
+    at="recorded_at",
+)
+
+_FORMATS = (
+    Format(
+        word="entry",
+        entries="log.entries",
+        body="request.postData",
+        media_type="request.postData.mimeType",
+        size="request.bodySize",
+        content="response.content",
+        at="startedDateTime",
+    ),
+    Format(  # the journal of a sandbox
+        word="request",
+        entries="requests",
+        url="request.target",
+        status="answer.status",
+        answer_headers="",
+        content="answer.body",
+        at="at",
+        is_wrapped=False,
+        skipped={"request.cut|answer.cut": _TOO_LONG, "answer.lost|fault": _FAULT},
+    ),
+    _VCR,
+    replace(_VCR, entries="http_interactions"),  # VCR of Ruby and of R
+    Format(  # a collection of Postman
+        word="response",
+        entries="item",
+        method="originalRequest.method",
+        url="originalRequest.url.raw|originalRequest.url",
+        headers="originalRequest.header",
+        body="originalRequest.body",
+        status="code",
+        answer_headers="header",
+        content="body",
+        skipped={"originalRequest.body.file|originalRequest.body.formdata": _NO_REQUEST_BODY},
+        partial=_NO_REQUEST_BODY,
+    ),
+    Format(  # mappings of WireMock
+        word="mapping",
+        entries="mappings",
+        url="request.url|request.urlPath",
+        query="request.queryParameters",
+        body="request.bodyPatterns.0.equalToJson|request.bodyPatterns.0.equalTo",
+        content="response.body|response.jsonBody",
+        is_wrapped=False,
+        skipped={
+            "response.bodyFileName|response.base64Body": "does not have the text of its answer",
+            "response.proxyBaseUrl": "has no answer",
+        },
+        partial="does not have the URL of one request",
+    ),
+)
+
+
+def _at(entry: Any, places: str) -> Any:
+    """Return the first value at the places, None if there is none."""
+    for place in places.split("|"):
+        value = entry
+        for key in place.split("."):
+            if isinstance(value, Mapping):
+                value = value.get(key)
+            else:
+                value = value[int(key)] if isinstance(value, list) and value and key.isdecimal() else None
+        if value is not None:
+            return value
+    return None
+
+
+def _url(url: Any, query: Any) -> str:
+    """Return a URL that is a string, or an object of Postman with the parts of the URL."""
+    if isinstance(url, Mapping):
+        host, path = (
+            mark.join(map(str, part)) if isinstance(part, list) else str(part or "")
+            for mark, part in ((".", url.get("host")), ("/", url.get("path")))
+        )
+        url, query = f"//{host}/{path.removeprefix('/')}", url.get("query")
+    written = urlencode(_named(query))
+    return f"{url}?{written}" if written else str(url)
+
+
+def _named(pairs: Any) -> dict[str, str]:
+    """Return headers or fields by name, without the pseudo headers of HTTP/2.
+
+    They are an object, or a list of objects with ``name`` or ``key`` and ``value``.
+    """
+    if isinstance(pairs, list):
+        objects = (pair for pair in pairs if isinstance(pair, Mapping) and not pair.get("disabled"))
+        pairs = {pair.get("name") or pair.get("key"): pair.get("value") for pair in objects}
+    named = pairs.items() if isinstance(pairs, Mapping) else ()
+    return {str(name): _text(value) for name, value in named if name and not str(name).startswith(":")}
+
+
+def _text(value: Any) -> str:
+    """Return the value of a header or a field. WireMock writes a condition that is true for the value."""
+    match value:
+        case None:
+            return ""
+        case list():
+            return ", ".join(map(_text, value))
+        case {"equalTo": inner} | {"hasExactly": inner}:
+            return _text(inner)
+    return str(value)
+
+
+def _unwrapped(body: Any) -> bytes:
+    """Return a body that is an object with its text, or the text itself. Raise ValueError for bad base64."""
+    match body:
+        case {"encoding": "base64", "text": str(text)} | {"base64_string": str(text)}:
+            try:
+                return b64decode(text, validate=True)
+            except ValueError:
+                raise ValueError("has a body that is not base64") from None
+        case {"string": text} | {"raw": text}:
+            return _as_bytes(text)
+        case {"text": str(text)} if text:
+            return _as_bytes(text)
+        case {"params": pairs} | {"urlencoded": pairs}:
+            return urlencode(_named(pairs)).encode()
+        case Mapping():
+            return b""
+    return _as_bytes(body)
+
+
+def _as_bytes(body: Any) -> bytes:
+    """Return a body that is bytes, a string, a JSON value, or None."""
+    if isinstance(body, bytes):
+        return gzip.decompress(body) if body.startswith(_GZIP) else body
+    text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
+    return text.encode("utf-8", "replace")
+
+
 def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
     """Return the word for an entry of a file, and its entries.
 
@@ -61,21 +266,13 @@ def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
     text = content.decode("utf-8-sig", "replace")
     if _CURL.search(text):
         return "request", _of_curl(text)
-    if _YAML.match(text):
-        try:
-            read = yaml.safe_load(text)
-        except yaml.YAMLError as problem:
-            raise UnusableTranscript(f"{name}: is not YAML: {problem}") from None
-    else:
-        read = _json(text, name)
-    if isinstance(read, dict) and "request" in read and "response" in read:
-        read = {"mappings": [read]}
-    try:
-        document = convert(read, _Document)
-    except ValidationError as problem:
-        raise UnusableTranscript(f"{name}: {problem}") from None
-    for word, entries in document.entries():
-        return word, _read(f"{name}: {word}", entries)
+    document = _document(text, name)
+    if _at(document, "request") and _at(document, "response"):
+        document = {"mappings": [document]}
+    for format_ in _FORMATS:
+        entries = _at(document, format_.entries)
+        if isinstance(entries, list):
+            return format_.word, _read(f"{name}: {format_.word}", format_, _in_order(entries, document))
     raise UnusableTranscript(
         f"{name}: must be a HAR file (an object with log.entries), the output of journal find --json (an "
         "object with requests), a recording, a cassette of VCR, a collection of Postman, a mapping of "
@@ -83,20 +280,43 @@ def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
     )
 
 
-def _read(place: str, entries: Iterable[Any]) -> Iterator[Entry]:
+def _in_order(entries: list[Any], document: Any) -> Iterator[Any]:
+    """Yield the entries in the order of the requests, with the saved responses of Postman in place of items.
+
+    WireMock lists the mappings of a recording with the newest first.
+    """
+    is_recorded = "mappings" in document and "meta" not in document
+    for entry in reversed(entries) if is_recorded else entries:
+        if "item" in document:
+            yield from _responses(entry)
+        else:
+            yield entry
+
+
+def _responses(item: Any) -> Iterator[Any]:
+    """Yield the saved responses of a request of Postman, or of a folder of requests."""
+    yield from _at(item, "response") or ()
+    for inner in _at(item, "item") or ():
+        yield from _responses(inner)
+
+
+def _read(place: str, format_: Format, entries: Iterable[Any]) -> Iterator[Entry]:
     for number, entry in enumerate(entries, 1):
         try:
-            yield entry.exchange()
-        except ValueError as problem:
+            yield format_.exchange(entry)
+        except (ValueError, TypeError) as problem:
             raise UnusableTranscript(f"{place} {number}: {problem}") from None
 
 
-_YAML = re.compile(r"(?:---\s*|#.*\n|\s*\n)*(?:http_)?interactions:")
+_YAML = re.compile(r"^(?:http_)?interactions:", re.MULTILINE)
 
 
-def _json(text: str, name: str) -> Any:
+def _document(text: str, name: str) -> Any:
+    """Return the document of a file of JSON or YAML."""
     try:
-        return json.loads(text)
+        return yaml.safe_load(text) if _YAML.search(text) else json.loads(text)
+    except yaml.YAMLError as problem:
+        place, reason = name, f"is not YAML: {problem}"
     except json.JSONDecodeError as problem:
         place, reason = f"{name}:{problem.lineno}:{problem.colno}", f"is not JSON: {problem.msg}"
     except RecursionError:
@@ -111,286 +331,6 @@ def _unpacked(content: bytes, name: str) -> bytes:
         raise UnusableTranscript(f"{name}: cannot be unpacked: {problem}") from None
 
 
-class _JournalRequest(Struct):
-    method: str
-    target: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: Any = None
-    cut: Any = None
-
-
-class _JournalAnswer(Struct):
-    status: int
-    body: Any = None
-    cut: Any = None
-    lost: bool = False
-
-
-class _JournalEntry(Struct):
-    at: datetime
-    request: _JournalRequest
-    answer: _JournalAnswer
-    fault: str | None = None
-
-    def exchange(self) -> Entry:
-        """Return the exchange, or the reason why the entry is skipped."""
-        request, answer = self.request, self.answer
-        if request.cut is not None or answer.cut is not None:
-            return "was too long for the journal"
-        if answer.lost or self.fault:
-            return "had a fault applied"
-        return Exchange(
-            method=request.method,
-            url=request.target,
-            headers=request.headers,
-            body=_as_bytes(request.body),
-            at=self.at,
-            status=answer.status,
-            content=json.dumps(answer.body).encode(),
-        )
-
-
-def _as_bytes(body: Any) -> bytes:
-    """Return a body that is bytes, a string, a JSON value, or None."""
-    if isinstance(body, bytes):
-        return gzip.decompress(body) if body.startswith(_GZIP) else body
-    text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
-    return text.encode("utf-8", "replace")
-
-
-class _Pair(Struct):
-    """A header or a form field: HAR calls its key ``name``, Postman ``key``."""
-
-    name: str = ""
-    key: str = ""
-    value: str | None = None
-
-
-def _named(pairs: Iterable[_Pair] | None) -> dict[str, str]:
-    """Return headers or fields by name, without the pseudo headers of HTTP/2."""
-    named = ((pair.name or pair.key, pair.value or "") for pair in pairs or ())
-    return {name: value for name, value in named if name and not name.startswith(":")}
-
-
-class _HarBody(Struct, rename="camel"):
-    mime_type: str | None = None
-    text: str | None = None
-    encoding: str | None = None
-    params: list[_Pair] | None = None
-
-    def content(self) -> bytes:
-        """Return the body. Raise ValueError for invalid base64."""
-        text = self.text or ""
-        try:
-            is_encoded = self.encoding == "base64"
-            return b64decode(text, validate=True) if is_encoded else text.encode("utf-8", "replace")
-        except ValueError:
-            raise ValueError("response.content.text is not base64") from None
-
-
-class _HarRequest(Struct, rename="camel"):
-    method: str
-    url: str
-    headers: list[_Pair] | None = None
-    post_data: _HarBody | None = None
-    body_size: float | None = None
-
-
-class _HarResponse(Struct):
-    status: float | None = None
-    headers: list[_Pair] | None = None
-    content: _HarBody = field(default_factory=_HarBody)
-
-
-class _HarEntry(Struct, rename="camel"):
-    request: _HarRequest
-    response: _HarResponse
-    started_date_time: str | None = None
-
-    def exchange(self) -> Entry:
-        """Return the exchange, or the reason why the entry is skipped."""
-        request, response, data = self.request, self.response, self.request.post_data
-        if data is None and (request.body_size or 0) > 0:
-            return _NO_REQUEST_BODY
-        headers = _named(request.headers)
-        body = b""
-        if data is not None:
-            body = data.content() if data.text else urlencode(_named(data.params)).encode()
-            if data.mime_type and not any(name.lower() == "content-type" for name in headers):
-                headers["content-type"] = data.mime_type
-        return Exchange(
-            method=request.method,
-            url=request.url,
-            headers=headers,
-            body=body,
-            status=int(response.status or 0),
-            answer_headers=_named(response.headers),
-            content=response.content.content(),
-            at=self.started_date_time,
-        )
-
-
-class _Vcr(Struct):
-    """An interaction of a cassette, as vcrpy and the VCR of Ruby write it."""
-
-    request: Mapping[str, Any]
-    response: Mapping[str, Any]
-    recorded_at: Any = None
-
-    def exchange(self) -> Entry:
-        """Return the exchange."""
-        status = self.response.get("status", self.response.get("status_code"))
-        return Exchange(
-            method=str(self.request.get("method", "GET")),
-            url=str(self.request.get("uri", "")),
-            headers=_joined(self.request.get("headers")),
-            body=_vcr_body(self.request.get("body")),
-            status=int(status.get("code", 0) if isinstance(status, Mapping) else status or 0),
-            answer_headers=_joined(self.response.get("headers")),
-            content=_vcr_body(self.response.get("body", self.response.get("content"))),
-            at=self.recorded_at,
-        )
-
-
-def _vcr_body(body: Any) -> bytes:
-    if isinstance(body, Mapping):
-        encoded = body.get("base64_string")
-        return b64decode(encoded) if isinstance(encoded, str) else _as_bytes(body.get("string"))
-    return _as_bytes(body)
-
-
-def _joined(headers: Any) -> dict[str, str]:
-    """Return headers whose values are strings or lists of strings."""
-    pairs = headers.items() if isinstance(headers, Mapping) else ()
-    return {
-        str(name): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        for name, value in pairs
-    }
-
-
-class _PostmanBody(Struct):
-    raw: str | None = None
-    urlencoded: list[_Pair] | None = None
-
-
-class _PostmanRequest(Struct):
-    method: str = "GET"
-    url: str | dict[str, Any] = ""
-    header: list[_Pair] | None = None
-    body: _PostmanBody | None = None
-
-
-class _PostmanResponse(Struct):
-    original_request: _PostmanRequest | None = field(name="originalRequest", default=None)
-    code: int = 0
-    header: list[_Pair] | None = None
-    body: str | None = None
-
-    def exchange(self) -> Entry:
-        """Return the exchange, or the reason why the entry is skipped."""
-        request = self.original_request
-        if request is None:
-            return _NO_REQUEST_BODY
-        body = request.body or _PostmanBody()
-        return Exchange(
-            method=request.method,
-            url=request.url if isinstance(request.url, str) else str(request.url.get("raw", "")),
-            headers=_named(request.header),
-            body=(body.raw or urlencode(_named(body.urlencoded))).encode(),
-            status=self.code,
-            answer_headers=_named(self.header),
-            content=_as_bytes(self.body),
-        )
-
-
-class _PostmanItem(Struct):
-    item: list[_PostmanItem] = []
-    response: list[_PostmanResponse] = []
-
-    def responses(self) -> Iterator[_PostmanResponse]:
-        """Yield the saved responses of a request, or of a folder of requests."""
-        yield from self.response
-        for item in self.item:
-            yield from item.responses()
-
-
-class _WireMockRequest(Struct, rename="camel"):
-    method: str
-    url: str | None = None
-    url_path: str | None = None
-    query_parameters: Mapping[str, Mapping[str, Any]] = {}
-    headers: Mapping[str, Mapping[str, Any]] = {}
-    body_patterns: list[Mapping[str, Any]] = []
-
-
-class _WireMockResponse(Struct, rename="camel"):
-    status: int
-    headers: Mapping[str, Any] = {}
-    body: str | None = None
-    json_body: Any = None
-    base64_body: str | None = None
-    body_file_name: str | None = None
-
-
-class _WireMock(Struct):
-    """A mapping that WireMock has recorded."""
-
-    request: _WireMockRequest
-    response: _WireMockResponse
-
-    def exchange(self) -> Entry:
-        """Return the exchange, or the reason why the entry is skipped."""
-        request, response = self.request, self.response
-        if response.body_file_name is not None:
-            return "has the body of its answer in another file"
-        query = urlencode({name: _equal(value) for name, value in request.query_parameters.items()})
-        bodies = (_equal(pattern) for pattern in request.body_patterns)
-        content = b64decode(response.base64_body) if response.base64_body else _as_bytes(response.body)
-        return Exchange(
-            method=request.method,
-            url=request.url or f"{request.url_path or ''}?{query}",
-            headers={name: _equal(value) for name, value in request.headers.items()},
-            body=next(filter(None, bodies), "").encode(),
-            status=response.status,
-            answer_headers=_joined(response.headers),
-            content=content or _as_bytes(response.json_body),
-        )
-
-
-def _equal(pattern: Mapping[str, Any]) -> str:
-    value = pattern.get("equalToJson", pattern.get("equalTo", ""))
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-class _HarLog(Struct):
-    entries: list[_HarEntry]
-
-
-class _Document(Struct):
-    """A file in JSON or YAML. Exactly one key is there."""
-
-    log: _HarLog | None = None
-    requests: list[_JournalEntry] | None = None
-    interactions: list[_Vcr] | None = None
-    http_interactions: list[_Vcr] | None = None
-    item: list[_PostmanItem] | None = None
-    mappings: list[_WireMock] | None = None
-
-    def entries(self) -> Iterator[tuple[str, Sequence[Any]]]:
-        """Yield the word for an entry, and the entries, of the key that is there."""
-        if self.log is not None:
-            yield "entry", self.log.entries
-        if self.requests is not None:
-            yield "request", self.requests
-        for interactions in (self.interactions, self.http_interactions):
-            if interactions is not None:
-                yield "interaction", interactions
-        if self.item is not None:
-            yield "response", [response for item in self.item for response in item.responses()]
-        if self.mappings is not None:
-            yield "mapping", self.mappings
-
-
 def _of_recording(content: bytes) -> list[Entry]:
     """Return the exchanges of a recording. Raise ``BadRecording``."""
     waiting = {}
@@ -402,7 +342,7 @@ def _of_recording(content: bytes) -> list[Entry]:
             continue
         sent = step.sent or waiting.get(step.waits or "")
         if sent is None or step.result.faults:
-            entries.append("had a fault applied")
+            entries.append(_FAULT)
         elif step.result.size is not None:
             entries.append("has an answer that is too long for the recording")
         else:
