@@ -73,7 +73,7 @@ def test_a_kind_of_fault_has_a_form(open_page: Open, wire: Api) -> None:
 
 
 def test_a_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandbox) -> None:
-    served.faults.add("reset", name="lost")
+    served.faults.add("reset", name="lost", match={"operation": "v3.balance"})
     page = open_page("/#/faults")
     row, dialog = page.locator("tr[data-row=lost]"), page.get_by_role("dialog")
     press(row, "Pause")
@@ -82,6 +82,7 @@ def test_a_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandb
     press(row, "Resume")
     expect(row).not_to_contain_text("paused")
     press(row, "Change")
+    data_field(dialog, "match", "operation").fill("")
     for key, value in (("chance", "7"), ("chance", ""), ("times", "3")):
         data_field(dialog, "when", key).fill(value)
         if value:
@@ -89,7 +90,7 @@ def test_a_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandb
         if value == "7":
             expect(dialog.get_by_role("alert")).to_contain_text("when.chance")
     expect(row).to_contain_text("times=3")
-    assert served.faults["lost"].when["times"] == 3
+    assert (served.faults["lost"].when["times"], served.faults["lost"].match) == (3, {})
     press(row, "Remove")
     expect(row).to_have_count(0)
     assert not list(served.faults.list())
@@ -141,7 +142,7 @@ def test_a_checked_name_is_sniped_and_a_transfer_rejected(
 
 def test_an_action_with_a_time_or_a_request_is_scheduled(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/third-parties/free.com?when=at&on=P3D")
-    press(page, "Register")
+    press(page, "A stranger registers it")
     scheduled = page.get_by_role("listitem").filter(has_text="#1")
     expect(scheduled).to_contain_text("free.com")
     (made,) = served.scheduled.list().scheduled
@@ -155,3 +156,26 @@ def test_an_action_with_a_time_or_a_request_is_scheduled(open_page: Open, served
     expect(page.locator("page-notices")).to_contain_text("Scheduled: Hold.")
     (made,) = served.scheduled.list().scheduled
     assert (made.action, made.after is not None) == ("hold", True)
+
+
+def test_a_canned_answer_is_added_changed_and_removed(open_page: Open, served: Sandbox, wire: Api) -> None:
+    page = open_page("/#/faults")
+    dialog = page.get_by_role("dialog")
+    press(page, "Add a canned answer")
+    for key, value in (("path", "/dns/{zone}"), ("name", "zone"), ("body", '{"zone": "{zone}"}')):
+        data_field(dialog, key).fill(value)
+    press(dialog, "Add a canned answer")
+    row = page.locator("tr[data-row=zone]")
+    expect(row).to_contain_text("GET /dns/{zone}")
+    assert wire.call("GET", "/dns/a.com").json == {"zone": "a.com"}
+    expect(row.get_by_role("link", name="1")).to_have_attribute("href", "#/journal?operation=canned.zone")
+    press(row, "Change")
+    for key, value in (("status", "404"), ("body", "gone")):
+        data_field(dialog, key).fill(value)
+    press(dialog, "Change zone")
+    expect(row).to_contain_text("status=404")
+    answer = wire.call("GET", "/dns/a.com")
+    assert (answer.status, answer.raw, served.answers["zone"].matched) == (404, b"gone", 2)
+    press(row, "Remove")
+    expect(row).to_have_count(0)
+    assert not list(served.answers)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.page.conftest import Open, assert_accessible, name_rows, press
+from tests.page.conftest import Open, assert_accessible, name_rows, press, show
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page
     expect(rows.first).to_contain_text(min(every, key=lambda name: (name.expires, name.order)).name)
     for number in range(60):
         served.names.add(f"many{number}.com", account="main")
-    page.goto("/#/names?like=many")
+    show(page, "/#/names?like=many")
     expect(rows).to_have_count(50)
     for direction, count in (("next →", 10), ("← previous", 50)):
         page.get_by_role("link", name=direction, exact=True).click()

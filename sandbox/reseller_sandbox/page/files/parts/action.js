@@ -16,7 +16,7 @@ const offered = new Set();
 /**
  * A button for an operation with the arguments `args`. Arguments that depend on other views are a function.
  *
- * `where` is the address of the action. With `asks`, a list of parameters or true for all, the button opens the form
+ * `where` is the address of another world. With `asks`, a list of parameters or true for all, the button opens the form
  * first. `then` is called with the response. `says` returns the text of the notice. `leads` returns the next address
  * of the page, unless the user has left before the response. `undo` returns the operation and the arguments that
  * reverse the action. `title` is the explanation, in place of the operation's own, and `sends` the label of the form.
@@ -32,10 +32,17 @@ export class Action extends Component {
     offered.delete(this);
   }
 
+  // Actions always apply to the present.
+  get action() {
+    const { where = this.context.address, args, ...more } = this.props;
+    return { ...more, args: (typeof args === "function" ? args() : args) ?? {}, where: { world: where.world } };
+  }
+
   press = async () => {
-    if (this.props.asks) return sheet({ ...this.props, label: this.props.sends ?? this.props.label });
+    const { action } = this;
+    if (action.asks) return sheet({ ...action, label: action.sends ?? action.label });
     this.setState({ isBusy: true });
-    await carryOut(this.props, asOf(this.props.args)).catch(report);
+    await carryOut(action).catch(report);
     this.setState({ isBusy: false });
   };
 
@@ -47,42 +54,34 @@ export class Action extends Component {
 }
 
 /** Carry out an action, and show its result. @param {Record<string, any>} action */
-export async function carryOut({ operation, where, then, leads, says, undo, label }, args = {}) {
+export async function carryOut({ operation, args, where, then, leads, says, undo, label }) {
   const lead = onward();
-  const answer = await ask(operation, args, present(where));
+  const answer = await ask(operation, args, where);
   const back = undo?.(answer);
-  const reverse = back && ["Undo", () => carryOut({ ...back, where, label: "Undo", leads: undo.leads }, back.args)
-    .catch(report)];
-  notice(says ? says(answer) : `${label}: done.`, "", "", reverse);
+  notice(says ? says(answer) : `${label}: done.`, "", "", back && ["Undo", () => carryOut({ ...back, where }).catch(report)]);
   await then?.(answer);
   if (leads) lead(leads(answer));
 }
 
-const asOf = (args) => (typeof args === "function" ? args() : args) ?? {};
-
-// Actions always apply to the present.
-const present = (where) => (where ? { ...where, at: undefined } : where);
-
 /**
  * Open an operation's form, with the equivalent commands below, which follow the values of the form.
  *
- * `abouts` are descriptions by parameter name, which replace the descriptions of the declaration. `packs` makes the
- * arguments of the operation from the values of the form.
+ * `parameters` replace the parameters of the operation. `packs` makes the arguments of the operation from the values of
+ * the form.
  */
-export const sheet = (all) => dialog(all.label, (close) => html`<${Sheet} ...${all} close=${close} />`);
+export const sheet = (action) => dialog(action.label, (close) => html`<${Sheet} ...${action} close=${close} />`);
 
 class Sheet extends Component {
   state = {};
 
-  get asked() {
-    const { asks, operation, abouts = {}, parameters = operations[operation].parameters } = this.props;
-    const chosen = asks === true ? parameters : asks.map((name) => parameters.find((parameter) => parameter.name === name));
-    return chosen.map((parameter) => ({ ...parameter, about: abouts[parameter.name] ?? parameter.about }));
+  constructor({ operation, asks, parameters = operations[operation].parameters }) {
+    super();
+    this.asked = asks === true ? parameters : asks.map((name) => parameters.find((parameter) => parameter.name === name));
   }
 
   current(form) {
-    const fixed = Object.entries(asOf(this.props.args)).filter(([key]) => !this.asked.some(({ name }) => name === key));
-    const all = { ...Object.fromEntries(fixed), ...(form ? values(form) : {}) };
+    const fixed = Object.entries(this.props.args).filter(([key]) => !this.asked.some(({ name }) => name === key));
+    const all = { ...Object.fromEntries(fixed), ...values(form) };
     return this.props.packs ? this.props.packs(all) : all;
   }
 
@@ -90,13 +89,13 @@ class Sheet extends Component {
     this.setState({ args: this.current(this.form) });
   }
 
-  follow = ({ currentTarget }) => this.setState({ args: this.current(currentTarget) });
+  follow = () => this.componentDidMount();
 
   submit = async (event) => {
     event.preventDefault();
     this.setState({ problem: undefined, isBusy: true });
     try {
-      await carryOut(this.props, this.current(event.target));
+      await carryOut({ ...this.props, args: this.current(event.target) });
       this.props.close();
     } catch (problem) {
       this.setState({ problem, isBusy: false });
@@ -107,9 +106,9 @@ class Sheet extends Component {
     return html`<form onInput=${this.follow} onSubmit=${this.submit} ref=${(form) => (this.form = form)}>
       <h2>${label}</h2>
       ${operations[operation].about.split("\n\n").map((part) => html`<p class="about">${plain(part)}</p>`)}
-      ${fields(this.asked, asOf(initial))}
+      ${fields(this.asked, initial)}
       <h3>Do this with…</h3>
-      ${args && html`<${Ways} operation=${operation} args=${args} where=${present(where)} />`}
+      ${args && html`<${Ways} operation=${operation} args=${args} where=${where} />`}
       <div class="last">${problem && html`<${Problem} of=${problem} />`}
         <p class="buttons"><button class="do first" type="submit" disabled=${isBusy}>${label}</button>
           <button type="button" onClick=${close}>Cancel</button></p></div>
@@ -123,14 +122,12 @@ const Ways = ({ operation, args, where }) =>
 
 /** Open the list of the commands and calls for every action on the page. */
 export function openCommands() {
-  const actions = [...offered].map(({ props }) => ({ ...props, args: asOf(props.args) }))
-    .filter(({ operation, args }, at, all) => all.findIndex((other) => other.operation === operation && JSON.stringify(other.args) === JSON.stringify(args)) === at)
-    .reverse();
+  const actions = new Map([...offered].map(({ action }) => [JSON.stringify([action.operation, action.args]), action]));
   dialog("Do this with…", (close) => html`<h2>Do this with…</h2>
     <p class="about">Everything that you do on this page, you can do with the command line, with Python and over HTTP.</p>
-    <div class="commands">${actions.map((action) => html`<details key=${action.operation + JSON.stringify(action.args)}>
-      <summary><b>${action.label}</b> <code>${interfaces(action.operation, action.args, present(action.where)).Shell}</code></summary>
-      <${Ways} operation=${action.operation} args=${action.args} where=${present(action.where)} />
+    <div class="commands">${[...actions.entries()].reverse().map(([key, action]) => html`<details key=${key}>
+      <summary><b>${action.label}</b> <code>${interfaces(action.operation, action.args, action.where).Shell}</code></summary>
+      <${Ways} ...${action} />
       <button type="button" onClick=${() => { close(); sheet({ ...action, asks: true }); }}>Open the form</button>
     </details>`)}</div>
     <p class="buttons last"><button type="button" onClick=${close}>Close</button></p>`);

@@ -70,8 +70,9 @@ export function request(operation, args = {}, where = {}) {
   };
 }
 
-/** Return the allowed words of a parameter, if it takes only these. */
-export const choices = (operation, name) => operations[operation].parameters.find((parameter) => parameter.name === name).shape.enum;
+/** Return the allowed words of a parameter that takes only these, each with its label. */
+export const choices = (operation, name) => operations[operation].parameters.find((parameter) => parameter.name === name).shape.enum
+  .map((word) => [word, word.replaceAll("_", " ")]);
 
 /** Return the result of an operation. Throw a Refusal if it refuses. */
 export async function ask(operation, args, where) {

@@ -60,8 +60,8 @@ function control(shape, initial, required, props) {
     return html`<select required=${required} ...${props}>${!required && html`<option value="">–</option>`}
       ${choices.map((word) => html`<option value=${String(word)} selected=${word === initial}>${String(word)}</option>`)}</select>`;
   }
-  const types = new Set(sorts.flatMap((schema) => schema.type ?? []));
-  const text = initial === undefined ? "" : typeof initial === "string" ? initial : JSON.stringify(initial);
+  const types = new Set(sorts.flatMap((schema) => schema.type ?? (schema.anyOf ? [] : "object")));
+  const text = initial === undefined || initial === null ? "" : typeof initial === "string" ? initial : JSON.stringify(initial);
   if (!types.has("object") && !types.has("array")) {
     const isNumber = types.size && [...types].every((type) => type === "integer" || type === "number");
     return html`<input type="text" inputmode=${isNumber ? "decimal" : "text"} defaultValue=${text} autocomplete="off" spellcheck=${false} required=${required}

@@ -3,6 +3,7 @@
 import { change, go, read } from "./address.js";
 import { dialog } from "./dialog.js";
 import { html } from "./html.js";
+import { Pairs } from "./pieces.js";
 
 const KEYS = {
   "/": "search in the view", "j, k": "next and previous row; an open request follows", "Enter": "open the row",
@@ -38,7 +39,7 @@ export function keys() {
 const find = (selector) => document.querySelector(selector);
 
 const help = () => dialog("Keys", (close) => html`<h2>Keys</h2>
-  <dl class="pairs">${Object.entries(KEYS).map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl>
+  <${Pairs} of=${KEYS} />
   <p class="buttons"><button type="button" class="do first" onClick=${close}>Close</button></p>`);
 
 function leave() {

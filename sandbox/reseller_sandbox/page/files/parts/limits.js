@@ -1,7 +1,7 @@
 // Every limit of the page: rows, records, milliseconds.
 
-/** Rows of the journal: loaded at once, and kept in the list. */
-export const [JOURNAL_PAGE, JOURNAL_ROWS] = [300, 2000];
+/** Rows of the journal: loaded at once, and kept in the list. The latest events of each kind between them. */
+export const [JOURNAL_PAGE, JOURNAL_ROWS, JOURNAL_EVENTS] = [300, 2000, 500];
 
 /** Rows of a page of names and of money. */
 export const [NAMES_PAGE, MONEY_PAGE] = [50, 300];

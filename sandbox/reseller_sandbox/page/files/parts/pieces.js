@@ -3,16 +3,13 @@
 import { beside, change } from "./address.js";
 import { Component, html } from "./html.js";
 import { JSON_ENTRIES, JSON_LEVELS } from "./limits.js";
-import { brief, instant, money, parsed } from "./words.js";
+import { brief, instant, parsed } from "./words.js";
 
 /** An instant of the world. */
 export const Time = ({ at }) => html`<time datetime=${at}>${instant(at)}</time>`;
 
-/** A past or predicted event as a list item. */
-export const RegistryEvent = ({ where, event: { at, event, subject, order, account, charged, note } }) => html`<li>
-  <${Time} at=${at} /><b>${event}</b>
-  ${order ? html`<a href=${beside(where, "names", subject)}>${subject}</a>` : html`<span>${subject}</span>`}
-  <span class="quiet">${account}</span><span class="money">${money(charged)}</span>${note && html`<small>${note}</small>`}</li>`;
+/** A link to a record in another view of the same world at the same moment: a name, or a request of the journal. */
+export const Link = ({ to, of: subject, more, children = subject }, { address }) => html`<a href=${beside(address, to, subject, more)}>${children}</a>`;
 
 /** The stage of a name, in its colour. */
 export const Stage = ({ of: word }) => html`<span class="stage" data-stage=${word}>${word.replaceAll("_", " ")}</span>`;
@@ -21,10 +18,9 @@ export const Stage = ({ of: word }) => html`<span class="stage" data-stage=${wor
 export const Tag = ({ sort, title, children }) => html`<span class="tag" data-sort=${sort} title=${title}>${children}</span>`;
 
 /** A list of choices. With `none`, a label, the first choice is no word. Words are strings, or pairs of a value and its label. */
-export const Select = ({ label, none, words, chosen = "", change: changed }) => html`<select aria-label=${label} value=${chosen} onChange=${({ target }) => changed(target.value)}>
+export const Select = ({ label, none, words, value: chosen = "", change: changed }) => html`<select aria-label=${label} value=${chosen} onChange=${({ target }) => changed(target.value)}>
   ${none && html`<option value="">${none}</option>`}
-  ${words.map((word) => (Array.isArray(word) ? word : [word, word.replaceAll("_", " ")]))
-    .map(([value, text]) => html`<option key=${value} value=${value} selected=${value === chosen}>${text}</option>`)}</select>`;
+  ${words.map((word) => [word].flat()).map(([value, text = value]) => html`<option key=${value} value=${value} selected=${value === chosen}>${text}</option>`)}</select>`;
 
 /**
  * A field of a bar. It calls `change` with its value when the user commits the value, or with `isLive` while the user
@@ -43,8 +39,9 @@ export class Field extends Component {
   }
 }
 
-/** Return a function that changes one word of the address, and removes the `others`. */
-export const narrow = (key, ...others) => (value) => change({ ...Object.fromEntries(others.map((other) => [other, ""])), [key]: value });
+/** A filter: a field, or with `words` a list of choices. Its value is a word of the address. A new value leads to the first page. */
+export const Filter = ({ of: key, ...more }, { address }) => html`<${more.words ? Select : Field} value=${address[key]} ...${more}
+  change=${(value) => change({ start: "", before: "", [key]: value }, more.isLive)} />`;
 
 /** A button that copies a text. */
 export class Copy extends Component {
@@ -58,6 +55,9 @@ export class Copy extends Component {
     return html`<button type="button" class="copy" aria-label="Copy: ${name}" onClick=${this.copy}>${isDone ? "copied" : label}</button>`;
   }
 }
+
+/** Names with their values. */
+export const Pairs = ({ of: all }) => html`<dl class="pairs">${Object.entries(all).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
 /** A text with its name and a button to copy it. */
 export const Copied = ({ name, text }) => html`<div class="copied"><span>${name}</span><code tabindex="0">${text}</code><${Copy} name=${name} text=${text} /></div>`;

@@ -5,7 +5,7 @@ import { beside, change, write } from "./address.js";
 import { CopyAs } from "./copies.js";
 import { again } from "./fix.js";
 import { html } from "./html.js";
-import { Body, Changes, Copy, Tag } from "./pieces.js";
+import { Body, Changes, Copied, Link, Pairs, Tag } from "./pieces.js";
 import { undo } from "./points.js";
 import { Signature } from "./signature.js";
 import { View } from "./view.js";
@@ -13,7 +13,7 @@ import { brief, instant, plural } from "./words.js";
 
 /** The pane of the request in the address. Its problems do not touch the list beside it. */
 export class Request extends View {
-  async load({ subject }) {
+  load({ subject }) {
     return this.ask("journal.get", { request: subject });
   }
 
@@ -29,16 +29,17 @@ export class Request extends View {
   }
 
   draw(record, address) {
+    const { id, operation, domains, account, answer, outcome, fault } = record;
     const tabs = tabsOf(record);
     const chosen = tabs[address.tab] ? address.tab : record.refusal ? "why" : "response";
-    return this.frame(html`<span class="id">${record.id}</span> ${record.operation} ${record.domains.slice(0, 3).map((name) => html`<a href=${beside(address, "names", name)}>${name}</a> `)}
-        ${record.domains.length > 3 && html`<span class="quiet">and ${record.domains.length - 3} more</span>`}`, address,
-      html`<p class="quiet"><${Outcome} of=${record} /> ${instant(record.at)} · ${record.account ?? "no account"} · ${record.duration_ms} ms${record.held_up_seconds > 0 && ` · held up ${record.held_up_seconds} s`}
-        ${record.fault && html` · fault <a href=${beside(address, "journal", "", { fault: record.fault })}>${record.fault}</a>`}</p>
+    return this.frame(html`<span class="id">${id}</span> ${operation} ${domains.slice(0, 3).map((name) => html`<${Link} to="names" of=${name} /> `)}
+        ${domains.length > 3 && html`<span class="quiet">and ${domains.length - 3} more</span>`}`, address,
+      html`<p class="quiet"><${Tag} sort=${outcome === "ok" ? "ok" : "bad"}>${answer.status || "none"}${outcome !== "ok" && ` ${outcome}`}${answer.lost && ", lost in transit"}<//> ${instant(record.at)} · ${account ?? "no account"} · ${record.duration_ms} ms${record.held_up_seconds > 0 && ` · held up ${record.held_up_seconds} s`}
+        ${fault && html` · fault <${Link} to="journal" more=${{ fault }}>${fault}<//>`}</p>
       <${Tools} address=${address} record=${record} />
       <div class="tabs" role="tablist">${Object.entries(tabs).map(([name, [label]]) => html`<button type="button" role="tab" key=${name} aria-selected=${String(name === chosen)}
         tabindex=${name === chosen ? 0 : -1} onKeyDown=${step} onClick=${() => change({ tab: name }, true)}>${label}</button>`)}</div>
-      <div role="tabpanel" aria-label=${tabs[chosen][0]} key=${chosen}>${tabs[chosen][1](record, address)}</div>`);
+      <div role="tabpanel" aria-label=${tabs[chosen][0]} key=${chosen}>${tabs[chosen][1](record)}</div>`);
   }
 }
 
@@ -53,22 +54,18 @@ function step(event) {
 
 const tabsOf = (record) => ({
   request: ["Request", Sent],
-  response: ["Response", Answer],
+  response: ["Response", ({ answer }) => html`<${Headers} of=${answer.headers} /><${Body} of=${answer.body} cut=${answer.cut} name="Body of the response" />`],
   why: [record.refusal ? "Why" : "How", Why],
   changes: [`Changes ${record.changes.length}`, Effect],
-  ...(record.refusal?.facts.diagnosis ? { signature: ["Explain signature", (of) => html`<${Signature} of=${of} />`] } : {}),
+  ...(record.refusal?.facts.diagnosis ? { signature: ["Explain signature", Signature] } : {}),
 });
 
-const Outcome = ({ of: { answer: { status, lost }, outcome } }) => html`<${Tag} sort=${outcome === "ok" ? "ok" : "bad"}>${status || "none"}${outcome !== "ok" && ` ${outcome}`}${lost && ", lost in transit"}<//>`;
-
-const Sent = ({ request }) => html`<div class="body"><${Copy} name="Request line" text=${`${request.method} ${request.target}`} /><pre tabindex="0">${request.method} ${request.target}</pre></div>
-  <${Headers} of=${request.headers} /><${Body} of=${request.body} cut=${request.cut} name="Body of the request" />
-  ${request.ignored.length > 0 && html`<p><b>Keys without effect:</b> ${request.ignored.join(", ")}</p>`}`;
-
-const Answer = ({ answer }) => html`<${Headers} of=${answer.headers} /><${Body} of=${answer.body} cut=${answer.cut} name="Body of the response" />`;
+const Sent = ({ request: { method, target, headers, body, cut, ignored } }) => html`<${Copied} name="Request line" text="${method} ${target}" />
+  <${Headers} of=${headers} /><${Body} of=${body} cut=${cut} name="Body of the request" />
+  ${ignored.length > 0 && html`<p><b>Keys without effect:</b> ${ignored.join(", ")}</p>`}`;
 
 const Headers = ({ of: all = {} }) => Object.keys(all).length > 0 && html`<details open><summary>${plural(Object.keys(all).length, "header")}</summary>
-  <dl class="pairs">${Object.entries(all).map(([name, value]) => html`<dt>${name}</dt><dd>${brief(value)}</dd>`)}</dl></details>`;
+  <${Pairs} of=${all} /></details>`;
 
 const Why = ({ refusal, assumptions }) => html`${refusal && html`<div class="why"><h3>Refused: <code>${refusal.rule}</code></h3><p>${refusal.message}</p>
     ${refusal.allowed && html`<p><b>Remedy: </b>${refusal.allowed}${refusal.allowed_at && html`<span class="quiet"> (from ${instant(refusal.allowed_at)} on)</span>`}</p>`}
@@ -80,20 +77,23 @@ const Effect = ({ changes, ledger }) => html`${changes.length ? html`<${Changes}
   ${ledger.length > 0 && html`<h3>Money</h3><ul class="plain">${ledger.map(({ amount, kind, purpose }) => html`<li><b>${amount}</b> ${kind}: ${purpose}</li>`)}</ul>`}`;
 
 function Tools({ address, record }) {
-  const { id, refusal } = record;
-  const isOperation = record.operation.includes(".");
-  const rewind = { operation: "history.rewind", args: { request: id, side: "before" }, where: address,
-    undo: Object.assign((answer) => undo(answer), { leads: () => ({ ...address, at: "" }) }),
+  const { id, refusal, operation, domains: [domain] } = record;
+  const isPresent = !address.at;
+  const isOperation = operation.includes(".") && !operation.startsWith("canned.") && isPresent;
+  const isBeyond = operation === "unmatched" && isPresent;
+  const rewind = { operation: "history.rewind", args: { request: id, side: "before" },
+    undo: (answer) => ({ ...undo(answer), leads: () => ({ ...address, at: "" }) }),
     says: ({ branch }) => `Rewound to before ${id}. The previous state is branch ${branch.name}.` };
-  return html`<p class="tools">${isOperation && !address.at && html`
+  return html`<p class="tools">${isOperation && html`
       <a class="do ${refusal ? "first" : ""}" href=${write(again(address, record))}>${refusal ? "Fix and send again" : "Send again"}</a>
       <${Action} ...${rewind} key="edit${id}" label="Rewind and edit" leads=${() => again(address, record)} />`}
     <a class="do" href=${beside({ ...address, at: `before:${id}` }, "journal", id)}>View state before</a></p>
-    <details class="copies"><summary>More actions</summary><p class="tools">
-    ${!address.at && html`<${Action} ...${rewind} key="rewind${id}" label="Rewind to before" leads=${() => ({ ...address, subject: "", tab: "" })} />`}
-    <${Action} key="fork${id}" label="Fork from before" operation="worlds.fork" args=${{ point: `before:${id}` }} where=${address}
+    <details><summary>More actions</summary><p class="tools">
+    ${isPresent && html`<${Action} ...${rewind} key="rewind${id}" label="Rewind to before" leads=${() => ({ ...address, subject: "", tab: "" })} />`}
+    <${Action} key="fork${id}" label="Fork from before" operation="worlds.fork" args=${{ point: `before:${id}` }}
       leads=${({ name }) => ({ view: "journal", world: name })} says=${({ name }) => `World ${name} begins before ${id}.`} />
-    ${isOperation && !address.at && html`<${Action} key="fault${id}" label="Add a fault for this request" operation="faults.add" asks=${["kind", "match", "when"]} where=${address}
-      args=${{ kind: "reset", match: { operation: record.operation, domain: record.domains[0] }, when: { times: 1 } }} says=${({ faults }) => `The fault ${faults[0].name} is added.`} />`}</p></details>
+    ${isBeyond && html`<${Action} key="answer${id}" label="Add a canned answer" operation="answers.add" args=${{ path: record.path, method: record.method, status: 200 }} asks />`}
+    ${isOperation && html`<${Action} key="fault${id}" label="Add a fault for this request" operation="faults.add" asks=${["kind", "match", "when"]}
+      args=${{ kind: "reset", match: { operation, domain }, when: { times: 1 } }} says=${({ faults }) => `The fault ${faults[0].name} is added.`} />`}</p></details>
     <${CopyAs} key="copy${id}" request=${{ method: record.method, target: record.request.target, body: record.request.body, account: record.account, where: { world: address.world } }} />`;
 }

@@ -6,7 +6,7 @@ import { Copy } from "./pieces.js";
 const PARTS = { key: "API key", url: "URL", body: "body" };
 
 /** The explanation of a request whose signature is wrong. */
-export function Signature({ of: { refusal: { facts: { explanation, diagnosis: { place, signed, expected, accepted } } } } }) {
+export function Signature({ refusal: { facts: { explanation, diagnosis: { place, signed, expected, accepted } } } }) {
   return html`<p><b>The mistake:</b> ${explanation}</p>
     ${signed !== null && place in { ...PARTS, parts: 1 } && html`<h3>The client signed</h3><${Text} name="Signed string">${signed}<//>`}
     <h3>The string to sign: API key, URL and body, with nothing between them</h3><${Parts} of=${expected} wrong=${place} />

@@ -35,6 +35,11 @@ export class View extends Component {
   /** @returns {any} */
   draw(_data, _address) {}
 
+  /** Give all components of the view the address whose data the view shows. */
+  getChildContext() {
+    return { address: this.state.shown ?? this.props.address };
+  }
+
   componentDidMount() {
     this.stop = onEvents(this);
     this.update();

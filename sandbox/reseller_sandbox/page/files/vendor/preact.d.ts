@@ -4,6 +4,7 @@ export declare class Component {
   constructor(props?: any);
   props: any;
   state: any;
+  context: any;
   setState(changed: object, then?: () => void): void;
   componentDidUpdate(before: any): void;
 }

@@ -1,12 +1,11 @@
 // The assumptions of the world: their effect, changed values, and dependent requests. A click changes one.
 
 import { Action, carryOut } from "../parts/action.js";
-import { beside, change } from "../parts/address.js";
 import { plain } from "../parts/form.js";
 import { Component, html } from "../parts/html.js";
 import { SEARCHED } from "../parts/limits.js";
 import { report } from "../parts/notices.js";
-import { Field, Select } from "../parts/pieces.js";
+import { Filter, Link } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { brief, parsed } from "../parts/words.js";
 
@@ -24,11 +23,11 @@ export default class extends View {
     const wanted = (address.q ?? "").toLowerCase();
     const shown = assumptions.filter((assumption) => matches(assumption, wanted) && passes(assumption, address.show, users));
     return html`<div class="bar"><h1>Assumptions</h1>
-        <${Field} type="search" isLive label="Search assumptions" placeholder="Search" value=${address.q} change=${(q) => change({ q }, true)} />
-        <${Select} label="Which" none="all" words=${[["other", "not at their default"], ["used", "used by requests"]]} chosen=${address.show} change=${(show) => change({ show })} />
+        <${Filter} of="q" type="search" isLive label="Search assumptions" placeholder="Search" />
+        <${Filter} of="show" label="Which" none="all" words=${[["other", "not at their default"], ["used", "used by requests"]]} />
         <span class="quiet">${assumptions.length} assumptions, ${assumptions.filter(differs).length} not at their default.</span>
-        <${Action} label="As observed" operation="assumptions.set" args=${{ profile: "observed" }} where=${address} />
-        <${Action} label="As documented" operation="assumptions.set" args=${{ profile: "documented" }} where=${address} /></div>
+        <${Action} label="As observed" operation="assumptions.set" args=${{ profile: "observed" }} />
+        <${Action} label="As documented" operation="assumptions.set" args=${{ profile: "documented" }} /></div>
       <ol class="plain assumptions">${shown.map((assumption) => html`<${Assumption} key=${assumption.name} of=${assumption} users=${users.get(assumption.name) ?? []} where=${address} reload=${() => this.update(true)} />`)}</ol>
       ${!shown.length && html`<p class="empty">No assumption matches.</p>`}`;
   }
@@ -42,15 +41,15 @@ const Assumption = ({ of: assumption, users, where, reload }) => html`<li data-r
   <div><b class="code">${assumption.name}</b><p>${plain(assumption.about)}</p></div>
   <div class="choice"><${Choice} of=${assumption} where=${where} reload=${reload} />
     <small>${differs(assumption) ? `by default ${brief(assumption.default)}` : "the default"}${JSON.stringify(assumption.observed) !== JSON.stringify(assumption.default) && `, observed ${brief(assumption.observed)}`}</small>
-    <${Action} isHidden label=${assumption.name} operation="assumptions.set" args=${{ assume: { [assumption.name]: assumption.value } }} where=${where} /></div>
-  ${users.length > 0 && html`<p class="rests">used by ${users.length}: ${users.slice(-6).map((id) => html`<a href=${beside(where, "journal", id)}>${id}</a> `)}</p>`}</li>`;
+    <${Action} isHidden label=${assumption.name} operation="assumptions.set" args=${{ assume: { [assumption.name]: assumption.value } }} /></div>
+  ${users.length > 0 && html`<p class="rests">used by ${users.length}: ${users.slice(-6).map((id) => html`<${Link} to="journal" of=${id} /> `)}</p>`}</li>`;
 
 // A field, or buttons for the values. Until the response, the button of the user's choice is on.
 class Choice extends Component {
   set = async (value) => {
     const { of: { name }, where, reload } = this.props;
     this.setState({ wanted: value });
-    await carryOut({ operation: "assumptions.set", where, says: () => `${name} is ${brief(value)} from the next request on.` }, { assume: { [name]: value } })
+    await carryOut({ operation: "assumptions.set", args: { assume: { [name]: value } }, where, says: () => `${name} is ${brief(value)} from the next request on.` })
       .then(reload, report);
     this.setState({ wanted: undefined });
   };

@@ -1,12 +1,12 @@
 // The console: any operation of any interface, filled in, signed and sent. The response is beside the request.
 
-import { beside, change } from "../parts/address.js";
+import { beside } from "../parts/address.js";
 import { ask, interfaces, prefix, root, signed } from "../parts/api.js";
 import { CopyAs } from "../parts/copies.js";
 import { fixOf } from "../parts/fix.js";
 import { fields, parts, put, valueOf, values } from "../parts/form.js";
 import { Component, html } from "../parts/html.js";
-import { Body, Copy, Field, Select } from "../parts/pieces.js";
+import { Body, Copy, Filter, Link } from "../parts/pieces.js";
 import { operationsOf } from "../parts/reference.js";
 import { Problem, View } from "../parts/view.js";
 import { json, parsed } from "../parts/words.js";
@@ -35,8 +35,8 @@ export default class extends View {
     const { world, at, target, body, fix } = address;
     const key = JSON.stringify([chosen?.id, target, body, world, fix]);
     return html`<div class="bar"><h1>Console</h1>
-        <${Field} type="search" isLive label="Search operations" placeholder="Search operations" value=${address.q} change=${(q) => change({ q }, true)} />
-        <label>as <${Select} label="as" words=${accounts.map(({ name }) => [name, name])} chosen=${account} change=${(name) => change({ account: name })} /></label></div>
+        <${Filter} of="q" type="search" isLive label="Search operations" placeholder="Search operations" />
+        <label>as <${Filter} of="account" label="as" words=${accounts.map(({ name }) => name)} value=${account} /></label></div>
       <div class="console ${chosen ? "open" : ""}">
         <ol class="rows operations" aria-label="Operations">${shown.map((operation) => html`<li key=${operation.id} data-row aria-current=${String(operation === chosen)}>
           <a href=${beside({ world, at }, "console", operation.id, { account: address.account, q: address.q })}>
@@ -129,7 +129,7 @@ class Form extends Component {
       <div class="answer" aria-live="polite">${problem && html`<${Problem} of=${problem} />`}
         ${sent && html`<${Sent} of=${sent} />`}
         ${sent && !answer && html`<p class="quiet">Waiting for the response …</p>`}
-        ${answer && html`<${Answer} of=${answer} where=${address} /><${CopyAs} key=${sent.target + sent.body} request=${{ method: sent.method, target: sent.target, body: sent.body, account, where: { world: address.world } }} />`}</div></section>`;
+        ${answer && html`<${Answer} of=${answer} /><${CopyAs} key=${sent.target + sent.body} request=${{ method: sent.method, target: sent.target, body: sent.body, account, where: { world: address.world } }} />`}</div></section>`;
   }
 }
 
@@ -170,10 +170,10 @@ function Sent({ of: { method, target, headers, string: [key, where, payload], bo
       <pre class="string" tabindex="0"><mark class="key" title="API key">${key}</mark><mark class="url" title="URL">${where}</mark>${payload && html`<mark class="body" title="body">${payload}</mark>`}</pre></section>`}`;
 }
 
-function Answer({ of: { response, text, problem }, where }) {
+function Answer({ of: { response, text, problem } }) {
   if (problem) return html`<section><h3>Response</h3><p class="refusal">The response is incomplete: the connection broke.<small>${problem.message}</small></p></section>`;
   const id = response.headers.get("X-Sandbox-Request");
-  return html`<section><h3>Response ${id && html`<a href=${beside(where, "journal", id)}>${id}</a>`}</h3>
+  return html`<section><h3>Response ${id && html`<${Link} to="journal" of=${id} />`}</h3>
     <pre tabindex="0"><b class="status ${response.ok ? "ok" : "bad"}">${response.status} ${response.statusText}</b>${"\n"}${lines(Object.fromEntries(response.headers)).join("\n")}</pre>
     <${Body} of=${text} name="Response" /></section>`;
 }

@@ -1,12 +1,11 @@
-// The faults of the world: presets, rules with the number of their uses, and a form for each kind.
+// The faults of the world: presets, rules with the number of their uses, a form for each kind, and canned answers.
 
 import { Action, sheet } from "../parts/action.js";
-import { beside } from "../parts/address.js";
 import { ask, operations } from "../parts/api.js";
 import { plain } from "../parts/form.js";
 import { Component, html } from "../parts/html.js";
 import { notice, report } from "../parts/notices.js";
-import { Scroll, Table } from "../parts/pieces.js";
+import { Link, Scroll, Table } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { brief } from "../parts/words.js";
 
@@ -15,52 +14,66 @@ export default class extends View {
 
   async load() {
     this.documented ??= this.ask("coverage.items", { area: "errors" });
-    const [{ faults }, { presets }, { kinds }, { items }] = await Promise.all(
-      [...["faults.list", "faults.presets", "faults.kinds"].map((operation) => this.ask(operation)), this.documented]);
-    return { faults, presets, kinds, items };
+    const [{ faults }, { presets }, { kinds }, { answers }, { items }] = await Promise.all(
+      [...["faults.list", "faults.presets", "faults.kinds", "answers.list"].map((operation) => this.ask(operation)), this.documented]);
+    return { faults, presets, kinds, answers, items };
   }
 
-  draw({ faults, presets, kinds, items }, address) {
+  draw({ faults, presets, kinds, answers, items }, where) {
     const applied = faults.reduce((sum, fault) => sum + fault.applied, 0);
+    const suggested = { errors: items.map(({ item }) => item.split(" ").at(-1)), operations: items.map(({ operation }) => operation) };
     return html`<div class="bar"><h1>Faults</h1>
         <span class="quiet">${faults.length ? `Rules: ${faults.length}, applied: ${applied}` : "No faults."}</span>
-        ${faults.length > 0 && html`<${Action} label="Remove all" operation="faults.clear" where=${address} tone="danger" />`}</div>
+        ${faults.length > 0 && html`<${Action} label="Remove all" operation="faults.clear" tone="danger" />`}</div>
       ${faults.length > 0 && html`<${Scroll} label="Rules"><${Table} heads=${["Rule", "Applied", "Requests", "When", "Actions"]}>
-        ${faults.map((fault) => html`<${Rule} key=${fault.name} of=${fault} kinds=${kinds} where=${address} />`)}<//><//>`}
-      <div class="columns">
-        <section class="part"><h2>Presets</h2><ul class="plain lines toggles">${presets.map((preset) => html`<${Preset} key=${preset.preset} of=${preset} faults=${faults} where=${address} reload=${() => this.update(true)} />`)}</ul></section>
+        ${faults.map((fault) => html`<${Rule} key=${fault.name} of=${fault} change=${() => changeRule(fault, kinds, where)} />`)}<//><//>`}
+      <div class="columns ruled">
+        <section class="part"><h2>Presets</h2><ul class="plain lines toggles">${presets.map((preset) => html`<${Preset} key=${preset.preset} of=${preset} faults=${faults} where=${where} reload=${() => this.update(true)} />`)}</ul></section>
         <section class="part"><h2>Kinds</h2><p class="quiet">Choose a kind to open its form. Limit it to some requests with match and when.</p>
-          <ul class="plain lines kinds">${kinds.map((kind) => html`<${Kind} key=${kind.kind} of=${kind} where=${address} />`)}</ul></section></div>
-      <datalist id="errors">${distinct(items.map(({ item }) => item.split(" ").at(-1))).map((word) => html`<option value=${word} />`)}</datalist>
-      <datalist id="operations">${distinct(items.map(({ operation }) => operation)).map((word) => html`<option value=${word} />`)}</datalist>`;
+          <ul class="plain lines toggles">${kinds.map((kind) => html`<${Kind} key=${kind.kind} of=${kind} />`)}</ul></section></div>
+      <section class="part"><h2>Canned answers</h2><p class="quiet">Answers to calls that the contract does not have, such as DNS. Texts can have placeholders: {zone}, {body.type}, {zone.expires}.</p>
+        <${Action} label="Add a canned answer" operation="answers.add" asks /></section>
+      ${answers.length > 0 && html`<${Scroll} label="Canned answers"><${Table} heads=${["Answer", "Answered", "Requests", "Response", "Actions"]}>
+        ${answers.map((answer) => html`<${Answer} key=${answer.name} of=${answer} change=${() => changeAnswer(answer, where)} />`)}<//><//>`}
+      ${Object.entries(suggested).map(([id, words]) => html`<datalist id=${id}>${[...new Set(words)].sort().map((word) => html`<option value=${word} />`)}</datalist>`)}`;
   }
 }
 
-const distinct = (words) => [...new Set(words)].sort();
+const words = (all) => Object.entries(all).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+const nulls = (all) => Object.fromEntries(Object.keys(all).map((key) => [key, null]));
 
-function Rule({ of: fault, kinds, where }) {
+// The values of a record, without those that are not set, and without the `others`.
+const own = (record, others) => Object.fromEntries(Object.entries(record)
+  .filter(([key, value]) => !others.includes(key) && value !== null && !(Array.isArray(value) && !value.length)));
+
+const ofRule = (fault) => own(fault, ["name", "kind", "match", "when", "paused", "matched", "applied", "exhausted"]);
+const ofAnswer = (answer) => own(answer, ["name", "matched"]);
+
+function Rule({ of: fault, change }) {
   const { name, kind, paused, exhausted, match, when, applied, matched } = fault;
   const uses = `${applied} of ${matched}`;
   return html`<tr data-row=${name} tabindex="-1" class=${paused || exhausted ? "dim" : ""}>
-    <td><b>${name}</b><small class="code">${[name !== kind && kind, words(own(fault))].filter(Boolean).join(" ")}</small></td>
-    <td class="num" title="applied to, of the matching requests" data-label="applied">${applied ? html`<a href=${beside(where, "journal", "", { fault: name })}>${uses}</a>` : uses}
+    <td><b>${name}</b><small class="code">${[name !== kind && kind, words(ofRule(fault))].filter(Boolean).join(" ")}</small></td>
+    <td class="num" title="applied to, of the matching requests" data-label="applied">${applied ? html`<${Link} to="journal" more=${{ fault: name }}>${uses}<//>` : uses}
       <small>${paused ? "paused" : exhausted ? "exhausted" : ""}</small></td>
     <td class="code">${words(match) || "any"}</td><td class="code">${words(when)}</td>
-    <td class="acts"><${Action} key=${paused} label=${paused ? "Resume" : "Pause"} operation=${paused ? "faults.resume" : "faults.pause"} args=${{ name }} where=${where} />
-      <button type="button" class="do" onClick=${() => edit(fault, kinds.find((one) => one.kind === kind), where)}>Change</button>
-      <${Action} label="Remove" operation="faults.remove" args=${{ name }} where=${where} tone="danger" /></td></tr>`;
+    <td class="acts"><${Action} key=${paused} label=${paused ? "Resume" : "Pause"} operation=${paused ? "faults.resume" : "faults.pause"} args=${{ name }} />
+      <button type="button" class="do" onClick=${change}>Change</button>
+      <${Action} label="Remove" operation="faults.remove" args=${{ name }} tone="danger" /></td></tr>`;
 }
 
-const OF_ANY = new Set(["name", "kind", "match", "when", "paused", "matched", "applied", "exhausted"]);
-const own = (rule) => Object.fromEntries(Object.entries(rule).filter(([key, value]) => !OF_ANY.has(key) && value !== null));
-const words = (all) => Object.entries(all).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+const Answer = ({ of: { name, matched, method, path, request_body: body, ...answer }, change }) => html`<tr data-row=${name} tabindex="-1">
+  <td><b>${name}</b></td>
+  <td class="num" data-label="answered">${matched ? html`<${Link} to="journal" more=${{ operation: `canned.${name}` }}>${matched}<//>` : matched}</td>
+  <td class="code">${method} ${path} ${body && words(body)}</td><td class="code cut">${words(ofAnswer(answer))}</td>
+  <td class="acts"><button type="button" class="do" onClick=${change}>Change</button>
+    <${Action} label="Remove" operation="answers.remove" args=${{ name }} tone="danger" /></td></tr>`;
 
-// The form of a kind: its own parameters, then those of every rule. The descriptions are those of this kind,
-// because two kinds may share a parameter.
+// The form of a kind: its own parameters with its own descriptions, then those of every rule.
 function form({ parameters }, ...others) {
   const abouts = Object.fromEntries(parameters.map(({ name, about }) => [name, about]));
-  const wanted = [...parameters.map(({ name }) => name), ...others];
-  return { abouts, asks: wanted, parameters: wanted.map((name) => suggesting(operations["faults.add"].parameters.find((parameter) => parameter.name === name))) };
+  const wanted = [...parameters.map(({ name }) => name), ...others].map((name) => operations["faults.add"].parameters.find((parameter) => parameter.name === name));
+  return { asks: true, parameters: wanted.map((parameter) => suggesting({ ...parameter, about: abouts[parameter.name] ?? parameter.about })) };
 }
 
 // Suggest the documented errors, and the operations.
@@ -71,9 +84,13 @@ function suggesting(parameter) {
   return { ...parameter, shape: { ...parameter.shape, properties: { operation: { ...operation, more: { list: "operations" } }, ...others } } };
 }
 
-const edit = (fault, kind, where) => sheet({ ...form(kind, "match", "when"), label: `Change ${fault.name}`, operation: "faults.change",
-  args: { ...own(fault), match: fault.match, when: fault.when }, where,
-  packs: (given) => ({ name: fault.name, changes: { ...Object.fromEntries(Object.keys(own(fault)).map((key) => [key, null])), match: {}, when: {}, ...given } }) });
+const changeRule = (fault, kinds, where) => sheet({ ...form(kinds.find(({ kind }) => kind === fault.kind), "match", "when"), label: `Change ${fault.name}`, operation: "faults.change",
+  args: { ...ofRule(fault), match: fault.match, when: fault.when }, where,
+  packs: ({ match, when, ...values }) => ({ name: fault.name, changes: { ...nulls(ofRule(fault)), ...values, match: { ...nulls(fault.match), ...match }, when: { ...nulls(fault.when), ...when } } }) });
+
+const changeAnswer = (answer, where) => sheet({ label: `Change ${answer.name}`, operation: "answers.change", asks: true, args: ofAnswer(answer), where,
+  parameters: operations["answers.add"].parameters.filter(({ name }) => name !== "name"),
+  packs: (values) => ({ name: answer.name, changes: { ...nulls(ofAnswer(answer)), ...values } }) });
 
 // A switch, which stays as the user set it until the response.
 class Preset extends Component {
@@ -91,14 +108,14 @@ class Preset extends Component {
     this.setState({ wanted: undefined });
   };
 
-  render({ of: { preset, about }, faults, where }, { wanted }) {
+  render({ of: { preset, about }, faults }, { wanted }) {
     return html`<li><label class="toggle"><input type="checkbox" role="switch" checked=${wanted ?? of(preset, faults).length > 0} disabled=${wanted !== undefined} onChange=${this.flip} /><b>${preset}</b></label>
       <small>${plain(about)}</small>
-      <${Action} label="Limit to…" title="Add the preset for some requests only" operation="faults.add" args=${{ preset }} where=${where} asks=${["preset", "name", "match", "when"]} /></li>`;
+      <${Action} label="Limit to…" title="Add the preset for some requests only" operation="faults.add" args=${{ preset }} asks=${["preset", "name", "match", "when"]} /></li>`;
   }
 }
 
 const of = (preset, faults) => faults.filter(({ name }) => name === preset || name.startsWith(`${preset}.`));
 
-const Kind = ({ of: kind, where }) => html`<li><${Action} label=${kind.kind} title=${kind.about} operation="faults.add" args=${{ kind: kind.kind }} where=${where}
+const Kind = ({ of: kind }) => html`<li><${Action} label=${kind.kind} title=${kind.about} operation="faults.add" args=${{ kind: kind.kind }}
   ...${form(kind, "name", "match", "when")} sends=${`Add ${kind.kind}`} /><small>${plain(kind.about)}</small></li>`;

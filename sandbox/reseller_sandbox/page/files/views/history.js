@@ -6,7 +6,7 @@ import { ask } from "../parts/api.js";
 import { Graph, linesOf } from "../parts/branches.js";
 import { html } from "../parts/html.js";
 import { COMPARED, DRAWN } from "../parts/limits.js";
-import { Changes, narrow, Scroll, Select, Time } from "../parts/pieces.js";
+import { Changes, Filter, Scroll, Time } from "../parts/pieces.js";
 import { undo } from "../parts/points.js";
 import { View } from "../parts/view.js";
 import { instant, plural } from "../parts/words.js";
@@ -39,13 +39,13 @@ export default class extends View {
     return html`<section class="part"><h1>The history of this world</h1><${Scroll} label="Lines"><${Graph} address=${address} lines=${lines} /><//></section>
       <div class="columns ruled">
         <section class="part"><h2>Branches</h2>${branches.length
-          ? html`<${SavedStates} address=${address} states=${branches} kind="branch" back="branches.switch" label="Switch to this branch" remove="branches.remove" />`
+          ? html`<${SavedStates} states=${branches} kind="branch" back="branches.switch" label="Switch to this branch" remove="branches.remove" />`
           : html`<p class="quiet">No branches. A rewind keeps the previous state as a branch.</p>`}</section>
         <section class="part"><h2>Snapshots</h2>
-          <${SavedStates} address=${address} states=${snapshots} kind="snapshot" back="snapshots.restore" label="Go back" remove="snapshots.remove" />
-          <${Action} label="Save snapshot" operation="snapshots.add" where=${address} asks=${["name"]} says=${({ name }) => `Saved as ${name}.`} /></section></div>
+          <${SavedStates} states=${snapshots} kind="snapshot" back="snapshots.restore" label="Go back" remove="snapshots.remove" />
+          <${Action} label="Save snapshot" operation="snapshots.add" asks=${["name"]} says=${({ name }) => `Saved as ${name}.`} /></section></div>
       <section class="part"><h2>Compare</h2>
-        <div class="line">from <${Point} label="From" chosen=${from} points=${points} name="from" /> to <${Point} label="To" chosen=${to || at || "now"} points=${points} name="to" />
+        <div class="line">from <${Point} label="From" of="from" value=${from} points=${points} /> to <${Point} label="To" of="to" value=${to || at || "now"} points=${points} />
           <span class="quiet">${plural(difference.total, "record")}</span></div>
         ${difference.settings.length > 0 && html`<${Changes} of=${difference.settings} />`}
         <${Changes} of=${difference.changes} />
@@ -53,13 +53,13 @@ export default class extends View {
   }
 }
 
-function Point({ label, chosen, points, name }) {
-  const known = points.some(([point]) => point === chosen) ? points : [[chosen, chosen.replace(":", " ")], ...points];
-  return html`<${Select} label=${label} words=${known} chosen=${chosen} change=${narrow(name, "start")} />`;
+function Point({ value, points, ...more }) {
+  const known = points.some(([point]) => point === value) ? points : [[value, value.replace(":", " ")], ...points];
+  return html`<${Filter} ...${more} words=${known} value=${value} />`;
 }
 
-const SavedStates = ({ address, states, kind, back, label, remove }) => html`<ul class="plain kept">${states.map(({ name, now, requests }) => html`<li key=${name}>
+const SavedStates = ({ states, kind, back, label, remove }, { address }) => html`<ul class="plain kept">${states.map(({ name, now, requests }) => html`<li key=${name}>
   <a href=${write({ ...address, at: `${kind}:${name}` })}>${name}</a><${Time} at=${now} /><span class="quiet">${plural(requests, "request")}</span>
-  <span class="tools"><${Action} label=${label} operation=${back} args=${{ name }} where=${address} undo=${undo}
+  <span class="tools"><${Action} label=${label} operation=${back} args=${{ name }} undo=${undo}
     leads=${() => ({ ...read(), at: "" })} says=${({ branch }) => `Restored. The previous state is branch ${branch.name}.`} />
-  <${Action} label="Delete" operation=${remove} args=${{ name }} where=${address} tone="danger" /></span></li>`)}</ul>`;
+  <${Action} label="Delete" operation=${remove} args=${{ name }} tone="danger" /></span></li>`)}</ul>`;

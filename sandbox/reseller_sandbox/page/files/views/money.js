@@ -1,9 +1,8 @@
 // Money: balances over time, the ledger, and advice with the requests it concerns.
 
-import { beside } from "../parts/address.js";
 import { html } from "../parts/html.js";
 import { CHARTED, MONEY_PAGE } from "../parts/limits.js";
-import { Field, narrow, Scroll, Select, Table, Tag, Time } from "../parts/pieces.js";
+import { Filter, Link, Scroll, Table, Tag, Time } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
 import { day, plural } from "../parts/words.js";
 
@@ -20,14 +19,14 @@ export default class extends View {
     const charts = balances.filter((balance) => !account || balance.account === account).map((balance) => [balance, stepsOf(balance.account, all)]);
     const rows = [...entries].sort(byTime).reverse();
     return html`<div class="bar"><h1>Money</h1>
-        <${Field} type="search" label="Search movements by name" placeholder="Search a name" value=${domain} change=${narrow("domain", "before")} />
-        <${Select} label="Account" none="all accounts" words=${balances.map((balance) => [balance.account, balance.account])} chosen=${account} change=${narrow("account", "before")} />
+        <${Filter} of="domain" type="search" label="Search movements by name" placeholder="Search a name" />
+        <${Filter} of="account" label="Account" none="all accounts" words=${balances.map((balance) => balance.account)} />
         <span class="quiet">${plural(matching, "movement")}</span></div>
       <div class="charts">${charts.map(([balance, steps]) => html`<${Chart} key=${balance.account} of=${balance} steps=${steps} now=${now} />`)}</div>
-      <${Advice} of=${advice} where=${address} />
+      <${Advice} of=${advice} />
       ${rows.length > 0 ? html`<${Scroll} label="Ledger"><${Table} heads=${COLUMNS} caption=${totals.purpose.map((total) => `${total.key} ${total.balance}`).join(" · ")}>
-        ${rows.map((movement) => html`<${Movement} key=${movement.id} of=${movement} where=${address} />`)}<//><//>` : html`<p class="empty">No movements.</p>`}
-      ${entries.length < matching && entries.length === MONEY_PAGE && html`<p class="part"><a class="do" href=${beside(address, "money", "", { account, domain, before: entries[0].id })}>Earlier</a></p>`}`;
+        ${rows.map((movement) => html`<${Movement} key=${movement.id} of=${movement} />`)}<//><//>` : html`<p class="empty">No movements.</p>`}
+      ${entries.length < matching && entries.length === MONEY_PAGE && html`<p class="part"><${Link} to="money" more=${{ account, domain, before: entries[0].id }}>Earlier<//></p>`}`;
   }
 }
 
@@ -60,19 +59,19 @@ function Chart({ of: { account, currency, balance }, steps, now }) {
     <p class="ends"><span>${isTimed ? since : plural(steps.length, "movement")}</span><span>${range}</span><span>${isTimed ? day(now) : "one step each"}</span></p></figure>`;
 }
 
-const Advice = ({ of: { findings, requests, dropped }, where }) => {
+const Advice = ({ of: { findings, requests, dropped } }) => {
   const read = `${plural(requests, "request")} read${dropped ? `, ${dropped} older ones are no longer in the journal` : ""}`;
   return html`<section class="part"><h2>Advice <small>${read}</small></h2>
     ${findings.length ? html`<ul class="plain lines">${findings.map((finding) => html`<li data-row=${finding.rule} tabindex="-1">
       <div class="line"><${Tag} sort=${finding.severity === "money" ? "bad" : ""}>${finding.rule}<//><b>${finding.summary}</b></div>
       <small>${finding.instead}</small>
-      <p class="line">${finding.entries.map((id) => html`<a href=${beside(where, "journal", id)}>${id}</a>`)}</p></li>`)}</ul>`
+      <p class="line">${finding.entries.map((id) => html`<${Link} to="journal" of=${id} />`)}</p></li>`)}</ul>`
       : html`<p class="quiet">Nothing found that would have cost money in production.</p>`}</section>`;
 };
 
 const COLUMNS = ["When", "Account", "Amount", "Balance", "For", "Name", "Order", "Operation", "Cause"];
 
-const Movement = ({ of: { id, at, account, amount, kind, purpose, domain, order, operation, request, cause, balance }, where }) => html`<tr data-row=${id} tabindex="-1">
+const Movement = ({ of: { id, at, account, amount, kind, purpose, domain, order, operation, request, cause, balance } }) => html`<tr data-row=${id} tabindex="-1">
   <td><${Time} at=${at} /></td><td>${account}</td><td class="money ${amount.startsWith("-") ? "" : "ok"}">${amount}</td><td class="money quiet">${balance}</td>
-  <td>${kind === "refund" ? `refund of ${purpose}` : purpose}</td><td>${domain && html`<a href=${beside(where, "names", domain)}>${domain}</a>`}</td>
-  <td class="num">${order}</td><td class="code">${operation}</td><td>${request ? html`<a href=${beside(where, "journal", request)}>${cause}</a>` : cause}</td></tr>`;
+  <td>${kind === "refund" ? `refund of ${purpose}` : purpose}</td><td>${domain && html`<${Link} to="names" of=${domain} />`}</td>
+  <td class="num">${order}</td><td class="code">${operation}</td><td>${request ? html`<${Link} to="journal" of=${request}>${cause}<//>` : cause}</td></tr>`;

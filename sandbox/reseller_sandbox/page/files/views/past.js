@@ -33,17 +33,16 @@ export class Past extends View {
   }
 
   #ways(at) {
-    const { address: where } = this.props;
     const [side, name] = at.split(":");
     const back = {
       before: ["history.rewind", { request: name, side }], after: ["history.rewind", { request: name, side }],
       snapshot: ["snapshots.restore", { name }], branch: ["branches.switch", { name }], start: ["history.reset", {}],
     }[side];
     return html`<span class="tools">
-      ${back && html`<${Action} key=${at} label=${side === "start" ? "Reset world" : "Go back here"} operation=${back[0]} args=${back[1]} where=${where}
+      ${back && html`<${Action} key=${at} label=${side === "start" ? "Reset world" : "Go back here"} operation=${back[0]} args=${back[1]}
         tone=${side === "start" ? "danger" : ""} leads=${() => ({ ...read(), at: "" })} undo=${undo}
         says=${({ branch }) => (branch ? `Restored. The previous state is branch ${branch.name}.` : "The world is reset.")} />`}
-      <${Action} key="fork" label="Fork from here" operation="worlds.fork" args=${() => ({ point: at })} where=${where}
+      <${Action} key="fork" label="Fork from here" operation="worlds.fork" args=${{ point: at }}
         leads=${({ name: fork }) => ({ ...read(), at: "", world: fork })} says=${({ name: fork }) => `World ${fork} begins here.`} />
       <button type="button" class="do first" onClick=${() => change({ at: "" })}>Back to the present</button></span>`;
   }

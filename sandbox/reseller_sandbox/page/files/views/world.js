@@ -14,8 +14,8 @@ export class World extends View {
   }
 
   draw(names, { view, world = "default" }) {
-    return names.length > 1 && html`<${Select} label="World" none="default" chosen=${world === "default" ? "" : world}
-      words=${names.filter((name) => name !== "default").map((name) => [name, name])} change=${(name) => go({ view, world: name })} />`;
+    return names.length > 1 && html`<${Select} label="World" none="default" value=${world === "default" ? "" : world}
+      words=${names.filter((name) => name !== "default")} change=${(name) => go({ view, world: name })} />`;
   }
 
   failed() {

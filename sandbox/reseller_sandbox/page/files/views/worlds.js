@@ -1,12 +1,12 @@
 // The worlds of the server: fork, delete, compare and save them, or open one from a dropped file.
 
 import { Action } from "../parts/action.js";
-import { beside, change, go, onward, read } from "../parts/address.js";
+import { beside, go, onward, read } from "../parts/address.js";
 import { ask } from "../parts/api.js";
 import { html } from "../parts/html.js";
 import { COMPARED } from "../parts/limits.js";
 import { notice, report } from "../parts/notices.js";
-import { Changes, Scroll, Select, Table, Time } from "../parts/pieces.js";
+import { Changes, Filter, Scroll, Table, Time } from "../parts/pieces.js";
 import { save } from "../parts/save.js";
 import { View } from "../parts/view.js";
 import { plural } from "../parts/words.js";
@@ -20,16 +20,16 @@ export default class extends View {
   }
 
   draw({ worlds, limit, difference }, address) {
-    const names = worlds.map(({ name }) => [name, name]);
+    const names = worlds.map(({ name }) => name);
     return html`<div class="bar"><h1>Worlds</h1><span class="quiet">${worlds.length} of at most ${limit}</span>
-        <${Action} label="Fork this world" operation="worlds.fork" where=${address} asks=${["name", "point", "now", "frozen", "seed"]} leads=${inside} />
-        <${Action} label="New from a fixture" operation="worlds.fork" where=${address} asks=${["fixture", "name", "now", "frozen", "assume"]} args=${{ fixture: "default" }} leads=${inside} />
+        <${Action} label="Fork this world" operation="worlds.fork" asks=${["name", "point", "now", "frozen", "seed"]} leads=${inside} />
+        <${Action} label="New from a fixture" operation="worlds.fork" asks=${["fixture", "name", "now", "frozen", "assume"]} args=${{ fixture: "default" }} leads=${inside} />
         <label class="drop" onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>Drop a fixture or a recording here, or choose one:
           ${" "}<input type="file" accept=".yaml,.yml,.json,.recording" onChange=${({ target }) => open(target.files[0]).then(() => (target.value = ""))} /></label></div>
       <${Scroll} label="Worlds"><${Table} heads=${["World", "Now", "Requests", "Orders", "Seed", "Actions"]}>${worlds.map((world) => this.#row(world, address))}<//><//>
       <section class="part"><h2>Compare</h2>
-        <p class="line"><label>One world <${Select} label="One world" none="–" words=${names} chosen=${address.from} change=${(from) => change({ from })} /></label>
-          <label>and another <${Select} label="and another" none="–" words=${names} chosen=${address.to} change=${(to) => change({ to })} /></label></p>
+        <p class="line"><label>One world <${Filter} of="from" label="One world" none="–" words=${names} /></label>
+          <label>and another <${Filter} of="to" label="and another" none="–" words=${names} /></label></p>
         ${difference && compared(difference)}</section>`;
   }
 
