@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from reseller_sandbox.web.interface import Endpoint, Interface
 
 
-def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None) -> Snapshot:
+def initial_snapshot(
+    settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None
+) -> Snapshot:
     """Return the initial snapshot for the settings.
 
     ``frozen`` applies if neither the settings nor the fixture set it. ``reads`` is called with each file of
@@ -64,7 +66,7 @@ def open_worlds(
 ) -> Engine:
     """Return an engine with the default world, or with the worlds in ``dump``.
 
-    ``open_recording`` replays recordings. Raise ``BadSetting`` as ``beginning`` does.
+    ``open_recording`` replays recordings. Raise ``BadSetting`` as ``initial_snapshot`` does.
     """
     base = profile_of(str(settings.profile)).with_values(settings.assumed)
     more = tuple(settings.interfaces)
@@ -74,7 +76,7 @@ def open_worlds(
     operations = partial(contract, more)
     if dump is None:
         return Engine(
-            World(DEFAULT, beginning(settings, frozen=frozen), settings),
+            World(DEFAULT, initial_snapshot(settings, frozen=frozen), settings),
             fixtures,
             operations,
             shard,
@@ -141,7 +143,7 @@ def mounts(
         from reseller_sandbox.control_http.interface import Control
 
         return Control(
-            worlds, settings, resources, public, lambda: [m.interface for m in clients], _more_rows()
+            worlds, settings, resources, public, lambda: [m.interface for m in clients], _extra_rows()
         )
 
     clients = [
@@ -155,7 +157,7 @@ def _loaded(declared: PublicInterface, worlds: Engine, settings: Settings) -> In
     return declared.load()(worlds, settings)
 
 
-def _more_rows() -> Sequence[Endpoint]:
+def _extra_rows() -> Sequence[Endpoint]:
     """Return the rows of control that do not belong to a resource."""
     from reseller_sandbox.manual import rows as manual
     from reseller_sandbox.page import page_session, reader, rows, signing
@@ -168,13 +170,13 @@ def tls_of(settings: ServerSettings) -> Tls | None:
 
     By default the TLS port is the one after the plain port.
     """
-    beside = settings.tls
-    if beside is None:
-        beside = settings.tls_port is not None or bool(settings.tls_names or settings.tls_folder)
+    is_separate = settings.tls
+    if is_separate is None:
+        is_separate = settings.tls_port is not None or bool(settings.tls_names or settings.tls_folder)
     port = settings.tls_port if settings.tls_port is not None else settings.port and settings.port + 1
-    if beside or settings.certfile is not None or settings.keyfile is not None:
+    if is_separate or settings.certfile is not None or settings.keyfile is not None:
         return Tls(
-            port if beside else None,
+            port if is_separate else None,
             settings.certfile,
             settings.keyfile,
             settings.tls_names,

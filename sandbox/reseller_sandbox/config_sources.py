@@ -1,4 +1,4 @@
-"""Sources of settings besides a call: the environment and ``pyproject.toml``.
+"""Settings from the environment and from ``pyproject.toml``.
 
 Precedence, highest first: an argument, the environment, the file, the default. Each assumption has its own
 precedence.
@@ -53,7 +53,7 @@ def misspelt() -> Iterator[str]:
             yield f"{name} is not known here; did you mean {_PREFIX}{near[0]}?"
 
 
-def from_surroundings(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
+def from_environment_and_file(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
     """Return the settings in ``known`` from the environment and ``pyproject.toml``.
 
     The search for the file begins in ``folder``, by default the working directory, and goes upwards. Raise
@@ -67,21 +67,21 @@ def from_surroundings(known: Sequence[Parameter], folder: Path | None = None) ->
     return merged({name: in_file[name] for name in in_file if name in names}, from_environment(known))
 
 
-def merged(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the settings of two sources. ``nearer`` takes precedence.
+def merged(weaker: Mapping[str, Any], stronger: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge the settings of two sources. ``stronger`` takes precedence.
 
     Assumptions are merged one by one.
     """
-    assumed = nearer.get("assume")
+    assumed = stronger.get("assume")
     # The setting token_headers is short for this assumption.
     if isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed:
-        farther = {name: value for name, value in farther.items() if name != "token_headers"}
+        weaker = {name: value for name, value in weaker.items() if name != "token_headers"}
     both = {
-        name: {**value, **nearer[name]}
-        for name, value in farther.items()
-        if isinstance(value, Mapping) and isinstance(nearer.get(name), Mapping)
+        name: {**value, **stronger[name]}
+        for name, value in weaker.items()
+        if isinstance(value, Mapping) and isinstance(stronger.get(name), Mapping)
     }
-    return {**farther, **nearer, **both}
+    return {**weaker, **stronger, **both}
 
 
 def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:

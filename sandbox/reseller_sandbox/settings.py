@@ -131,7 +131,9 @@ def _assumed(value: Any) -> dict[str, object]:
     flat = _flat(mapping(value))
     try:
         read_values(flat)
-    except Within as problem:  # an option or a variable cannot be the beginning of a path
+    except (
+        Within
+    ) as problem:  # because the place in the value cannot follow the name of an option or a variable
         raise ValueError(f"is invalid: {problem}") from None
     return flat
 

@@ -153,7 +153,7 @@ def test_waiting_ends_after_the_timeout(ask: Ask, tmp_path: Path) -> None:
         assert "waited for 0.01 s." in done.err
 
 
-def test_words_that_no_request_can_have_are_refused(ask: Ask) -> None:
+def test_an_invalid_method_path_or_body_is_refused(ask: Ask) -> None:
     """A shell passes bytes that are not UTF-8 as lone surrogates."""
     for words, message in (
         (("request", "G ET", "/v3/balance"), "'G ET' is not a method such as GET"),

@@ -126,7 +126,7 @@ def test_every_link_leads_to_a_page_and_a_heading_and_every_picture_is_served(
         assert (answer.status, answer.headers["content-type"]) == (200, "image/webp")
 
 
-def test_a_page_is_html_or_markdown_and_may_do_nothing_in_a_browser(wire: Api, make: Make) -> None:
+def test_a_page_is_html_or_markdown_and_loads_nothing_from_elsewhere(wire: Api, make: Make) -> None:
     for path, accept, form in (
         ("index", "*/*", "html"),
         ("index", "text/markdown", "markdown"),

@@ -83,7 +83,7 @@ def test_an_export_loads_into_another_world(reseller_sandbox, tmp_path):
             assert fork.names["exported-example.com"].account == "main"
 
 
-def test_a_handle_reads_and_removes_its_rules(reseller_sandbox):
+def test_the_handle_of_a_fault_reads_and_removes_its_rules(reseller_sandbox):
     handle = reseller_sandbox.faults.add("error", error="internal_error", name="handled")
     assert (handle.names, handle.applied) == (("handled",), 0)
     with pytest.raises(AssertionError, match="handled"):

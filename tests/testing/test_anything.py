@@ -55,7 +55,9 @@ def sends(method: str = "GET", path: str = "/v3/balance", headers: Any = None, b
     headers=st.dictionaries(NAMES, VALUES, max_size=3),
     body=st.binary(max_size=30),
 )
-def test_any_request_is_the_same(pair, method, path, headers, body) -> None:
+def test_any_request_gets_the_same_answer_in_process_and_over_a_socket(
+    pair, method, path, headers, body
+) -> None:
     """The answer or the exception, and the journal's record of the request."""
     url, *ways = pair
     results = []

@@ -62,7 +62,9 @@ def _count(sandbox: Sandbox) -> int:
 
 
 @each_client
-def test_a_request_that_a_server_does_not_read_is_refused_alike(served, url, client, subtests):
+def test_a_request_that_is_too_long_or_incomplete_gets_the_same_refusal_in_process(
+    served, url, client, subtests
+):
     """A path or headers that are too long, and a body that is shorter than announced."""
     for path, headers, timeout in (
         ("/" + "x" * (16 << 10), {}, 60),
@@ -179,7 +181,7 @@ def test_a_fork_is_reached_with_inherited_and_with_its_own_credentials(sandbox, 
 
 
 @pytest.mark.parametrize("client", ALL_CALLERS)
-def test_a_world_that_has_ended_takes_no_memory(sandbox: Sandbox, client: str) -> None:
+def test_a_deleted_world_is_freed_from_memory(sandbox: Sandbox, client: str) -> None:
     gc.disable()
     try:
         with sandbox.fork() as fork, closing(ALL_CALLERS[client](fork, 5)) as made:
@@ -226,7 +228,7 @@ def test_a_client_without_a_timeout_does_not_wait_indefinitely(sandbox, client):
     with closing(CALLERS[client](sandbox, None)) as made:
         got = made.call("GET", f"{HTTPS}/v3/balance?key=secret", {}, b"", streamed=False)
     assert got.raised is EndlessWait
-    with pytest.raises(EndlessWait, match=r"^GET /v3/balance is never answered"):
+    with pytest.raises(EndlessWait, match=r"^GET /v3/balance gets no answer"):
         httpx.Client(transport=SandboxTransport(sandbox), timeout=None).get(f"{HTTPS}/v3/balance?key=secret")
 
 

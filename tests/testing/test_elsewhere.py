@@ -74,7 +74,7 @@ FAULTS: list[dict[str, Any]] = [
 ]
 
 
-def test_the_flask_test_client_is_the_same_wherever_the_world_is(remote: Sandbox, subtests) -> None:
+def test_the_flask_test_client_gives_the_same_answers_in_every_mode(remote: Sandbox, subtests) -> None:
 
     def story(sandbox: Sandbox, rules: list[dict[str, Any]]) -> list[Any]:
         client, results = sandbox.client(timeout=60), []

@@ -92,7 +92,9 @@ def _rules(sandbox: Sandbox, client: str) -> Iterator[list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("client", ALL_CALLERS)
-def test_a_fault_is_the_same_in_process(served, url, make, client, subtests) -> None:
+def test_a_fault_has_the_same_effect_in_process_and_over_a_socket(
+    served, url, make, client, subtests
+) -> None:
     """The same exception, the same bytes read before it, and the same effect on world and journal."""
     local = make()
 

@@ -73,7 +73,7 @@ def test_other_requests_go_to_the_network_or_are_refused(sandbox, served, url, g
         for other in ("https://other.test", "http://api.example.test", f"{API}:8443"):
             with pytest.raises(NetworkRefused) as refused:
                 get(f"{other}/")
-            assert f"a request to {other} would have" in str(refused.value)
+            assert f"a request to {other} would reach" in str(refused.value)
             assert "http://127.0.0.1:8053, https://api.example.test" in str(refused.value)
         assert get(API + ZONES).headers["x-sandbox-request"] == "r1"
 
@@ -91,7 +91,7 @@ def test_clients_that_were_made_and_used_before_are_intercepted(sandbox, url):
     assert _count(sandbox) == 2
 
 
-def test_settings_of_clients_hold(sandbox, make):
+def test_interception_keeps_the_transports_of_clients(sandbox, make):
     """Retries, subclasses of transports, and transports that lead elsewhere."""
 
     class SendsTwice(httpx.HTTPTransport):
@@ -112,7 +112,7 @@ def test_settings_of_clients_hold(sandbox, make):
 
 
 @each_client
-def test_the_innermost_interception_of_an_address_counts(sandbox, get):
+def test_the_innermost_interception_of_an_address_takes_the_request(sandbox, get):
     """Other addresses of the outer interception stay, and its refusal holds for the rest."""
     with sandbox.fork(name="inner") as inner, sandbox.intercept(API, "https://old.test", others="refuse"):
         with inner.intercept(API, "https://new.test"):
@@ -166,7 +166,7 @@ def test_a_mock_that_was_installed_during_an_interception_stays(sandbox, monkeyp
     assert len(calls) == 1
 
 
-def test_threads_and_tasks_with_their_own_worlds_do_not_meet(sandbox):
+def test_each_thread_and_task_reaches_the_world_of_its_own_interception(sandbox):
     """Each finds its own world at the same address, all at once; other threads find the only one."""
     found: dict[str, set[str]] = {}
     ready, done = threading.Barrier(4), threading.Barrier(4)
@@ -199,7 +199,7 @@ def test_threads_and_tasks_with_their_own_worlds_do_not_meet(sandbox):
     assert {name: {name} for name in found} == found
 
 
-def test_a_thread_with_an_interception_is_not_refused_by_that_of_another(sandbox, url):
+def test_an_interception_refuses_no_request_of_a_thread_with_another_interception(sandbox, url):
     def work() -> int:
         with sandbox.intercept(API):
             return int(get_by_httpx(url + ZONES).status_code)
@@ -208,12 +208,12 @@ def test_a_thread_with_an_interception_is_not_refused_by_that_of_another(sandbox
         assert pool.submit(work).result() == 200
 
 
-def test_an_address_that_is_no_origin_is_refused(sandbox, subtests):
+def test_a_url_that_is_not_a_scheme_host_and_port_is_refused(sandbox, subtests):
     for urls, others, problem in (
-        ((), "network", "intercept takes the URLs that the clients use"),
+        ((), "network", "intercept needs the URLs that the clients use"),
         (("api.example.test",), "network", "'api.example.test'"),
         (("https://[::1",), "network", "Invalid IPv6"),
-        ((API, "https://api.example.test/v3"), "network", "name https://api.example.test"),
+        ((API, "https://api.example.test/v3"), "network", "Use https://api.example.test"),
         (("https://me@api.example.test",), "network", "more than a scheme"),
         ((5,), "network", "5"),
         ((API,), "refuze", "'refuze'; did you mean refuse"),
@@ -229,7 +229,7 @@ def test_an_address_that_is_no_origin_is_refused(sandbox, subtests):
 
 
 @pytest.mark.parametrize(("missing", "there"), [("httpx", "requests"), ("requests", "httpx")])
-def test_either_library_is_enough(missing, there):
+def test_interception_works_if_one_library_is_missing(missing, there):
     """Neither is a dependency, and neither is imported before a test uses it."""
     code = f"""
 import sys

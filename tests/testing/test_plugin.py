@@ -299,7 +299,7 @@ def test_a_failed_test_has_a_page_that_is_attached_to_both_reports(tmp_path: Pat
     assert f"failed/{page.name}" in (tmp_path / "all.html").read_text()
 
 
-def test_left_over_faults_plans_and_advice_fail_a_strict_test(
+def test_unapplied_faults_and_actions_and_advice_fail_a_strict_test(
     printed: Printed, pytester: pytest.Pytester, subtests
 ) -> None:
     seeded = Sandbox()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reseller_sandbox import fixture
-from reseller_sandbox.app_factory import beginning
+from reseller_sandbox.app_factory import initial_snapshot
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.worlds import Engine, Snapshot
@@ -73,7 +73,7 @@ class Watch:
     def _initial_snapshot(self) -> Snapshot:
         read: set[Path] = set()
         try:
-            return beginning(self._settings, frozen=False, reads=read.add)
+            return initial_snapshot(self._settings, frozen=False, reads=read.add)
         finally:
             self._files |= read
 

@@ -12,7 +12,7 @@ from click import Parameter as ClickParameter
 from click.shell_completion import CompletionItem
 
 from reseller_sandbox.cli.base import Command
-from reseller_sandbox.config_sources import from_surroundings, from_words, merged, option, variable
+from reseller_sandbox.config_sources import from_environment_and_file, from_words, merged, option, variable
 from reseller_sandbox.control.parameter_text import is_compound
 from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.settings import ServerSettings, ServiceSettings, Settings, help_of
@@ -64,7 +64,7 @@ class Options:
         """
         popped = {setting.name: words.pop(setting.name) for setting in self._settings}
         values = {name: value for name, value in popped.items() if value not in (None, ())}
-        return merged(from_surroundings(self._settings), from_words(self._settings, values))
+        return merged(from_environment_and_file(self._settings), from_words(self._settings, values))
 
 
 class Configured(Command):

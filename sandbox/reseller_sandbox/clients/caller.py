@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 #: The default ports of URLs.
 PORTS = {"http": 80, "https": 443}
 
-#: ``aside``, because the call runs on a thread of the client, so the application may wait.
+#: The first try of a request. It may wait (``aside``), because it runs on a thread of the client.
 FIRST = Again(aside=True)
 
 
@@ -69,7 +69,7 @@ class Detour(NamedTuple):
     """A method by which a library reaches the network, and its replacement during an interception.
 
     ``url_of`` returns the URL from the arguments of a call, the first of which is the object. ``call`` takes
-    the way of the interception, and the same arguments.
+    the transport to the sandbox, and the same arguments.
     """
 
     owner: type
@@ -96,9 +96,10 @@ class AnySandbox(Protocol):
 
 
 class Caller:
-    """Caller of ``sandbox`` without a socket. Requests to a fork reach its world, for every account.
+    """Sends requests to a sandbox in this process, without a socket.
 
-    A fork accepts its own credentials and those that it inherited.
+    Requests to a fork reach its world, for every account. A fork accepts its own credentials and those that
+    it inherited.
     """
 
     def __init__(self, sandbox: AnySandbox) -> None:
@@ -112,9 +113,8 @@ class Caller:
         if self._world:
             environ[ENV_WORLD] = self._world
         response = call(self._app, environ)
-        environ.pop(
-            ENV_LOG_WORDS, None
-        )  # The words refer to the environment, and the cycle would keep the world.
+        # Without this, a cycle of references would keep the world in memory.
+        environ.pop(ENV_LOG_WORDS, None)
         answer = replace(response, headers=[(name.lower(), value) for name, value in response.headers])
         options = [value for name, value in answer.headers if name == b"connection"]
         last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *options]).lower()
@@ -127,7 +127,7 @@ class Caller:
         return Reply(answer, last, environ.get(ENV_DELIVERY), environ.get(ENV_STREAM))
 
     def refuse(self, lost: Unread) -> Reply:
-        """Record an unreadable request in the journal, and return the reply to it."""
+        """Record a request that cannot be read in the journal, and return the reply to it."""
         self._app.extensions[TAKES_UNREAD](lost)
         return Reply(lost.problem.answer().closing(), last=True)
 

@@ -1,4 +1,4 @@
-"""Temporary replacements of functions and methods, which several users can share."""
+"""Temporary replacements of functions and methods, which several interceptions and fences can share."""
 
 from __future__ import annotations
 

@@ -36,35 +36,39 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 #: Interval in seconds at which a waiting stream is polled.
-LOOK = 0.005
+POLL = 0.005
 
 #: The longest single sleep in seconds, because the limits of operating systems differ.
 LONGEST = 3600.0
 
 
 class EndlessWait(RuntimeError):
-    """Error for a client without a timeout that waits for a missing response to the request ``about``."""
+    """Error for a client without a timeout that waits for a response that never comes.
+
+    ``about`` names the request.
+    """
 
     def __init__(self, about: object) -> None:
         super().__init__(
-            f"{about} is never answered, and its client waits without a timeout: over a socket it would wait "
-            "for ever. Give the client a timeout, or the fault an end; real_time=True waits in earnest."
+            f"{about} gets no answer, and its client has no timeout. Over a socket, the client would wait "
+            "indefinitely. Set a timeout in the client, or an end of the fault. With real_time=True, the "
+            "client really waits."
         )
 
 
-Coming: TypeAlias = Generator[bytes | Pause, None, None]
+Transmission: TypeAlias = Generator[bytes | Pause, None, None]
 
 
-def silence() -> Coming:
+def endless_silence() -> Transmission:
     """Yield an endless pause."""
     yield Pause(math.inf)
 
 
-def transmission(reply: Reply) -> Coming:
+def transmission(reply: Reply) -> Transmission:
     """Yield the bytes and pauses of a reply. The generator ends when the connection ends.
 
     Raise ConnectionResetError if the connection is reset. A delayed request takes effect even if the client
-    leaves before.
+    closes the connection earlier.
     """
     while (again := reply.again) is not None:
         try:
@@ -96,8 +100,8 @@ def transmission(reply: Reply) -> Coming:
         yield Pause(math.inf)
 
 
-def _followed(answer: WireAnswer, stream: Stream) -> Coming:
-    """Yield a streamed response in chunks, until the stream ends or the client leaves."""
+def _followed(answer: WireAnswer, stream: Stream) -> Transmission:
+    """Yield a streamed response in chunks, until the stream ends or the client closes it."""
     headers = [header for header in answer.headers if header[0] != b"content-length"]
     try:
         yield replace(answer, headers=[*headers, (b"transfer-encoding", b"chunked")]).head
@@ -111,21 +115,21 @@ def _followed(answer: WireAnswer, stream: Stream) -> Coming:
                 silent = 0.0
             if ended:
                 break
-            yield Pause(LOOK, real=True)
-            silent += LOOK
+            yield Pause(POLL, real=True)
+            silent += POLL
         yield b"0\r\n\r\n"
     finally:
         stream.close()
 
 
 class Line:
-    """Connection that delivers ``coming``. With ``real_time``, pauses take real time.
+    """Connection from which a client reads ``incoming``. With ``real_time``, pauses take real time.
 
     ``about`` names the request in the message of ``EndlessWait``.
     """
 
-    def __init__(self, coming: Coming, *, real_time: bool = False, about: object = "") -> None:
-        self._coming = coming
+    def __init__(self, incoming: Transmission, *, real_time: bool = False, about: object = "") -> None:
+        self._incoming = incoming
         self._real_time = real_time
         self._about = about
         self._received = bytearray()
@@ -133,7 +137,7 @@ class Line:
     @property
     def has_ended(self) -> bool:
         """Whether the connection has no more bytes."""
-        return inspect.getgeneratorstate(self._coming) == inspect.GEN_CLOSED
+        return inspect.getgeneratorstate(self._incoming) == inspect.GEN_CLOSED
 
     def read(self, size: int, timeout: float | None) -> bytes:
         """Return up to ``size`` available bytes, or none if the connection has ended.
@@ -162,31 +166,31 @@ class Line:
 
     def leave(self) -> None:
         """Close the connection and discard further bytes."""
-        self._coming.close()
+        self._incoming.close()
 
     def _steps(self, size: int, timeout: float | None) -> Generator[float, None, bytes]:
         """Yield the seconds to wait in real time, and return the received bytes."""
         left = math.inf if timeout is None else timeout
         while not self._received:
-            coming = next(self._coming, None)
-            if coming is None:
+            incoming = next(self._incoming, None)
+            if incoming is None:
                 return b""
-            if isinstance(coming, bytes):
-                self._received += coming
+            if isinstance(incoming, bytes):
+                self._received += incoming
                 continue
-            pause, earnest = coming.seconds, coming.real or self._real_time
+            pause, is_real = incoming.seconds, incoming.real or self._real_time
             if timeout is not None and pause and pause >= left:
-                if earnest:
+                if is_real:
                     yield left
                 self.leave()
                 raise TimeoutError("timed out")
-            if pause == math.inf and not earnest:
+            if pause == math.inf and not is_real:
                 raise EndlessWait(self._about)
-            if earnest:
+            if is_real:
                 while pause > 0:
                     yield min(pause, LONGEST)
                     pause -= LONGEST
-            left -= coming.seconds
+            left -= incoming.seconds
         piece = bytes(self._received[:size])
         del self._received[:size]
         return piece

@@ -29,7 +29,7 @@ Origin: TypeAlias = tuple[str, str, int]
 Others: TypeAlias = Literal["network", "refuse"]
 
 #: The client libraries that can be intercepted. For each, the module ``with_NAME`` has ``DETOURS``, the
-#: methods by which the library reaches the network, and ``WAY``, the class that leads requests to a sandbox.
+#: methods by which the library reaches the network, and ``TRANSPORT``, the class that leads to a sandbox.
 CLIENTS = ("httpx", "requests", "urllib3", "aiohttp")
 
 
@@ -37,13 +37,13 @@ CLIENTS = ("httpx", "requests", "urllib3", "aiohttp")
 class Interception:
     """Interception of requests to ``origins``, which go to a sandbox.
 
-    ``ways`` has the transport of each client library, by the name of the library. ``others`` is the treatment
-    of all other requests.
+    ``transports`` has the transport of each client library, by the name of the library. With ``others``, all
+    other requests go to the network or are refused.
     """
 
     origins: frozenset[Origin]
     others: Others
-    ways: dict[str, Any] = field(default_factory=dict)
+    transports: dict[str, Any] = field(default_factory=dict)
 
 
 #: The interceptions that were entered in this thread or task, the innermost last.
@@ -60,18 +60,18 @@ def intercepting(
     """
     if others not in ("network", "refuse"):
         near = nearest(str(others), ("network", "refuse"))
-        raise _invalid(f"others takes network or refuse, and not {others!r}{near}")
+        raise _invalid(f"others must be network or refuse, not {others!r}{near}")
     if not urls:
-        raise _invalid("intercept takes the URLs that the clients use, such as https://api.example.test")
+        raise _invalid("intercept needs the URLs that the clients use, such as https://api.example.test")
     interception = Interception(frozenset(map(_parse_origin, urls)), others)
     with ExitStack() as stack:
         for library in CLIENTS:
             with suppress(ImportError):
                 import_module(library)
-                ours = import_module(f"reseller_sandbox.clients.with_{library}")
-                interception.ways[library] = way = ours.WAY(sandbox, real_time=real_time)
-                stack.callback(way.close)
-                for detour in ours.DETOURS:
+                adapter = import_module(f"reseller_sandbox.clients.with_{library}")
+                interception.transports[library] = transport = adapter.TRANSPORT(sandbox, real_time=real_time)
+                stack.callback(transport.close)
+                for detour in adapter.DETOURS:
                     replacing = _replacing(library, detour)
                     stack.enter_context(detoured(detour.owner, detour.name, interception, replacing))
         if others == "refuse":
@@ -84,7 +84,7 @@ def intercepting(
 
 
 def _replacing(library: str, detour: Detour) -> Replacing:
-    """Return a builder of methods that call our way for an intercepted URL, and the original for others."""
+    """Return a builder of methods that send intercepted requests to a sandbox, and others as before."""
 
     def replacing(original: Callable[..., Any], known: Callable[[], tuple[Any, ...]]) -> Callable[..., Any]:
         @wraps(original)
@@ -92,7 +92,7 @@ def _replacing(library: str, detour: Detour) -> Replacing:
             chosen = _chosen(detour.url_of(self, *args, **options), known())
             if chosen is None:
                 return original(self, *args, **options)
-            return detour.call(chosen.ways[library], self, *args, **options)
+            return detour.call(chosen.transports[library], self, *args, **options)
 
         return replaced
 
@@ -114,7 +114,7 @@ def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
     if any(entry.others == "refuse" for entry in own or known):
         places = sorted({_written(place) for entry in known for place in entry.origins})
         raise NetworkRefused(
-            f"a request to {_written(origin)} would have gone to the network, which others='refuse' forbids; "
+            f"a request to {_written(origin)} would reach the network, which others='refuse' forbids; "
             f"intercepted are {', '.join(places)}"
         )
     return None
@@ -130,7 +130,7 @@ def _parse_origin(url: str) -> Origin:
     if parts.scheme not in PORTS or not origin[1]:
         raise _invalid(f"{url!r} is not the URL of a service, such as https://api.example.test")
     if parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
-        raise _invalid(f"{url!r} has more than a scheme, a host and a port: name {_written(origin)}")
+        raise _invalid(f"{url!r} has more than a scheme, a host and a port. Use {_written(origin)}")
     return origin
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import httptools
 
 from reseller_sandbox.clients.caller import Caller, Reply, described
-from reseller_sandbox.clients.fake_connection import Line, silence, transmission
+from reseller_sandbox.clients.fake_connection import Line, endless_silence, transmission
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -21,7 +21,7 @@ from reseller_sandbox.server.wsgi import origin_form
 
 
 class Socket:
-    """Socket of a client to a sandbox. It sends a request as soon as the client has written all of it.
+    """Socket of a client to a sandbox in this process. It sends each request as soon as it is complete.
 
     The journal records incomplete requests and bytes that are not HTTP, in the same way as with a server.
     """
@@ -35,12 +35,12 @@ class Socket:
         self._parser = httptools.HttpRequestParser(self)
         self._sent = bytearray()
         self._is_refused = False
-        self._line = self._silent()
+        self._connection = self._silent()
 
     @property
     def has_ended(self) -> bool:
         """Whether the connection has ended, so that no other request is possible."""
-        return self._line.has_ended
+        return self._connection.has_ended
 
     def sendall(self, data: bytes) -> None:
         """Take a piece of a request, and send the request if it is complete."""
@@ -57,7 +57,7 @@ class Socket:
 
     def on_message_begin(self) -> None:
         """Begin a request."""
-        self._line = self._silent()
+        self._connection = self._silent()
         self._target = b""
         self._body = bytearray()
         self._headers: list[tuple[bytes, bytes]] = []
@@ -93,30 +93,30 @@ class Socket:
         else:
             body = bytes(self._body)
             parts = method, self.scheme, self._port, self._target, self._headers, body
-            self._hear(self._caller.take(partial(described, *parts)), about)
+            self._receive(self._caller.take(partial(described, *parts)), about)
 
     def read(self, size: int, timeout: float | None) -> bytes:
         """Return the next bytes of the response. See ``Line.read``."""
-        return self._line.read(size, timeout)
+        return self._connection.read(size, timeout)
 
     async def aread(self, size: int, timeout: float | None) -> bytes:
         """Return the next bytes of the response, and wait asynchronously."""
-        return await self._line.aread(size, timeout)
+        return await self._connection.aread(size, timeout)
 
     def close(self) -> None:
         """Close the socket, and record an incomplete request."""
         if self._sent and not self._is_refused:
             self._is_refused = True
             self._caller.refuse(Unread.of(bytes(self._sent), INCOMPLETE))
-        self._line.leave()
+        self._connection.leave()
 
     def _refuse(self, lost: Unread, about: str) -> None:
         self._is_refused = True
-        self._hear(self._caller.refuse(lost), about)
+        self._receive(self._caller.refuse(lost), about)
 
-    def _hear(self, reply: Reply, about: str) -> None:
-        self._line = Line(transmission(reply), real_time=self._real_time, about=about)
+    def _receive(self, reply: Reply, about: str) -> None:
+        self._connection = Line(transmission(reply), real_time=self._real_time, about=about)
 
     def _silent(self) -> Line:
-        """Return a line without bytes, because the sandbox waits for the rest of the request."""
-        return Line(silence(), real_time=self._real_time, about="A request that is not whole")
+        """Return a connection without bytes, because the sandbox waits for the rest of the request."""
+        return Line(endless_silence(), real_time=self._real_time, about="An incomplete request")

@@ -63,12 +63,12 @@ class Connectors:
         """Do nothing, because no connection is kept."""
 
 
-WAY = Connectors
+TRANSPORT = Connectors
 DETOURS = (
     Detour(
         aiohttp.BaseConnector,
         "connect",
         lambda _, req, *__, **___: str(req.url),
-        lambda way, _, *request, **options: way.connector().connect(*request, **options),
+        lambda transport, _, *request, **options: transport.connector().connect(*request, **options),
     ),
 )

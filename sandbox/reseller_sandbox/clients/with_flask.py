@@ -39,13 +39,13 @@ class SignedClient(FlaskClient):
 
     def __init__(self, sandbox: AnySandbox, account: str, timeout: float | None, real_time: bool) -> None:
         __tracebackhide__ = True
-        self._way: _Within | _Over
+        self._transport: _InProcess | _ThroughServer
         self.account: AccountRecord = sandbox.accounts[account]
         if isinstance(sandbox.transport, LocalTransport):
-            self._way, app = _Within(sandbox, real_time), sandbox.app
+            self._transport, app = _InProcess(sandbox, real_time), sandbox.app
             self._assumed = sandbox.world.assumptions
         else:
-            self._way, app = _Over(sandbox), Flask("reseller_sandbox", static_folder=None)
+            self._transport, app = _ThroughServer(sandbox), Flask("reseller_sandbox", static_folder=None)
             values = {entry.name: entry.value for entry in sandbox.assumptions.list().assumptions}
             self._assumed = Assumptions().with_values(values)
         super().__init__(app, app.response_class, use_cookies=False)
@@ -71,17 +71,17 @@ class SignedClient(FlaskClient):
             for name, value in interface.sign(unsigned).headers.items():
                 environ.setdefault(environ_key(name), value)
         environ["wsgi.input"] = io.BytesIO(body)  # because a redirect sends the body again
-        return self._way.answered(environ, body, self.timeout)
+        return self._transport.send(environ, body, self.timeout)
 
 
-class _Within:
+class _InProcess:
     """Transport to a sandbox in this process."""
 
     def __init__(self, sandbox: AnySandbox, real_time: bool) -> None:
         self._caller = Caller(sandbox)
         self._real_time = real_time
 
-    def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
+    def send(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
         """Return the response of the sandbox."""
         reply = self._caller.take(lambda: {**environ, "wsgi.input": io.BytesIO(body)})
         answer = reply.answer
@@ -102,14 +102,14 @@ class _Within:
         return [piece], f"{answer.status} {answer.phrase.decode()}", Headers(headers)
 
 
-class _Over:
+class _ThroughServer:
     """Transport over a socket to the sandbox of a server, by default with the timeout of its transport."""
 
     def __init__(self, sandbox: AnySandbox) -> None:
         assert isinstance(sandbox.transport, HttpTransport)
         self._transport = sandbox.transport
 
-    def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
+    def send(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
         """Return the response of the server."""
         target = quote(environ["REQUEST_URI"].encode("latin-1"), safe=punctuation)
         headers = Headers(EnvironHeaders(environ))

@@ -53,17 +53,17 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Return the sandbox's response. If none arrives, raise the error of httpx."""
-        return _SEND(self._sync, self._led(request))
+        return _SEND(self._sync, self._redirected(request))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the sandbox's response. If none arrives, raise the error of httpx."""
-        return await _SEND_ASYNC(self._async, self._led(request))
+        return await _SEND_ASYNC(self._async, self._redirected(request))
 
     def close(self) -> None:
         """Close the connections to a server."""
         self._sync.close()
 
-    def _led(self, request: httpx.Request) -> httpx.Request:
+    def _redirected(self, request: httpx.Request) -> httpx.Request:
         """Return a request with the address of the sandbox's server. The ``Host`` header is unchanged."""
         if self._server is None:
             return request
@@ -77,19 +77,19 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         )
 
 
-WAY = SandboxTransport
+TRANSPORT = SandboxTransport
 DETOURS = (
     Detour(
         httpx.HTTPTransport,
         "handle_request",
         lambda _, request: str(request.url),
-        lambda way, _, request: way.handle_request(request),
+        lambda transport, _, request: transport.handle_request(request),
     ),
     Detour(
         httpx.AsyncHTTPTransport,
         "handle_async_request",
         lambda _, request: str(request.url),
-        lambda way, _, request: way.handle_async_request(request),
+        lambda transport, _, request: transport.handle_async_request(request),
     ),
 )
 

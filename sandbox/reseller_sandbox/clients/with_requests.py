@@ -45,12 +45,12 @@ class SandboxAdapter(HTTPAdapter):
         self._pools.close()
 
 
-WAY = SandboxAdapter
+TRANSPORT = SandboxAdapter
 DETOURS = (
     Detour(
         HTTPAdapter,
         "get_connection_with_tls_context",
         lambda _, request, *__, **___: str(request.url),
-        lambda way, _, request, *__, **___: way.get_connection_with_tls_context(request),
+        lambda transport, _, request, *__, **___: transport.get_connection_with_tls_context(request),
     ),
 )

@@ -47,7 +47,9 @@ class SandboxPoolManager(PoolManager):
         super().__init__(**options)
         server = server_of(sandbox)
         pool: Any = (
-            partial(_pool_there, server) if server else partial(_pool_here, Caller(sandbox), real_time)
+            partial(_pool_of_server, server)
+            if server
+            else partial(_pool_in_process, Caller(sandbox), real_time)
         )
         kinds: dict[str, Any] = {scheme: partial(pool, scheme) for scheme in PORTS}
         self.pool_classes_by_scheme = kinds
@@ -76,7 +78,7 @@ def _url_of(
 
 
 def _pool_of(
-    way: SandboxPoolManager,
+    transport: SandboxPoolManager,
     manager: PoolManager,
     host: str,
     port: int | None = None,
@@ -84,16 +86,16 @@ def _pool_of(
     pool_kwargs: dict[str, Any] | None = None,
 ) -> HTTPConnectionPool:
     options = {**manager.connection_pool_kw, **(pool_kwargs or {})}
-    return way.connection_from_host(
+    return transport.connection_from_host(
         host, port, scheme, {name: options[name] for name in _KEPT if name in options}
     )
 
 
-WAY = SandboxPoolManager
+TRANSPORT = SandboxPoolManager
 DETOURS = (Detour(PoolManager, "connection_from_host", _url_of, _pool_of),)
 
 
-def _pool_here(
+def _pool_in_process(
     caller: Caller, real_time: bool, scheme: str, host: str, port: int, **options: Any
 ) -> HTTPConnectionPool:
     """Return a pool of connections to a sandbox in this process."""
@@ -113,18 +115,18 @@ def _pool_here(
     return pool
 
 
-def _pool_there(
+def _pool_of_server(
     server: HttpTransport, scheme: str, host: str, port: int, **options: Any
 ) -> HTTPConnectionPool:
     """Return a pool of connections over sockets to the sandbox's server."""
-    at = parse_url(server.url)
+    address = parse_url(server.url)
     kind: Any = HTTPConnection
-    if at.scheme == "https":
+    if address.scheme == "https":
         context = trust(server.authority)
         context.check_hostname = False  # because urllib3 checks it, unless verification is off
         kind, options = HTTPSConnection, {**options, "ssl_context": context}
 
-    class Connection(kind):  # type: ignore[misc]  # whichever of the two
+    class Connection(kind):  # type: ignore[misc]  # HTTPConnection or HTTPSConnection
         def connect(self) -> None:
             """Connect. For a client of plain HTTP, verify the certificate, because it has no such option."""
             if scheme == "http":
@@ -137,8 +139,8 @@ def _pool_there(
             if not skip_host:
                 self.putheader("Host", host if port == PORTS[scheme] else f"{host}:{port}")
 
-    pools = HTTPSConnectionPool if at.scheme == "https" else HTTPConnectionPool
-    pool = pools(str(at.host), at.port, **options)
+    pools = HTTPSConnectionPool if address.scheme == "https" else HTTPConnectionPool
+    pool = pools(str(address.host), address.port, **options)
     pool.ConnectionCls = Connection
     return pool
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from msgspec import Struct
 
-from reseller_sandbox.config_sources import from_surroundings, merged
+from reseller_sandbox.config_sources import from_environment_and_file, merged
 from reseller_sandbox.control.failure_report import advice_lines, failure_report, idle_faults, scheduled_line
 from reseller_sandbox.control.worlds import ForkOptions
 from reseller_sandbox.refusals import Refused
@@ -238,17 +238,17 @@ def mode_of(option: str) -> Mode:
 
 
 def _in_process(
-    stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
+    stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], _marked: Mapping[str, Any]
 ) -> Watched:
     """Return the default world of a sandbox in the process of the tests, reached without a socket."""
-    return stack.enter_context(_in_this_process(watcher, around))
+    return stack.enter_context(_in_this_process(watcher, settings))
 
 
 def _own_server(
-    stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
+    stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], _marked: Mapping[str, Any]
 ) -> Watched:
     """Return the default world of a new server on a free port, which runs as long as the tests."""
-    sandbox = _in_this_process(watcher, around)
+    sandbox = _in_this_process(watcher, settings)
     server = stack.enter_context(sandbox.serve())
     transport = HttpTransport(server.url, token=sandbox.settings.control_token)
     stack.callback(transport.close)
@@ -257,9 +257,9 @@ def _own_server(
     return through_server
 
 
-def _in_this_process(watcher: Watcher, around: Mapping[str, Any]) -> Watched:
+def _in_this_process(watcher: Watcher, settings: Mapping[str, Any]) -> Watched:
     """Return a sandbox of this process. ``watcher`` notes the time of its requests."""
-    sandbox = Watched(**around).by(watcher)
+    sandbox = Watched(**settings).by(watcher)
     sandbox._own_worlds = sandbox.engine
     application = sandbox.app.wsgi_app
 
@@ -272,29 +272,29 @@ def _in_this_process(watcher: Watcher, around: Mapping[str, Any]) -> Watched:
 
 
 def _running(
-    url: str, stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], marked: Mapping[str, Any]
+    url: str, stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], marked: Mapping[str, Any]
 ) -> Watched:
     """Return a fork in the server at ``url``: of its initial world, or with the settings of the run."""
-    late = sorted(OF_A_SERVER.intersection(marked))
-    if late:
+    fixed = sorted(OF_A_SERVER.intersection(marked))
+    if fixed:
         raise BadSetting(
-            f"{', '.join(late)}: a server gets these settings when it starts, and the server at {url} "
+            f"{', '.join(fixed)}: a server gets these settings when it starts, and the server at {url} "
             "is already running. Use the mode 'process' or the mode 'server'"
         )
-    prefix = Settings(**around).header_prefix
-    transport = HttpTransport(url, token=around.get("control_token"))
+    prefix = Settings(**settings).header_prefix
+    transport = HttpTransport(url, token=settings.get("control_token"))
     stack.callback(transport.close)
-    theirs = Watched.through(transport, prefix).by(watcher)
-    settings = {name: value for name, value in around.items() if name not in OF_A_SERVER}
+    running = Watched.through(transport, prefix).by(watcher)
+    settings = {name: value for name, value in settings.items() if name not in OF_A_SERVER}
     options = _fork_options(settings) if settings else {"point": "start", "frozen": True}
-    return stack.enter_context(theirs.fork(**options))
+    return stack.enter_context(running.fork(**options))
 
 
 def _fork_options(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options for a fork with the world that ``settings`` describe, for any server."""
-    like = Watched(**settings)
-    assumed = {entry.name: entry.value for entry in like.assumptions.list().assumptions}
-    return {"state": like.export(), "frozen": like.clock.frozen, "assume": assumed}
+    """Return the options with which any server forks the world that ``settings`` describe."""
+    described = Watched(**settings)
+    assumed = {entry.name: entry.value for entry in described.assumptions.list().assumptions}
+    return {"state": described.export(), "frozen": described.clock.frozen, "assume": assumed}
 
 
 class _Seeded(Struct, frozen=True):
@@ -336,7 +336,7 @@ class Sandboxes:
 
         Fork it before you act in it. The parameters are those of the mark. Raise ``BadSetting``.
         """
-        return self._begun(settings).sandbox
+        return self._seeded_world(settings).sandbox
 
     @contextmanager
     def world_of(self, node: pytest.Item) -> Iterator[Sandbox]:
@@ -352,7 +352,7 @@ class Sandboxes:
         try:
             marked = read_marks(node, self._strict, self._follows)
             # The seed is the test's name, so that random values do not depend on the order of tests.
-            world = self._begun(marked.settings).sandbox.fork(seed=node.nodeid)
+            world = self._seeded_world(marked.settings).sandbox.fork(seed=node.nodeid)
             if marked.follows:
                 world.follow_time()
             return world
@@ -391,7 +391,7 @@ class Sandboxes:
             settings, strict, _ = read_marks(node, self._strict)
             if not strict or self.is_lent:
                 return []
-            seeded = self._begun(settings).faults
+            seeded = self._seeded_world(settings).faults
             worlds = self.watcher.concerned
             return [line for sandbox in worlds for line in _left_over(sandbox, strict, seeded)]
         except BadSetting as problem:
@@ -422,11 +422,11 @@ class Sandboxes:
         self.watcher.end()
         self._stack.close()
 
-    def _begun(self, marked: Mapping[str, Any]) -> _Seeded:
+    def _seeded_world(self, marked: Mapping[str, Any]) -> _Seeded:
         """Return the seeded world for the settings of marks. Raise ``BadSetting`` or ``Unreachable``."""
         key = repr(sorted(marked.items()))
         if key not in self._seeded:
-            settings = merged(from_surroundings(declared(Settings), self._folder), marked)
+            settings = merged(from_environment_and_file(declared(Settings), self._folder), marked)
             world = self._mode(self._stack, self.watcher, settings, marked)
             self.watcher.shares(world)
             self._seeded[key] = _Seeded(world, tuple(fault.name for fault in world.faults.list().faults))
