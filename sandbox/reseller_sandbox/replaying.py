@@ -17,7 +17,6 @@ from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.recording.document import BadRecording, from_bytes
-from reseller_sandbox.recording.secrets import spelt
 from reseller_sandbox.recording.steps import (
     CallStep,
     EndStep,
@@ -353,7 +352,7 @@ class _Replaying(Generic[S]):
 
     def _environ(self, sent: RecordedRequest, outcome: str) -> WSGIEnvironment:
         target = _raw(sent.target)
-        headers = [(_raw(spelt(name)), _raw(value)) for name, value in sent.headers]
+        headers = [(_raw(name.lower()), _raw(value)) for name, value in sent.headers]
         has_no_host = b"host" not in dict(headers) and outcome != INVALID_HOST.code
         version = "1.0" if has_no_host else "1.1"
         environ = described(sent.method, sent.scheme, sent.port, target, headers, sent.body, version)

@@ -203,7 +203,7 @@ def test_lines_in_the_wrong_place_are_refused() -> None:
     count = len(LINES)
     cases: list[tuple[list[Any], str]] = [
         ([], "line 1: this is not a recording: it does not begin with the format's version"),
-        ([{"recording": 9}], "line 1: it is of version 9 of the format; this program reads 3"),
+        ([{"recording": 9}], "line 1: it is of version 9 of the format; this program reads 4"),
         ([{**LINES[0], "more": 1}, *LINES[1:]], "line 1: .*unknown field `more`"),
         ([LINES[0], *LINES[2:]], "line 2: the first step must be a state"),
         (LINES[:-1], f"line {count - 1}: the step end must be the only one"),

@@ -124,14 +124,14 @@ class Masking:
 
         The request cannot be repeated if its response may depend on a masked secret.
         """
-        elements = [(spelt(name), value) for name, value in entry.sent.items()]
+        elements = [(name.lower(), value) for name, value in entry.sent.items()]
         elements += [(name.lower(), value) for name, value in query_elements(entry.raw_target)]
         own = self._own
         if any(name.endswith(_KEY) and value in own for name, value in elements):
             own = own | {value for name, value in elements if name.endswith(_SIGNATURE)}
         body, secrets = _body_masked(entry.body, own)
         secrets += [value for name, value in elements if header_masked(name, value, own) != value]
-        headers = {name: header_masked(spelt(name), value, own) for name, value in entry.sent.items()}
+        headers = {name: header_masked(name, value, own) for name, value in entry.sent.items()}
         target = target_masked(entry.raw_target, own)
         answer = _without(entry.answer, (*self._foreign, *secrets))
         skipped = ""
@@ -175,11 +175,6 @@ def _is_like_any(pattern: str, own: Iterable[str]) -> bool:
     with suppress(ValueError):
         return any(map(Glob(pattern).matches, own))
     return False
-
-
-def spelt(name: str) -> str:
-    """Return the name of a header in lower case with hyphens, also from WSGI spelling."""
-    return name.replace("_", "-").lower()
 
 
 def _body_masked(body: bytes, own: set[str]) -> tuple[bytes, list[str]]:

@@ -16,7 +16,7 @@ from reseller_sandbox.values.kinds import INSTANT
 from reseller_sandbox.worlds import Entry
 
 #: The version of the format. Increase it if the meaning of a line changes.
-VERSION = 3
+VERSION = 4
 
 Count = Annotated[int, Meta(ge=0, le=10**15)]
 Seconds = Annotated[float, Meta(ge=0, le=10**15)]

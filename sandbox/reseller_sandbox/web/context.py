@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import flask
@@ -18,7 +19,6 @@ from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.model import Account, Stage
 from reseller_sandbox.registry.state import Change, relevant_order
 from reseller_sandbox.server.delivery import ENV_SERVED
-from reseller_sandbox.server.wsgi import UNMARKED
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import CANNED, FAULT, NO_OPERATION, OK
 from reseller_sandbox.values.names import well_formed
@@ -189,15 +189,9 @@ class RequestContext(Struct, dict=True):
         return next((value for key, value in self.query if key == name), None)
 
     def _sent_headers(self) -> dict[str, str]:
-        """Return the first headers, each cut to a limit. Names may be spelt as in a WSGI environment."""
-        environ, sent = self.environ, list[tuple[str, str]]()
-        if not environ:
-            sent = list(self.headers.items())
-        else:
-            sent = [(name[5:], value) for name, value in environ.items() if name.startswith("HTTP_")]
-            sent += [(name, environ[name]) for name in UNMARKED if environ.get(name)]
-        limited = sent[: redact.MOST_HEADERS]
-        return {name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in limited}
+        """Return the first headers, each cut to a limit."""
+        headers = islice(self.headers.items(), redact.MOST_HEADERS)
+        return {name[: redact.LONGEST_HEADER]: value[: redact.KEPT_OF_A_HEADER] for name, value in headers}
 
     @property
     def instance(self) -> str:

@@ -24,6 +24,7 @@ from reseller_sandbox.registry.limits import Limits
 from reseller_sandbox.registry.model import LedgerEntry, Stage
 from reseller_sandbox.registry.state import Change
 from reseller_sandbox.server.log import masked
+from reseller_sandbox.server.secrecy import header_masked
 from reseller_sandbox.values.matching import CANNED
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds import redact
@@ -125,7 +126,8 @@ class Entry(Quiet, frozen=True, kw_only=True):
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
         """The headers without their secrets."""
-        return tuple(redact.headers(self.sent))
+        longest = redact.LONGEST_HEADER
+        return tuple((name, header_masked(name, value)[:longest]) for name, value in self.sent.items())
 
     @property
     def query(self) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from reseller_sandbox.registry.model import ScheduledAction
 from reseller_sandbox.registry.state import Change
-from reseller_sandbox.server.secrecy import MASK, header_masked, is_key, is_secret, text_masked
+from reseller_sandbox.server.secrecy import MASK, is_key, is_secret, text_masked
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.matching import MATCH, Match
@@ -60,13 +60,6 @@ def masked(
         return instead(value, shown) if shown != value else value
 
     return without(value)
-
-
-def headers(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the headers of a request without their secrets, each cut to a limit."""
-    for spelt, value in sent.items():
-        name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # WSGI spells names in capitals
-        yield name[:LONGEST_HEADER], header_masked(name, value)[:LONGEST_HEADER]
 
 
 def secrets_in(value: Any, *, keys: bool = False) -> Iterator[str]:
