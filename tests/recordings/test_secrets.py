@@ -172,4 +172,4 @@ def test_a_masked_secret_is_no_trace_in_other_words() -> None:
         *_, request = [
             step for step in lines(sandbox.recording.get().content) if step.get("step") == "request"
         ]
-        assert dict(request["sent"]["headers"])["X_OTHER_SECRET"] == "***"
+        assert dict(request["sent"]["headers"])["X-Other-Secret"] == "***"
