@@ -65,7 +65,6 @@ SPILL_BYTES = 16 << 20
 SPILL_SECONDS = 2.0
 
 PLAIN = Delivery()
-NO_WORDS = Words()
 FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; its log says where.")
 
 
@@ -280,16 +279,17 @@ class Bridge:
             self._log(environ, answer, began)
         except Gone:
             if "wsgi.input" in environ:  # The request was complete, but the server stopped.
-                environ[ENV_LOG_WORDS] = Words("stopped", {"outcome": "stopped"})
+                environ[ENV_LOG_WORDS] = lambda: Words("stopped", {"outcome": "stopped"})
                 self._log(environ, WireAnswer(0, [], b""), began)
         except Exception as error:
             report(error, environ)
             await wire.drop()
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
-        # Remove the words. They can refer to the environment, and the reference cycle would stay in memory.
-        words = environ.pop(ENV_LOG_WORDS, NO_WORDS)
+        # Remove the function. It can refer to the environment, and the reference cycle would stay in memory.
+        described: Callable[[], Words] = environ.pop(ENV_LOG_WORDS, Words)
         if self.request_log is not None:
+            words = described()
             status = 0 if words.is_unanswered else answer.status
             method, target, size = environ["REQUEST_METHOD"], masked(environ["RAW_URI"]), len(answer.body)
             self.request_log(LoggedRequest(method, target, status, stopwatch() - began, size, words))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from http.client import BadStatusLine
 from typing import Any, Protocol, TypeAlias
 
@@ -30,7 +30,7 @@ ENV_AGAIN = "sandbox.again"
 ENV_LEFT = "sandbox.left"
 #: Set by the application: a ``Stream``, which follows the head of the response.
 ENV_STREAM = "sandbox.stream"
-#: Set by the application: the description of the request for the log (``LogWords``).
+#: Set by the application: a function that returns the description of the request for the log (``log.Words``).
 ENV_LOG_WORDS = "sandbox.log_words"
 
 #: Seconds without news after which a stream sends a heartbeat.
@@ -43,10 +43,6 @@ class Drops(Struct, frozen=True):
 
     size: int
     pause: float
-
-    def __post_init__(self) -> None:
-        if self.size < 1 or self.pause < 0:
-            raise ValueError(f"the size must be positive and the pause must not be negative: {self}")
 
 
 class TcpReset(Struct, frozen=True):
@@ -65,10 +61,6 @@ class CutShort(Struct, frozen=True):
 
     keep: int | None = None
     reset: bool = False
-
-    def __post_init__(self) -> None:
-        if self.keep is not None and self.keep < 0:
-            raise ValueError(f"keep must not be negative: {self}")
 
 
 class RawBytes(Struct, frozen=True):
@@ -100,10 +92,6 @@ class Delivery(Struct, frozen=True):
     drip: Drops | None = None
     cut: Cut | None = None
 
-    def __post_init__(self) -> None:
-        if self.delay < 0:
-            raise ValueError(f"the delay must not be negative: {self}")
-
     def holds_up(self, body: bytes) -> float:
         """Return the seconds that a client waits for the part of ``body`` that is sent."""
         pauses = (len(pieces(body, self)) - 1) * self.drip.pause if self.drip else 0.0
@@ -132,26 +120,6 @@ class Again(Struct, frozen=True):
     held: Any = None
     aside: bool = False
     when: Callable[[Callable[[], None]], None] | None = None
-
-
-class LogWords(Protocol):
-    """Description of a request for the log. Each property is computed only if it is logged."""
-
-    @property
-    def note(self) -> str:
-        """Short text for people."""
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The same facts for programs, by name."""
-
-    @property
-    def is_unanswered(self) -> bool:
-        """Whether there is no response, so that its status is not logged."""
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether it is a read request of the page, which the log for people omits."""
 
 
 class Stream(Protocol):

@@ -14,7 +14,6 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from reseller_sandbox.server.delivery import LogWords
 from reseller_sandbox.server.secrecy import target_masked
 from reseller_sandbox.values.clock import real_now
 from reseller_sandbox.values.parameters import Quiet
@@ -35,7 +34,12 @@ PAUSE = 0.05
 
 
 class Words(Struct, frozen=True):
-    """Description of a request without one from the application."""
+    """Description of a request for the log.
+
+    ``note`` is a short text for people, and ``facts`` are the same facts for programs. ``is_read_only`` marks
+    a read request of the page, which the log for people omits. ``is_unanswered`` marks a request without a
+    response, whose status is not logged.
+    """
 
     note: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -47,7 +51,7 @@ class LoggedRequest(Quiet, frozen=True):
     """One request and its response, with the secrets in ``target`` masked.
 
     ``status`` is the status from the application, even if a fault changed the delivery. It is 0 if there was
-    no response. ``size`` is the length of the body in bytes. ``words`` has the words of the application.
+    no response. ``size`` is the length of the body in bytes. ``words`` describes the request.
     """
 
     method: str
@@ -55,7 +59,7 @@ class LoggedRequest(Quiet, frozen=True):
     status: int
     duration_seconds: float
     size: int
-    words: LogWords
+    words: Words
 
 
 def as_text(line: LoggedRequest) -> str:

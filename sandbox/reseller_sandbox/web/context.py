@@ -19,6 +19,7 @@ from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.model import Account, Stage
 from reseller_sandbox.registry.state import Change, relevant_order
 from reseller_sandbox.server.delivery import ENV_SERVED
+from reseller_sandbox.server.log import Words
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import CANNED, FAULT, NO_OPERATION, OK
 from reseller_sandbox.values.names import well_formed
@@ -48,8 +49,7 @@ _SEARCHED = 1 << 16
 class RequestContext(Struct, dict=True):
     """A request and all facts that the steps of the pipeline determine about it.
 
-    Faults, scheduled third-party actions and the request log read the context
-    (``registry.matching.Request``, ``server.delivery.LogWords``).
+    Faults and scheduled third-party actions match the context (``values.matching.Request``).
 
     ``target`` is the request target as sent. ``prefix`` is the part of the path that chose the world.
     ``path_arguments`` are the values of the path's placeholders.
@@ -336,9 +336,12 @@ class RequestContext(Struct, dict=True):
 
     # The request log
 
+    def log_words(self) -> Words:
+        """Return the description of the request for the log."""
+        return Words(self._note, self._facts, self._is_page_read, self.is_unanswered)
+
     @property
-    def note(self) -> str:
-        """The request log line for people."""
+    def _note(self) -> str:
         domains, account = self.domains, self.account
         about = [account] if account is not None else []
         if domains:
@@ -350,8 +353,7 @@ class RequestContext(Struct, dict=True):
         return f"{self.operation} {self.outcome}{details}{reason and f': {reason}'}"
 
     @property
-    def facts(self) -> Mapping[str, Any]:
-        """The fields of the request log for programs."""
+    def _facts(self) -> Mapping[str, Any]:
         facts = {
             "operation": self.operation,
             "outcome": self.outcome,
@@ -365,7 +367,7 @@ class RequestContext(Struct, dict=True):
         return {name: value for name, value in facts.items() if value}
 
     @property
-    def is_read_only(self) -> bool:
+    def _is_page_read(self) -> bool:
         """Whether the sandbox's own page sent the request to refresh its view."""
         if self.headers.get("Sec-Fetch-Site") != "same-origin":
             return False

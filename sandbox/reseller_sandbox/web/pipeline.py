@@ -310,7 +310,7 @@ class Pipeline:
         self._record(request, answer)
         headers = request.answer_headers or self._headers(request, answer)
         request.is_unanswered = not answer.status
-        environ[ENV_LOG_WORDS] = request
+        environ[ENV_LOG_WORDS] = request.log_words
         if answer.stream is not None:
             if ENV_SERVED in environ:
                 environ[ENV_STREAM] = answer.stream
