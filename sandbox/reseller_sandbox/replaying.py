@@ -41,8 +41,7 @@ from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.web.pipeline import TAKES_UNREAD
 from reseller_sandbox.worlds import Engine, Entry, Fixtures, Snapshot, World
 from reseller_sandbox.worlds.credentials import Inherited
-from reseller_sandbox.worlds.eventlog import Event, EventLog
-from reseller_sandbox.worlds.snapshot import to
+from reseller_sandbox.worlds.snapshot import Event, EventLog, to
 from reseller_sandbox.worlds.world import History
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 

@@ -32,8 +32,7 @@ from reseller_sandbox.values.kinds import Instant, Length, Switch, Text, by_key,
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.worlds import World
-from reseller_sandbox.worlds.eventlog import Event
-from reseller_sandbox.worlds.snapshot import BY_ITSELF, Journey, to_next_due, until_event, until_stage
+from reseller_sandbox.worlds.snapshot import BY_ITSELF, Event, Journey, to_next_due, until_event, until_stage
 from reseller_sandbox.worlds.snapshot import to as travel_to
 
 #: The largest ``limit`` for due events.

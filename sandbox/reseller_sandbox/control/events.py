@@ -27,8 +27,8 @@ from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import TEXT, choice, whole
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, World, redact
-from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.feed import FeedRecord, Follower
+from reseller_sandbox.worlds.snapshot import Event
 
 T = TypeVar("T")
 

@@ -36,8 +36,7 @@ from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.parameters import field_names, is_record
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Checkpoint
-from reseller_sandbox.worlds.eventlog import Event
-from reseller_sandbox.worlds.snapshot import changes
+from reseller_sandbox.worlds.snapshot import Event, changes
 from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 
 #: The version of the format. Increase it if the meaning of a file changes.
@@ -51,7 +50,7 @@ _MODULES = (
     *("answers.canned", "faults.kind", "faults.rule", "refusals.refusal"),
     *("registry.assumptions", "registry.events", "registry.model", "registry.state"),
     *("values.clock", "values.matching", "values.patterns"),
-    *("worlds.credentials", "worlds.eventlog", "worlds.journal", "worlds.snapshot"),
+    *("worlds.credentials", "worlds.journal", "worlds.snapshot"),
     *("worlds.world", "worlds.world_dump"),
 )
 _NAMES = [*(f"reseller_sandbox.{name}" for name in _MODULES), *{kind.__module__ for kind in KINDS.values()}]

@@ -36,10 +36,9 @@ from reseller_sandbox.settings import ServiceSettings
 from reseller_sandbox.values.clock import WorldClock
 from reseller_sandbox.values.parameters import declared
 from reseller_sandbox.worlds import Engine, Entry, Snapshot, World
-from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.journal import Arrival
 from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
-from reseller_sandbox.worlds.snapshot import changes
+from reseller_sandbox.worlds.snapshot import Event, changes
 
 #: The settings that change no response or are private to the server.
 _OMITTED_SETTINGS = {"control_token", "control_open", "max_connections", "max_worlds", "world_idle"}

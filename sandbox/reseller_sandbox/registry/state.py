@@ -284,6 +284,12 @@ def own_accounts(state: State) -> list[Account]:
     return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
 
 
+def account_with(state: State, kind: str, credential: str) -> Account | None:
+    """Return the account that has ``credential`` as its key or token (``kind``), or None."""
+    number = (state.account_by_key if kind == "key" else state.account_by_token).get(credential)
+    return None if number is None else state.accounts[number]
+
+
 def account_named(state: State, name: str | None) -> Account | None:
     """Return the account with ``name``, or None."""
     accounts = (state.accounts[number] for number in sorted(state.accounts))

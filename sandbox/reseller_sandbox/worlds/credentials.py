@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.registry.shards import ALONE, Shard
-from reseller_sandbox.registry.state import State, changed, own_accounts
+from reseller_sandbox.registry.state import State, account_with, changed, own_accounts
 from reseller_sandbox.values.parameters import Quiet
 
 #: A kind of credential (``key``, ``token`` or ``secret``) and its value.
@@ -41,9 +41,9 @@ class Inherited(Quiet, frozen=True):
     def account(self, claim: Claim, state: State) -> Account | None:
         """Return the account that has or inherited a credential. Its key comes with the matching secret."""
         kind, credential = claim
-        own = getattr(state, f"account_by_{kind}").get(credential)
+        own = account_with(state, kind, credential)
         if own is not None:
-            return state.accounts[own]
+            return own
         client_id, secret = self.keys.get(credential, (None, ""))
         if kind == "token":
             client_id = self.tokens.get(credential)

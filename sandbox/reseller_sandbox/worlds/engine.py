@@ -25,16 +25,15 @@ from reseller_sandbox.refusals import (
 from reseller_sandbox.registry.contract import Contract
 from reseller_sandbox.registry.model import DEFAULT, OUTSIDE, Account
 from reseller_sandbox.registry.shards import ALONE, Shard
-from reseller_sandbox.registry.state import State, own_accounts
+from reseller_sandbox.registry.state import State, account_with, own_accounts
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.kinds import Within
 from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import Claim, Inherited, claims, renewed
-from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, lasting, problems_line
 from reseller_sandbox.worlds.journal import Tally
-from reseller_sandbox.worlds.snapshot import Snapshot, to
+from reseller_sandbox.worlds.snapshot import EventLog, Snapshot, to
 from reseller_sandbox.worlds.timeline import AT, seen
 from reseller_sandbox.worlds.world import Checkpoint, World
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult, WorldDump
@@ -301,7 +300,7 @@ class Engine:
             account = there.inherited.account(claim, there.state)
             return None if account is None else (there, account)
         world = self._index.claimant(claim)
-        account = None if world is None else Inherited().account(claim, world.state)
+        account = None if world is None else account_with(world.state, *claim)
         return (world, account) if world is not None and account is not None and self._in_use(world) else None
 
     def rejection(self, credential: str, there: World | None = None) -> Rejection:

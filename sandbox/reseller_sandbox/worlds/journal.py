@@ -28,9 +28,8 @@ from reseller_sandbox.server.secrecy import header_masked
 from reseller_sandbox.values.matching import CANNED
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds import redact
-from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.feed import Feed, Follower
-from reseller_sandbox.worlds.snapshot import Snapshot
+from reseller_sandbox.worlds.snapshot import Event, Snapshot
 
 T = TypeVar("T")
 

@@ -15,9 +15,8 @@ from reseller_sandbox.refusals import (
     Rule,
 )
 from reseller_sandbox.values.text_checks import names_phrase
-from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.journal import Entry, Requests
-from reseller_sandbox.worlds.snapshot import Snapshot
+from reseller_sandbox.worlds.snapshot import EventLog, Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, History, World
 
 

@@ -21,10 +21,16 @@ from reseller_sandbox.registry.timers import RegistryEvent
 from reseller_sandbox.values.clock import WorldClock, stopwatch
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds.credentials import Inherited
-from reseller_sandbox.worlds.eventlog import Event, EventLog, LoggedAction
 from reseller_sandbox.worlds.feed import Feed
 from reseller_sandbox.worlds.journal import RequestJournal, Requests, Tally
-from reseller_sandbox.worlds.snapshot import Journey, Snapshot, changed_settings
+from reseller_sandbox.worlds.snapshot import (
+    Event,
+    EventLog,
+    Journey,
+    LoggedAction,
+    Snapshot,
+    changed_settings,
+)
 
 T = TypeVar("T")
 
