@@ -1,16 +1,30 @@
-"""Whatever the manual and the README show is run as it stands."""
+"""Whatever the manual and the README show is run as it stands, and the tasks of three kinds of users pass."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.documents import PORT, Block, as_it_began, commands, python, run_commands, run_python, serving
+from reseller_sandbox import Sandbox
+from tests.documents import (
+    PORT,
+    Block,
+    as_it_began,
+    blocks,
+    commands,
+    python,
+    run_commands,
+    run_python,
+    serving,
+)
 from tests.manual import FOLDER
-from tests.outfit import program
+from tests.outfit import QUICKLY, free_ports, program
 
 TEXTS = {
     path.relative_to(FOLDER).with_suffix("").as_posix(): path.read_text("utf-8")
@@ -77,3 +91,62 @@ def test_commands_of_a_page_print_the_same_with_worlds_in_a_server(
 def test_every_python_example_runs(block: Block, server: str, tmp_path: Path) -> None:
     """A block with tests passes under pytest; any other runs as a script, and prints what the page shows."""
     run_python(block, server, tmp_path)
+
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 120
+    (tests,) = (one.content for one in blocks(README) if one.file)
+    assert len(tests.splitlines()) <= 30
+
+
+def test_links_lead_to_files() -> None:
+    links = re.findall(r"\]\(([^)#]+)", README)
+    assert len(links) > 10
+    assert not [link for link in links if not (ROOT / link).exists()]
+
+
+EXAMPLES = Path(__file__).parent / "examples"
+
+
+def carry_out(folder: Path, *words: str) -> str:
+    """Run a script in ``folder``, with the commands of this environment. Return its output."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [*words],
+        cwd=folder,
+        env={**os.environ, **QUICKLY, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["process", "server"])
+def test_a_python_developer_tests_clients_and_apps(tmp_path: Path, mode: str) -> None:
+    words = ("-q", "-p", "no:cacheprovider", "-c", os.devnull, "--reseller-sandbox-mode", mode)
+    script = EXAMPLES / "python_developer.py"
+    assert "4 passed" in carry_out(tmp_path, sys.executable, "-m", "pytest", *words, str(script))
+
+
+@pytest.mark.slow
+def test_a_platform_engineer_runs_a_server_and_keeps_failures(tmp_path: Path) -> None:
+    script = EXAMPLES / "platform_engineer.sh"
+    assert carry_out(tmp_path, "bash", str(script), str(free_ports())).splitlines()[-1] == "done"
+
+
+@pytest.mark.slow
+def test_a_developer_in_php_and_node_tests_with_worlds(tmp_path: Path) -> None:
+    program("php")
+    program("node")
+    with Sandbox() as sandbox, sandbox.serve() as server:
+        script = EXAMPLES / "php_and_node_developer.sh"
+        assert carry_out(tmp_path, "bash", str(script), server.url) == "php done\nnode done\n"
+        assert [world.name for world in sandbox.worlds.list().worlds] == ["default"]

@@ -1,12 +1,17 @@
-"""A program loads little before it has what it asked for."""
+"""A program loads little before it has what it asked for, and its bytes are the same in any process."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from functools import cache
 
 import pytest
+from freezegun import freeze_time
+
+from reseller_sandbox import Sandbox
+from tests.registry import REGISTRY, connect
 
 #: Libraries that only some programs need, and those only later.
 LATER = (
@@ -65,3 +70,54 @@ def test_libraries_are_loaded_late(subtests: pytest.Subtests) -> None:
             ]
             assert moment == "the first request" or "marshmallow" not in loaded
             assert moment != "the help of a tool" or not {"flask", "yaml"} & loaded
+
+
+#: Runs the golden transcripts again, and prints the lines that differ.
+CHECK = ("-m", "tests.golden", "--check")
+ENVIRONMENTS = (
+    {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"},
+    {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "C", "PYTHONUTF8": "1"},
+    {"PYTHONHASHSEED": "random", "TZ": "Pacific/Kiritimati", "PYTHONOPTIMIZE": "2"},
+)
+
+
+@pytest.mark.slow
+def test_the_golden_transcripts_are_the_same_in_any_environment(subtests: pytest.Subtests) -> None:
+    for environment in ENVIRONMENTS:
+        with subtests.test(**environment):
+            variables = {**os.environ, **environment}
+            done = subprocess.run([sys.executable, *CHECK], env=variables, capture_output=True, text=True)
+            assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_reset_gives_the_same_bytes_again() -> None:
+    """Counters, codes and request names begin anew."""
+    sandbox = Sandbox(REGISTRY)
+    api = connect(sandbox)
+
+    def bytes_of() -> list[tuple[object, bytes]]:
+        made = api.post("/v3/domains/createDomain", {"domain": {"domainName": "n.com"}})
+        code = api.get("/v3/domains/getAuthcode/n.com")
+        return [(answer.headers, answer.raw) for answer in (made, code)]
+
+    first = bytes_of()
+    sandbox.clock.advance("300d")
+    sandbox.reset()
+    assert bytes_of() == first
+
+
+def test_a_running_world_follows_the_machines_clock() -> None:
+    with freeze_time("2030-06-01") as machine:
+        sandbox = Sandbox(REGISTRY, frozen=False)
+        api = connect(sandbox)
+        assert api.get("/v3/balance").json[0]["serverTime"] == "2026-03-01 12:00:00"
+        machine.tick(3 * 24 * 3600)
+        answer = api.get("/v3/balance")
+        assert answer.json[0]["serverTime"] == "2026-03-04 12:00:00"
+        assert answer.headers["date"] == "Wed, 04 Mar 2026 12:00:00 GMT"
+        arrived = api.get("/v3/domains/getDomain/arriving.com").json
+        assert arrived["status"] == "active", "its transfer was due at that very second"
+        assert api.get("/v3/domains/getDomain/pending.com").error == "domain_not_found"
+        machine.tick(170 * 24 * 3600)
+        overdue = sandbox.names["second.com"]
+        assert overdue.since == overdue.expires

@@ -18,16 +18,19 @@ from openapi_spec_validator import validate
 from reseller_sandbox import Sandbox
 from tests.clients import Api, InProcess, Socket, signature
 from tests.documented import ID, document
+from tests.golden.transcripts import exchanges
 from tests.outfit import program
 from tests.registry import REGISTRY, Make
 from tests.v2.client import REGISTRY as V2_REGISTRY
-from tests.v2.client import Client
-from tests.v2.works import WORKS
+from tests.v2.client import Client, connect
+from tests.v2.works import CONTRACT, WORKS, documented_errors, pattern
 from tests.v3.operations import operations as v3_operations
 
 NAMES = ("v3", "v2", "control")
 
-CONTRACT = yaml.safe_load((Path(__file__).parent / "v3_operations.yaml").read_text("utf-8"))
+#: The operations of the contract.
+V3, V2 = (yaml.safe_load((CONTRACT / f"{name}_operations.yaml").read_text("utf-8")) for name in ("v3", "v2"))
+
 
 #: Values of placeholders that do not take every segment.
 PLACES = {
@@ -90,10 +93,10 @@ def test_operations_and_paths_have_plain_names_and_described_tags(name: str) -> 
 
 def test_the_operations_of_the_contract_are_served_under_each_path() -> None:
     """The operation id of a further path follows from the path."""
-    assert len(CONTRACT) == 27
+    assert len(V3) == 27
     served = v3_operations()
-    assert set(served) == {row["id"] for row in CONTRACT}
-    for row in CONTRACT:
+    assert set(served) == {row["id"] for row in V3}
+    for row in V3:
         paths = [row["path"], *row.get("also", ())]
         if row["id"] == "v3.listDomains":
             paths.append("/v3/domains/{perPage}/{page}")  # the form that some callers use
@@ -137,10 +140,10 @@ def test_a_link_gives_all_parameters_of_the_next_path(name: str) -> None:
 def test_a_schema_means_the_same_to_every_language(name: str) -> None:
     """A pattern has its ends and nothing that only Python knows. A type does not rule out alternatives."""
     patterns = [schema["pattern"] for _, schema in schemas(name) if isinstance(schema.get("pattern"), str)]
-    for pattern in patterns:
-        assert pattern.startswith("^")
-        assert "$" in pattern
-        assert not re.search(r"\\[AZzGh]|\(\?[^:=!]", pattern)
+    for shape in patterns:
+        assert shape.startswith("^")
+        assert "$" in shape
+        assert not re.search(r"\\[AZzGh]|\(\?[^:=!]", shape)
     for _, schema in schemas(name):
         alternatives = schema.get("oneOf", schema.get("anyOf", []))
         assert "type" not in schema or all(row.keys() == {"required"} for row in alternatives)
@@ -319,3 +322,61 @@ def test_the_example_of_a_signature_is_right() -> None:
         schemes["X-SVC-SIGNATURE"]["description"],
     )[0]
     assert signature(secret, key, url, body.encode()) == signed
+
+
+def test_the_golden_file_has_each_documented_error_of_each_operation() -> None:
+    """The contract documents 30 errors for 27 operations in 185 pairs."""
+    documented = documented_errors()
+    assert set(WORKS) == {row["id"] for row in V2} == {operation for operation, _ in documented}
+    assert (len(WORKS), len({message for _, message in documented}), len(documented)) == (27, 30, 185)
+    recorded = [
+        (operation[ID], exchange.status, json.loads(exchange.body)["msg"])
+        for exchange in exchanges("v2")
+        if (operation := document("v2").operation(exchange.method, exchange.target))
+        and exchange.status >= 400
+    ]
+    missing = {
+        (operation, message)
+        for (operation, message), code in documented.items()
+        if not [
+            text
+            for name, status, text in recorded
+            if (name, status) == (operation, code) and pattern(message).fullmatch(text)
+        ]
+    }
+    assert missing == set()
+
+
+def test_the_document_describes_each_operation_and_its_errors(subtests: pytest.Subtests) -> None:
+    for row in V2:
+        with subtests.test(operation=row["id"]):
+            described = document("v2").content["paths"][row["path"]][row["method"].lower()]
+            assert described[ID] == row["id"]
+            if body := WORKS[row["id"]].body:
+                document("v2").requests(described["requestBody"]).validate(body)
+            errors = {
+                (int(code), re.sub(r"\{(\w+)\}", r"{{ \1 }}", words))
+                for code, response in described["responses"].items()
+                for words in re.findall(r"^\* `(.*?)` \(", response["description"], re.MULTILINE)
+            }
+            contract = {
+                (code, message) for (key, message), code in documented_errors().items() if key == row["id"]
+            }
+            assert contract <= errors
+            assert {code for code, _ in errors - contract} <= {400, 404, 413, 415, 501}
+
+
+def test_only_a_served_version_has_an_implementation(subtests: pytest.Subtests) -> None:
+    client = connect(Sandbox(V2_REGISTRY))
+    for version, status in {
+        **{"v2.0": 200, "V1.0": 501, "v2.1": 501, "V20.0": 501, "V2.00": 501},
+        **{"V2": 404, "2.0": 404, "V2.0.1": 404, "Vx.y": 404, "W2.0": 404, "v3": 404},
+    }.items():
+        with subtests.test(version=version):
+            target = f"/{version}/domain/new.com/check"
+            answer = client.transport("GET", target, [("X-Auth-Token", client.token)], b"")
+            assert answer.status == status
+            if status == 501:
+                message = "no implementation for this version"
+                assert answer.json == {"code": 501, "msg": message, "status": False}
+                assert answer.assumptions["v2.versions"] == "V2.0"

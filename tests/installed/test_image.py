@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import connect
-from tests.deploy.test_materials import PINS, rows
+from tests.deploy.test_files import PINS, rows
 from tests.installed.conftest import deploy, interpreter, output_of
 from tests.installed.image import Image
 from tests.outfit import free_ports

@@ -25,7 +25,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = ("httpx", "requests", "freezegun", "tls")
 
 #: Tests that use most of the dependencies: the server, routing, schemas.
-TESTS = ("tests/server/test_requests.py", "tests/server/test_hosts.py", "tests/web/test_app.py")
+TESTS = ("tests/server/test_requests.py", "tests/server/test_refusals.py", "tests/web/test_app.py")
 
 #: References from which a page loads files of other machines, rather than links to follow.
 LOADED = re.compile(

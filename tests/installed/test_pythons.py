@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.installed.conftest import INSTALL, PROJECT, ROOT, output_of
-from tests.test_determinism import CHECK, ENVIRONMENTS
+from tests.test_starting import CHECK, ENVIRONMENTS
 
 
 def test_the_golden_transcripts_are_the_same_in_every_hash_order_and_time_zone(

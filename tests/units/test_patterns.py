@@ -1,13 +1,87 @@
-"""The regular expressions of a fixture are matched in linear time."""
+"""Patterns: globs, paths into JSON, regular expressions of fixtures, and matches of requests."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reseller_sandbox import Refused, Sandbox
+from reseller_sandbox.values.clock import stopwatch
+from reseller_sandbox.values.kinds import Within
+from reseller_sandbox.values.matching import MATCH, Match
+from reseller_sandbox.values.patterns import DROPPED, PATH, Glob, Path
 from tests.registry import edit
 from tests.v2.client import REGISTRY
 from tests.v2.works import CARD, NAME
+
+
+@given(st.text("ab*?", min_size=1, max_size=12), st.text("ab", max_size=12))
+def test_a_glob_matches_like_the_shell(pattern: str, text: str) -> None:
+    assert Glob(pattern).matches(text) is fnmatchcase(text, pattern)
+
+
+@given(st.text(min_size=1, max_size=20))
+def test_only_stars_and_question_marks_are_special(text: str) -> None:
+    assert Glob(text).matches(text)
+    if not set("*?") & set(text):
+        assert not Glob(text).matches(text + "x")
+        assert Glob(f"*{text}*").matches(f"before{text}after")
+
+
+def test_the_worst_glob_takes_time_that_is_linear_in_the_text() -> None:
+    for pattern in ["*a" * 500, "*" * 1000, "a*" * 499 + "b", "?" * 1000, "*?" * 500]:
+        glob, began = Glob(pattern), stopwatch()
+        glob.matches("a" * 65_536)
+        assert stopwatch() - began < 20  # another matcher would take years
+
+
+VALUE: dict[str, Any] = {
+    "a": 1,
+    "list": [{"b": 2}, {"b": 3}, {"c": 4}],
+    "rows": [[1, 2], [3]],
+    "with space": {"d.e": 5},
+}
+
+
+def test_a_path_has_up_to_200_characters_and_six_digits_of_a_place(subtests) -> None:
+    for path in ["x" * 200, "x", "a.b", "[0]", "[999999]"]:
+        assert Path.parse(path).text == PATH.write(PATH.read(path)) == path
+    wrong: list[Any] = ["a..b", "a.", ".", "a[", "a[]", "a[-1]", "a[x]", "[1000000]", "a]b", ""]
+    for value in [*wrong, "x" * 201, None, 7, ["a"]]:
+        with subtests.test(value=value):
+            with pytest.raises(ValueError, match=r"must be a path such as domain\.expireDate"):
+                PATH.read(value)
+
+
+def test_a_value_is_edited_or_dropped_in_a_copy(subtests) -> None:
+    edited: dict[str, Any] = {
+        "a": {"a": "new"},
+        "list[1].b": {"list": [{"b": 2}, {"b": "new"}, {"c": 4}]},
+        "list[*].b": {"list": [{"b": "new"}, {"b": "new"}, {"c": 4}]},
+        "rows[*][0]": {"rows": [["new", 2], ["new"]]},
+    }
+    dropped: dict[str, Any] = {
+        "list[0]": {"list": [{"b": 3}, {"c": 4}]},
+        "list[*]": {"list": []},
+        "list[*].b": {"list": [{}, {}, {"c": 4}]},
+        "rows[*][1]": {"rows": [[1], [3]]},
+    }
+    before = repr(VALUE)
+    for new, cases in (("new", edited), (DROPPED, dropped)):
+        for path, changed in cases.items():
+            with subtests.test(path=path, new=new):
+                assert Path.parse(path).change(VALUE, lambda _: new) == ({**VALUE, **changed}, True)
+                assert repr(VALUE) == before
+    without = {key: value for key, value in VALUE.items() if key != "a"}
+    assert Path.parse("a").change(VALUE, lambda _: DROPPED) == (without, True)
+    same, is_changed = Path.parse("list[9].b").change(VALUE, lambda _: "new")
+    assert (same is VALUE, is_changed) == (True, False)
+
 
 #: A backtracking engine takes exponential time for these.
 GREEDY = ["(a+)+$", "(a|aa)+$", "(a|a?)+$", "(.*a){20}", "(a*)*b", "([a-z]+)*[0-9]"]
@@ -69,3 +143,46 @@ def test_a_pattern_matches_the_whole_text(subtests, world: Sandbox) -> None:
         with subtests.test(pattern=pattern, text=text):
             set_patterns(world, pattern)
             assert (outcomes(world, text) == ["ok", "ok"]) is accepted
+
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def match(**parts: Any) -> Match:
+    return MATCH.read(parts)
+
+
+def refused(**parts: Any) -> str:
+    """Return the message about a match with mistakes."""
+    with pytest.raises(Within) as problem:
+        MATCH.read(parts)
+    return "; ".join(f"match.{text}" for text in problem.value.problems)
+
+
+def test_condition_refuses_values_out_of_bounds(subtests) -> None:
+    for part in ["headers", "query", "body"]:
+        with subtests.test(part=part):
+            assert f"match.{part} must have 1 to 50 keys, not 0" in refused(**{part: {}})
+            assert f"match.{part} must have 1 to 50 keys, not 51" in refused(
+                **{part: dict.fromkeys(map(str, range(51)), "x")}
+            )
+            assert len(match(**{part: dict.fromkeys(map(str, range(50)), "x")})[part]) == 50
+    for part in ["operation", "domain", "account", "method", "path", "fault", "outcome"]:
+        with subtests.test(part=part):
+            assert match(**{part: "ok"}) == match(**{part: ["ok"]})
+            assert len(match(**{part: ["ok"] * 100})[part]) == 100
+            assert f"match.{part}" in refused(**{part: ["ok"] * 101})
+            assert f"match.{part}" in refused(**{part: []})
+    assert match(outcome="x" * 100)["outcome"] == ("x" * 100,)
+    for outcome in ("x" * 101, ""):
+        assert "match.outcome must be" in refused(outcome=outcome)
+
+
+def test_since_is_a_request_or_an_instant(subtests) -> None:
+    instant = "2026-03-01T12:00:00Z"
+    for value, since in {"r12": 12, "r" + "9" * 18: 10**18 - 1, 12: 12, instant: NOON, NOON: NOON}.items():
+        assert match(since=value)["since"] == since
+    for value in ["12", "r", "r" + "9" * 19, "r1x", "x2026-03-01", True, "r١٢", [12]]:
+        with subtests.test(value=value):
+            expected = "match.since must be an instant, or the name of a request (r12), not "
+            assert expected in refused(since=value)

@@ -1,14 +1,23 @@
-"""A misspelt word gets the known word that is like it, and a strange word gets no suggestion."""
+"""Suggestions for misspelt words, summaries of commands, and the values of assumptions."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
+import click
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reseller_sandbox import Refused, Sandbox
+from reseller_sandbox.cli import main as command_line
+from reseller_sandbox.control import SUMMARIES
+from reseller_sandbox.control.catalogue import RESOURCES
+from reseller_sandbox.values.text_checks import complaint, names_phrase
 from tests.command import run
+from tests.registry import REGISTRY
 
 NO_SUGGESTION = ""
 
@@ -75,3 +84,73 @@ def test_a_suggestion_ends_its_sentence_and_leaves_quoted_values_unchanged(sandb
     with pytest.raises(Refused) as refused:
         sandbox.faults.add("what?.com")
     assert "not 'what?.com'" in refused.value.message
+
+
+main: Any = command_line.main
+
+
+def test_summary_of_a_control_operation_is_its_first_sentence() -> None:
+    first = {
+        name: (inspect.getdoc(resource) or "").partition("\n\n")[0] for name, resource in RESOURCES.items()
+    }
+    assert {name: " ".join(sentence.split()) for name, sentence in first.items()} == dict(SUMMARIES)
+
+
+def test_each_other_command_has_the_first_sentence_of_its_help_as_summary() -> None:
+    context = click.Context(main)
+    for name, summary in main.summaries().items():
+        command = main.get_command(context, name)
+        assert command is not None, name
+        if name not in SUMMARIES:
+            text = " ".join((command.help or "").split())
+            assert text.startswith(summary.removesuffix(".")), name
+
+
+def test_many_names_and_problems_are_cut_with_the_count_of_the_rest() -> None:
+    names = [f"n{number}" for number in range(40)]
+    shown = complaint(names).split("; ")
+    assert shown[-1] == f"and {40 - len(shown[:-1])} more"
+    assert shown[:-1] == names[: len(shown) - 1]
+    assert names_phrase(names, "x") == f"there are {', '.join(shown[:-1])} {shown[-1]}"
+    assert complaint(names[: len(shown) - 1]) == "; ".join(shown[:-1])
+    assert names_phrase(["a"], "x") == "there is a"
+    assert names_phrase([], "names") == "there are no names"
+
+
+ASSUMPTIONS = Sandbox(REGISTRY).assumptions.list().assumptions
+#: The assumptions whose values are not listed: words, header names and versions.
+FREE = [row.name for row in ASSUMPTIONS if not row.takes.startswith(("one of", "true or false", "a number"))]
+HOSTILE = ["a\nb", "a\r\nX-Evil: 1", "a\x00b", "", " ", "é", "\ud800", "x" * 70_000, '"', "V2.0\nX", "a b"]
+
+
+def test_assumption_refuses_text_that_is_invalid_in_a_header(sandbox: Sandbox) -> None:
+    accepted = []
+    for assumption in ASSUMPTIONS:
+        for hostile in HOSTILE:
+            for value in (hostile, [hostile], ["V2.0", hostile]):
+                try:
+                    sandbox.assumptions.set({assumption.name: value})
+                except Refused:
+                    continue
+                accepted.append((assumption.name, value))
+    assert accepted == []
+
+
+@pytest.fixture(scope="module")
+def shared() -> Sandbox:
+    return Sandbox(REGISTRY)
+
+
+@given(name=st.sampled_from(FREE), value=st.text(max_size=60) | st.from_regex(r"[Vv]\d{1,6}\.\d{1,6}"))
+def test_accepted_values_of_assumptions_leave_responses_valid(shared: Sandbox, name: str, value: str) -> None:
+    shared.reset(original=True)
+    try:
+        shared.assumptions.set({name: value})
+    except Refused:
+        return
+    client = shared.client()
+    assert client.get("/V2.0/domain/active.com").status_code in (200, 501)
+    names = {"domainNames": ["active.com", "free.com", "free.nowhere", "-", "gov.com"]}
+    answer = client.post("/v3/domains/checkAvailability", json=names)
+    assert answer.status_code == 200
+    assert len(str(answer.headers)) < 2000

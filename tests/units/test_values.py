@@ -1,4 +1,4 @@
-"""The kinds of values: the values that each kind reads, and the values beyond its bounds."""
+"""Values as they are read and written: kinds, names, amounts, lengths and instants."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any, get_args
 
 import pytest
 from dateutil.relativedelta import relativedelta
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reseller_sandbox.values import kinds
+from reseller_sandbox.values import clock, kinds, money
 from reseller_sandbox.values.kinds import Kind, either, free_text, listed, number, span, whole
+from reseller_sandbox.values.names import BadName, normalise, to_unicode
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME, ZONE = (get_args(name)[1] for name in (kinds.Name, kinds.Zone))
@@ -102,3 +105,124 @@ def test_json_values_have_at_most_fifty_levels() -> None:
     assert kinds.ANYTHING(nested) == nested
     with pytest.raises(ValueError, match="has more than 50 levels"):
         kinds.ANYTHING([nested])
+
+
+MALFORMED = {
+    "empty": ["", "."],
+    "no zone": ["com"],
+    "empty label": [".com", "a..com"],
+    "hyphens": ["-a.com", "a-.com"],
+    "other than letters": ["a_b.com", "a b.com", "a/b.com", "a\x00.com"],
+    "third and fourth": ["ab--c.com"],
+    "number": ["1.2.3.4"],
+    "at most 63": [f"{'a' * 64}.com"],
+    "at most 253": [f"{'.'.join(['a' * 60] * 5)}.com", "a" * 100_000],
+    "IDNA": ["xn--.com", "xn--a.com", "a\u2028b.com", "\ud800.com"],
+}
+
+
+def test_a_name_has_a_single_spelling(subtests) -> None:
+    for text, name in {
+        **{name: name for name in ("example.com", "a.co", "1.com", f"{'a' * 63}.com")},
+        **dict.fromkeys(("EXAMPLE.Com", "example.com."), "example.com"),
+        **dict.fromkeys(("españa.com", "ESPAÑA.com", "espan\u0303a.com"), "xn--espaa-rta.com"),
+        **dict.fromkeys(("xn--espaa-rta.com", "XN--ESPAA-RTA.COM"), "xn--espaa-rta.com"),
+        "приклад.укр": "xn--80aikifvh.xn--j1amh",
+        "faß.de": "xn--fa-hia.de",
+    }.items():
+        with subtests.test(text=text):
+            assert normalise(text) == name
+
+
+def test_a_malformed_name_is_refused_with_the_reason(subtests) -> None:
+    for reason, texts in MALFORMED.items():
+        for text in texts:
+            with subtests.test(text=text), pytest.raises(BadName, match=reason):
+                normalise(text)
+
+
+@given(st.text(max_size=80) | st.from_regex(r"[\w.\-]{1,40}\.[a-z]{2,5}\.?", fullmatch=True))
+def test_the_spelling_of_a_name_stays_in_both_alphabets(text: str) -> None:
+    try:
+        name = normalise(text)
+    except BadName:
+        return
+    assert name.isascii()
+    assert name == name.lower() == normalise(name) == normalise(to_unicode(name))
+
+
+AMOUNTS = st.decimals(0, money.MOST - 1, allow_nan=False, allow_infinity=False, places=money.FINEST)
+
+
+@given(amount=AMOUNTS)
+def test_a_written_amount_is_read_as_the_same_amount(amount: Decimal) -> None:
+    assert money.read(money.write(amount)) == amount
+    assert money.read(money.write_in_full(amount)) == amount
+    assert money.read(float(amount)) == amount
+
+
+def test_malformed_amounts_are_refused(subtests) -> None:
+    finer = "must have at most 6 fraction digits"
+    wrong: dict[object, str] = dict.fromkeys(
+        ["", "x", "1_0", "١", "NaN", "inf", "1e200", None, True, 10**9, "1e9"], "must be"
+    )
+    wrong |= dict.fromkeys(
+        ["1.1234567", Decimal("1.1234567"), 1.12345671, "1e-7", "1e-101", f"1.{'0' * 60}1"], finer
+    )
+    for value, message in wrong.items():
+        with subtests.test(value=value), pytest.raises(ValueError, match=message):
+            money.read(value)
+
+
+def test_a_balance_has_at_most_fifteen_digits_before_the_point() -> None:
+    most = money.MOST_KEPT
+    assert most == 10**15
+    for sign in (1, -1):
+        assert money.read(sign * (most - Decimal("0.01")), most) == sign * (most - Decimal("0.01"))
+        with pytest.raises(ValueError, match="must be less than"):
+            money.read(sign * most, most)
+
+
+def test_duration_is_iso_8601_or_short_or_in_seconds(subtests) -> None:
+    for text, length in {
+        "P30D": relativedelta(days=30),
+        "P1M": relativedelta(months=1),
+        "PT1M": relativedelta(minutes=1),
+        "P1Y2M3DT4H5M6S": relativedelta(years=1, months=2, days=3, hours=4, minutes=5, seconds=6),
+        "P2W": relativedelta(weeks=2),
+        "90m": relativedelta(minutes=90),
+        "1d12h": relativedelta(days=1, hours=12),
+        "30s": relativedelta(seconds=30),
+        "3600": relativedelta(seconds=3600),
+        "0": relativedelta(),
+        " p1d ": relativedelta(days=1),
+    }.items():
+        with subtests.test(text=text):
+            assert NOON + clock.parse_duration(text) == NOON + length
+    wrong = ",P,PT,T,-1d,1.5h,1x,d,P1D1D,P1H2Q,½d,P30,PT30,1d12,1h30,999999999999999999999999999999"
+    for text in wrong.split(","):
+        with subtests.test(text=text):
+            with pytest.raises(ValueError, match="is not a duration such as P30D"):
+                clock.parse_duration(text)
+
+
+def test_an_instant_is_iso_8601_in_utc_or_with_a_zone(subtests) -> None:
+    assert clock.parse_instant("2026-03-01") == datetime(2026, 3, 1, tzinfo=UTC)
+    spellings = "2026-03-01T12:00:00Z,2026-03-01 12:00:00,2026-03-01t12:00:00z,20260301T120000Z"
+    spellings += ",2026-03-01T14:00:00+02:00,2026-03-01T12:00:00.999Z, 2026-03-01T12:00 "
+    for text in spellings.split(","):
+        with subtests.test(text=text):
+            assert clock.parse_instant(text) == NOON
+    wrong = ",now,2026,2026-13-01,0001-01-01,9999-01-01,0001-01-01T00:00+14:00,2026-03-01+02:00,2026-03-01Z"
+    wrong += ",2026-03-01-0500,2026-03-01x10:00,20260301+0200,2026-03-01\n10:00,٢٠٢٦-03-01"
+    wrong += ",2026-03-01T10:00 02:00"
+    for text in wrong.split(","):
+        with subtests.test(text=text), pytest.raises(ValueError):
+            clock.parse_instant(text)
+    assert (clock.wire(NOON), clock.wire_spaced(NOON)) == ("2026-03-01T12:00:00Z", "2026-03-01 12:00:00")
+
+
+def test_a_leap_day_becomes_the_28th() -> None:
+    leap = datetime(2028, 2, 29, 12, tzinfo=UTC)
+    assert clock.years_later(leap, 1) == datetime(2029, 2, 28, 12, tzinfo=UTC)
+    assert clock.years_later(leap, 4) == datetime(2032, 2, 29, 12, tzinfo=UTC)

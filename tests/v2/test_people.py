@@ -1,14 +1,16 @@
-"""Customers and contacts in v2.0: their fields, their changes, and the orders that they are linked to."""
+"""Customers, contacts and names in v2.0, flags, tokens, and orders that are not active."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from reseller_sandbox import Sandbox
 from tests.clients import person
-from tests.registry import contents, edit, edit_name
+from tests.registry import Make, contents, edit, edit_name
 from tests.v2.client import Client, connect, done, refusal
-from tests.v2.works import CARD, CUSTOMER, NAME, ROLES, WORKS
+from tests.v2.works import CARD, CUSTOMER, NAME, ROLES, WORKS, Ask
 
 #: v3's words for the fields of a card.
 FIELDS = {
@@ -201,3 +203,179 @@ def test_contacts_and_customers_of_another_account_are_invalid_ids(sandbox: Sand
     answer = other.post("/contact/NEW", {**CARD, "customer_id": 7})
     assert refusal(answer)[1] == "Invalid value for extra param customer_id"
     assert contents(sandbox) == before
+
+
+def test_an_auth_code_can_be_a_number_and_no_answer_contains_a_secret(sandbox: Sandbox, main: Client) -> None:
+    edit(sandbox, {"domains": {"theirs.com": {"auth_code": "123456"}}})
+    answer = main.post("/domain/theirs.com/transfer", {"transfer_code": "my-guess"})
+    shown = answer.raw.decode() + str(answer.headers)
+    assert "my-guess" not in shown
+    assert "123456" not in shown
+    assert done(main.post("/domain/theirs.com/transfer", {"transfer_code": 123456}))
+
+
+def test_a_header_explains_a_refusal_that_its_message_does_not(main: Client) -> None:
+    answer = WORKS["v2.domain.renew"].with_(date_end="soon").send(main)
+    assert answer.headers["x-sandbox-refusal"] == "invalid_parameter: date_end must be a date, not 'soon'."
+    main.version = f"V{'2' * 20}.0"
+    explanation = main.get("/domain/active.com").headers["x-sandbox-refusal"]
+    assert explanation == f"version_not_served: The version V{'2' * 19} is not served; V2.0 is."
+
+
+SERVED = "served.com"
+DOMAIN = f"/domain/{SERVED}"
+UPDATE = "Not the correct client_update_prohibited"
+SERVER = {"ns": {"add": ["ns3.home.net"]}}
+
+FLAGS = ("transfer", "update", "delete", "renew")
+CLIENT_FLAGS = ("client_hold", *(f"client_{word}_prohibited" for word in FLAGS))
+
+
+@pytest.mark.parametrize("name", ["requested.com", "processing.com", "arriving.com"])
+def test_an_order_that_is_not_active_permits_only_to_read(sandbox: Sandbox, main: Client, name: str) -> None:
+    path = f"/domain/{name}"
+    before = contents(sandbox)
+    assert main.get(path).json["status"] == ("0" if name == "requested.com" else "1")
+    assert done(main.get(f"{path}/check"))["avail"] == "false"
+    assert refusal(main.post(path, NAME))[1] == "Domain is already registered"
+    for flag in CLIENT_FLAGS:
+        assert refusal(main.put(path, {flag: 1})) == (400, "Not the correct status", "wrong_state")
+    expires = sandbox.names.get(name, account="main").expires.date().isoformat()
+    renewal = {"current_expiry_date": expires, "period": 1}
+    for ask in (
+        Ask("DELETE", path),
+        Ask("PUT", f"{path}/renew", renewal),
+        Ask("GET", f"{path}/host/ns1/check"),
+    ):
+        assert refusal(ask.send(main))[::2] == (403, "wrong_state")
+    assert refusal(main.get(f"{path}/host/ns1"))[2] == "host_not_found"
+    assert contents(sandbox) == before
+
+
+def test_a_flag_is_set_by_1_and_removed_by_0_and_nothing_else(sandbox: Sandbox, main: Client) -> None:
+    for flag in CLIENT_FLAGS:
+        sandbox.reset()
+        rest = {"client_hold", "client_renew_prohibited"} - {flag}
+        assert done(main.put(DOMAIN, dict.fromkeys(rest, 1)))
+        for value in (1, 0, 0, 1):
+            assert done(main.put(DOMAIN, {flag: value}))
+            assert set(sandbox.names[SERVED].flags) == rest | ({flag} if value else set())
+        for wrong in (2, -1, True, "1", 1.0, [1]):
+            assert refusal(main.put(DOMAIN, {flag: wrong}))[:2] == (400, f"Not the correct {flag}")
+
+
+def test_an_edit_beside_the_update_lock_is_carried_out_or_refused_whole(
+    sandbox: Sandbox, main: Client
+) -> None:
+    """A lock that is set in the same edit forbids nothing of it; one that is removed still does."""
+    assert done(main.put(DOMAIN, {"client_update_prohibited": 1, "contact_tech": "SPARE", **SERVER}))
+    name = sandbox.names[SERVED]
+    assert (name.flags, name.contacts["tech"]) == (("client_update_prohibited",), "SPARE")
+    assert name.nameservers[-1] == "ns3.home.net"
+    before = contents(sandbox)
+    parts: list[tuple[dict[str, Any], str]] = [
+        ({"contact_tech": "MAIN"}, "changing contacts"),
+        ({"ns": {"add": ["ns4.home.net"]}}, "changing name servers"),
+        ({"ns": {"add": ["not a name"]}}, "changing name servers"),
+    ]
+    for beside, action in parts:
+        for switch in ({"client_update_prohibited": 0}, {"client_update_prohibited": 1}, {"client_hold": 1}):
+            answer = main.put(DOMAIN, {**switch, **beside})
+            assert refusal(answer) == (400, UPDATE, "locked")
+            assert f"forbids {action}." in answer.headers["x-sandbox-refusal"]
+    assert contents(sandbox) == before
+
+
+#: Each switch of v2.0 that v3 has too, with v3's operations to set and to remove it.
+SWITCHES = {
+    "client_hold": ("lock", "unlock"),
+    "client_transfer_prohibited": ("lockTransfer", "unlockTransfer"),
+    "client_update_prohibited": ("lockUpdate", "unlockUpdate"),
+}
+
+
+def test_the_update_lock_forbids_no_switch_in_either_interface(sandbox: Sandbox, main: Client) -> None:
+    for covers in ("updates", "registrant_only"):
+        edit_name(sandbox, SERVED, flags=["client_update_prohibited"])
+        sandbox.assumptions.set({"v3.update_lock.covers": covers})
+        for flag in CLIENT_FLAGS:
+            for value in (1, 0):
+                words = SWITCHES.get(flag)
+                if words:
+                    assert (
+                        sandbox.client().post(f"/v3/domains/{words[1 - value]}/{SERVED}").status_code == 200
+                    )
+                    assert (flag in sandbox.names[SERVED].flags) is bool(value)
+                assert done(main.put(DOMAIN, {"client_update_prohibited": 1}))
+                assert done(main.put(DOMAIN, {flag: value, "client_update_prohibited": value}))
+                assert (flag in sandbox.names[SERVED].flags) is bool(value)
+        assert done(main.put(DOMAIN, {"client_update_prohibited": 1}))
+        answer = main.put(DOMAIN, {"contact_admin": "SPARE"})
+        assert answer.status == (400 if covers == "updates" else 200)
+        assert refusal(main.put(DOMAIN, {"contact_registrant": "SPARE"}))[:2] == (400, UPDATE)
+
+
+CHECK = "/domain/new.com/check"
+
+
+def explanation(client: Client, *headers: tuple[str, str]) -> str:
+    """Return the explanation of a refused request with these headers, which has no secret."""
+    answer = client.call("GET", "/customer/1", headers=list(headers))
+    assert answer.status == 403
+    shown = answer.raw.decode() + str(answer.headers)
+    assert not [value for _, value in headers if len(value) > 5 and value in shown]
+    return answer.headers["x-sandbox-refusal"]
+
+
+def test_a_token_in_another_header_is_reported_with_the_option_that_accepts_the_header(main: Client) -> None:
+    for name in ("X-Token", "x-token", "Token", "Authorization", "X-Authorisation"):
+        message = explanation(main, (name, "main-token"))
+        assert message.startswith("token_missing: The request carries no X-Auth-Token header; it carries ")
+        assert f"--token-header {name.title()} would take" in message
+    assert "it carries" not in explanation(main, ("X-Sandbox-Token", "x"), ("Accept", "*/*"))
+
+
+def test_each_world_has_its_own_token_headers(make: Make) -> None:
+    sandbox = make()
+    with sandbox.fork(assume={"v2.token_headers": "X-Token"}) as fork:
+        client, token = connect(sandbox), fork.accounts["main"].token
+        assert done(client.call("GET", CHECK, headers=[("X-Token", token)]))
+        assert refusal(client.call("GET", CHECK, headers=[("X-Auth-Token", token)]))[2] == "unknown_token"
+        assert refusal(client.call("GET", CHECK, headers=[("X-Token", "main-token")]))[2] == "token_missing"
+        assert fork.client().get(f"/V2.0{CHECK}").status_code == 200
+
+
+def test_the_refusal_names_the_kind_of_a_credential_that_is_not_a_token(
+    main: Client, sandbox: Sandbox
+) -> None:
+    for token, shown, reason in [
+        ("main-key", "ma***ey", "it is the API key of the account main"),
+        ("main-secret", "ma***et", "it is the secret of the account main"),
+        ("lost-token", "lo***en", "nobody has it"),
+    ]:
+        message = explanation(main, ("X-Auth-Token", token))
+        assert message == f"unknown_token: No account has the token {shown!r}: {reason}."
+    sandbox.simulate.revoke_credentials(account="main")
+    assert "it has been revoked" in explanation(main, ("X-Auth-Token", "main-token"))
+
+
+# A contact's own handle in its body
+
+NEEDED = {key: CARD[key] for key in CARD if key not in ("company", "fax", "region")}
+
+
+def test_a_contact_may_repeat_its_own_handle_and_no_other(main: Client) -> None:
+    for key, place in {"contact_id": "the body", "id": "the body, as id"}.items():
+        for method, error in (("POST", "Invalid value for extra param contact_id"), ("PUT", "Invalid Param")):
+            refused = main.call(method, f"/contact/N-{key}", {**NEEDED, key: "OWNER"})
+            assert refusal(refused) == (400, error, "invalid_parameter")
+            message = f"has two different values: N-{key} in the path and OWNER in {place}."
+            assert refused.headers["x-sandbox-refusal"].endswith(message)
+            assert done(main.call(method, f"/contact/N-{key}", {**NEEDED, key: f"N-{key}"}))
+    assert done(main.post("/contact/1234", {**NEEDED, "id": 1234})), "a handle of digits as a number"
+
+
+def test_an_extra_parameter_of_the_fixture_may_be_called_id(sandbox: Sandbox, main: Client) -> None:
+    edit(sandbox, {"contact_params": {"id": "[0-9]+"}})
+    assert refusal(main.post("/contact/NORA", {**NEEDED, "id": "NORA"}))[2] == "invalid_extra"
+    assert done(main.post("/contact/NORA", {**NEEDED, "id": "42"}))

@@ -1,14 +1,19 @@
-"""Orders: each charge is a ledger entry with its cause, and a transferred name arrives with its settings."""
+"""Orders, contacts, name servers and glue records in v3."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
-from reseller_sandbox import Sandbox
-from tests.clients import Answer, Api, person
-from tests.registry import Make, balance, connect, edit_name
+import pytest
+
+from reseller_sandbox import Refused, Sandbox
+from tests.clients import Answer, Api, InProcess, person
+from tests.registry import Make, balance, connect, contents, edit, edit_name
 from tests.soundness import assert_books_balance
+from tests.v2.client import Client, refusal
+from tests.v2.client import connect as connect_v2
 
 D = "/v3/domains"
 
@@ -120,3 +125,260 @@ def test_the_sixty_days_count_from_the_creation_or_also_from_a_transfer(make: Ma
         assert why.allowed_at == arrived + timedelta(days=60)
         sandbox.clock.advance("1d")
         assert ask(other, code=code).json["status"] == "pending"
+
+
+SET = f"{D}/setContacts/active.com"
+ROLES = ("reg-contact", "admin-contact", "tech-contact", "billing-contact")
+
+
+def set_tech(api: Api, **fields: Any) -> Answer:
+    """Give active.com another technical contact."""
+    return api.post(SET, {"contacts": {"tech-contact": person(**fields)}})
+
+
+def test_a_valid_contact_is_shown_and_an_invalid_contact_is_refused_by_field_and_value(
+    api: Api, sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    fields: list[tuple[str, str | int, str]] = [
+        ("phone", "+380.441234567", ""),
+        ("phone", "441234567", "<country code>.<number>"),
+        ("phone", "+44.12x", "<country code>.<number>"),
+        ("fax", "1.2345678", ""),
+        ("fax", "", ""),
+        ("country", "gb", ""),
+        ("country", "GBR", "two-letter country code"),
+        ("email", "a+b@sub.example.com", ""),
+        ("email", "nobody", "e-mail address"),
+        ("email", "a b@example.com", "e-mail address"),
+        ("name", "Ганна Îñtërnâtiønàl 名前", ""),
+        ("name", "x" * 255, ""),
+        ("name", "x" * 256, "longer than 255"),
+        ("zipcode", 1001, ""),
+    ]
+    for field, value, problem in fields:
+        before = contents(sandbox)
+        with subtests.test(field=field, value=value):
+            answer = set_tech(api, **{field: value})
+            if not problem:
+                shown = answer.json["domain"]["contacts"]["tech-contact"][field]
+                assert shown == ("GB" if value == "gb" else str(value))
+                continue
+            assert answer.error == "invalid_contact"
+            for part in (f"contacts.tech-contact.{field}", str(value)[:30], problem):
+                assert part in answer.message
+            assert contents(sandbox) == before
+
+
+def test_contacts_of_a_wrong_type_or_role_or_without_a_field_are_refused_in_every_call(
+    api: Api, sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    before = contents(sandbox)
+    zipcode = "contacts.tech-contact.zipcode must be a string or an integer"
+    wrong: list[Any] = [12.5, 12.0, -1, True, [1001], {}]
+    cases: list[tuple[Any, str]] = [({"tech-contact": person(zipcode=sent)}, zipcode) for sent in wrong]
+    for role, nearest in {
+        "reg_contact": "did you mean reg-contact",
+        "Tech-Contact": "did you mean tech-contact",
+        "teh-contact": "did you mean tech-contact",
+        "billing": "did you mean billing-contact",
+        "owner": "there are reg-contact, admin-contact, tech-contact, billing-contact",
+        "": "there are reg-contact",
+        "x" * 10_000: "there are reg-contact",
+    }.items():
+        cases.append(({"reg-contact": person(), role: person()}, nearest))
+    cases += [({"owner": sent}, "there are reg-contact") for sent in (person(), None, "Ann")]
+    for fields in ({"nmae": "x"}, {}, person(email=""), person(phone=None)):
+        lacking = next(field for field in person() if not fields.get(field))
+        admin = {"reg-contact": person(), "admin-contact": fields}
+        cases.append((admin, f"contacts.admin-contact.{lacking} is missing"))
+    for sent, reason in cases:
+        new = {"domain": {"domainName": "new.com", "contacts": sent}}
+        asked = {"domain": {"domainName": "theirs.com", "contacts": sent}, "authCode": "let-me-in"}
+        with subtests.test(sent=str(sent)[:100]):
+            for answer in (
+                api.post(SET, {"contacts": sent}),
+                api.post("/v3/setContacts/active.com", {"contacts": sent}),
+                api.post(f"{D}/createDomain", new),
+                api.post(f"{D}/requestTransfer", asked),
+            ):
+                assert answer.error == "invalid_parameter", answer.raw
+                assert reason in answer.message
+                assert len(answer.message) < 500
+    nothing: list[Any] = [{}, {"reg-contact": None}, None, []]
+    assert {api.post(SET, {"contacts": sent}).error for sent in nothing} == {"invalid_parameter"}
+    assert contents(sandbox) == before
+
+
+def test_a_contact_may_be_sent_in_part_if_no_field_is_required(make: Make) -> None:
+    sandbox = make(assume={"v3.contacts.fields": "none"})
+    api = connect(sandbox, checked=False)
+    kept = api.get(f"{D}/getDomain/active.com").json["domain"]["contacts"]["reg-contact"]
+    before = contents(sandbox)
+    for nothing in ({"nmae": "x"}, {}):
+        assert api.post(SET, {"contacts": {"reg-contact": nothing}}).status == 200
+        assert contents(sandbox) == before
+    changed = api.post(SET, {"contacts": {"reg-contact": {"city": "Lviv", "email": ""}}}).json["domain"]
+    assert changed["contacts"]["reg-contact"] == {**kept, "city": "Lviv", "email": ""}
+    body = {"domain": {"domainName": "new.com", "contacts": {"reg-contact": {"name": "Ann"}}}}
+    new = api.post(f"{D}/createDomain", body).json["domain"]["contacts"]["reg-contact"]
+    assert new == {**dict.fromkeys(kept, ""), "name": "Ann"}
+
+
+def test_an_unchanged_contact_field_need_not_be_valid_in_v3(sandbox: Sandbox, api: Api) -> None:
+    edit(sandbox, {"accounts": {"main": {"contact": {"fax": "(044) 123-45-67"}}}})
+    shown = set_tech(api, name="Tim").json["domain"]["contacts"]["tech-contact"]
+    assert (shown["name"], shown["fax"]) == ("Tim", "(044) 123-45-67")
+
+
+def test_roles_that_are_left_out_stay_and_equal_contacts_share_a_record(sandbox: Sandbox, api: Api) -> None:
+    count = len(sandbox.contacts.list().contacts)
+    ann = person("Ann", **dict.fromkeys(("company-name", "state", "fax"), ""))
+    api.post(SET, {"contacts": dict.fromkeys(ROLES, ann)})
+    after = contents(sandbox)
+    shown = api.post(SET, {"contacts": dict.fromkeys(ROLES, ann)}).json["domain"]["contacts"]
+    assert shown == dict.fromkeys(ROLES, ann)
+    assert (len(sandbox.contacts.list().contacts), contents(sandbox)) == (count + 1, after)
+    assert set_tech(api, name="Tim").json["domain"]["contacts"]["tech-contact"]["name"] == "Tim"
+    assert set_tech(api, name="Ann").json["domain"]["contacts"] == shown
+
+
+SERVERS = f"{D}/setNameservers/active.com"
+GLUE = f"{D}/glueRecords/active.com"
+MANY = [f"ns{number}.a.net" for number in range(14)]
+MANY_IPS = [f"192.0.2.{number}" for number in range(14)]
+
+
+def test_name_servers_and_addresses_are_normalised_and_keep_their_order(api: Api) -> None:
+    for sent, shown in [
+        (["NS1.Example.NET."], ["ns1.example.net"]),
+        (["ns.españa.com"], ["ns.xn--espaa-rta.com"]),
+        (MANY[:13], MANY[:13]),
+        (["b.a.net", "a.a.net"], ["b.a.net", "a.a.net"]),
+    ]:
+        assert api.post(SERVERS, {"nameservers": sent}).json["domain"]["nameservers"] == shown
+    spelt = [(["2001:DB8:0:0:0:0:0:1"], ["2001:db8::1"]), (["::ffff:c000:201"], ["::ffff:192.0.2.1"])]
+    for sent, shown in [*spelt, (MANY_IPS[:13], MANY_IPS[:13])]:
+        assert api.put(f"{GLUE}/ns1", {"ips": sent}).json["ips"] == shown
+        assert api.get(f"{GLUE}/ns1").json["ips"] == shown
+
+
+def test_bad_name_servers_and_addresses_are_refused_by_name(
+    api: Api, sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    before = contents(sandbox)
+    for error, sent, reason in [
+        ("invalid_nameserver", [], "at least one is required"),
+        ("invalid_nameserver", ["a.net", "A.net."], "'A.net.' is a duplicate"),
+        ("invalid_nameserver", ["192.0.2.1"], "'192.0.2.1' is not a host name"),
+        ("invalid_nameserver", MANY, "'ns13.a.net' exceeds the maximum of 13"),
+        ("invalid_ip", [], "at least one is required"),
+        ("invalid_ip", ["192.0.2.01"], "'192.0.2.01' is not an IP address"),
+        ("invalid_ip", ["fe80::1%eth0"], "'fe80::1%eth0' is not an IP address"),
+        ("invalid_ip", ["2001:db8::1", "2001:DB8::0001"], "'2001:DB8::0001' is a duplicate"),
+        ("invalid_ip", MANY_IPS, "'192.0.2.13' exceeds the maximum of 13"),
+    ]:
+        with subtests.test(error=error, sent=sent):
+            if error == "invalid_ip":
+                answer = api.put(f"{GLUE}/ns1", {"ips": sent})
+            else:
+                answer = api.post(SERVERS, {"nameservers": sent})
+            assert answer.error == error
+            assert reason in answer.message
+    assert contents(sandbox) == before
+
+
+#: Addresses that no client can reach, by their kind.
+UNREACHABLE = {
+    "the unspecified": "0.0.0.0 ::",
+    "a loopback": "127.0.0.1 127.255.255.254 ::1 ::ffff:127.0.0.1",
+    "a link-local": "169.254.1.1 fe80::1",
+    "a multicast": "224.0.0.1 239.255.255.255 ff02::1",
+    "the broadcast": "255.255.255.255 ::ffff:255.255.255.255",
+    "a reserved": "0.1.2.3 240.0.0.1 ::ffff:254.1.1.1 64:ff9b::c000:201 4000::1",
+}
+
+
+def test_an_unreachable_address_is_refused_in_both_interfaces_and_a_fixture(
+    api: Api, sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    before = contents(sandbox)
+    v2 = connect_v2(sandbox)
+    for kind, ip in ((kind, ip) for kind, ips in UNREACHABLE.items() for ip in ips.split()):
+        version = "v6" if ":" in ip else "v4"
+        with subtests.test(ip=ip):
+            refused = v2.post("/domain/active.com/host/ns2", {"ip": [{"ip": ip, "type": version}]})
+            assert refusal(refused)[:2] == (400, f"Not the correct IP{version}: {ip}")
+            with pytest.raises(Refused) as raised:
+                sandbox.hosts.add("ns3.active.com", ips=[ip])
+            for message in (
+                refused.headers["x-sandbox-refusal"],
+                str(raised.value),
+                api.put(f"{GLUE}/ns1", {"ips": ["192.0.2.5", ip]}).message,
+            ):
+                assert f"is {kind} address" in message
+    assert contents(sandbox) == before
+
+
+def test_a_host_that_is_not_below_the_name_is_refused_in_both_interfaces(
+    api: Api, sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    before = contents(sandbox)
+    v2 = Client(InProcess(sandbox.app), sandbox.accounts["main"].token, checked=False)
+    entry = [{"ip": "192.0.2.1", "type": "v4"}]
+    hosts = ["ns1.other.com.", "ns1.second.com", "ns1.net", "ns1\u3002other\uff0ecom", "sub.ns1"]
+    for host in [*hosts, "active.com", "active.com.", "notactive.com"]:
+        quoted = quote(host)
+        path = f"/domain/active.com/host/{quoted}"
+        with subtests.test(host=host):
+            for answer in (
+                api.post(GLUE, {"hostname": host, "ips": ["192.0.2.1"]}),
+                api.put(f"{GLUE}/{quoted}", {"ips": ["192.0.2.1"]}),
+                api.get(f"{GLUE}/{quoted}"),
+                api.delete(f"{GLUE}/{quoted}"),
+            ):
+                assert answer.error == "invalid_hostname", answer.raw
+                assert "does not lie below active.com" in answer.message or "it has no zone" in answer.message
+            for answer in (
+                v2.get(f"{path}/check"),
+                v2.post(path, {"ip": entry}),
+                v2.put(path, {"ip": {"add": entry}}),
+                v2.get(path),
+                v2.delete(path),
+            ):
+                assert (refusal(answer)[0], refusal(answer)[2]) == (404, "invalid_hostname")
+    assert contents(sandbox) == before
+
+
+def test_a_host_is_named_by_its_label_or_in_full(api: Api, sandbox: Sandbox) -> None:
+    for host, shown in {
+        "NS2": "ns2.active.com",
+        "ns2.Active.com.": "ns2.active.com",
+        "a.b.active.com": "a.b.active.com",
+        "ns2\u3002active\u3002com": "ns2.active.com",
+        "назва": "xn--80aaft2a.active.com",
+    }.items():
+        sandbox.reset()
+        made = api.post(GLUE, {"hostname": host, "ips": ["192.0.2.1"]})
+        assert (made.status, made.json.get("hostname")) == (200, shown), made.raw
+        for asked in (quote(host), shown):
+            assert api.get(f"{GLUE}/{asked}").json["hostname"] == shown
+    for host in ("", "-a", "a_b", "a..b", "a b", "a" * 64, "*"):
+        refused = api.post(GLUE, {"hostname": host, "ips": ["192.0.2.1"]})
+        assert refused.error == "invalid_hostname", host
+        assert repr(host)[:60] in refused.message
+
+
+def test_a_host_in_use_stays_and_five_of_its_names_are_listed(api: Api, other: Api) -> None:
+    for number in range(6):
+        new = {"domainName": f"user{number}.com", "nameservers": ["ns1.active.com"]}
+        assert other.post(f"{D}/createDomain", {"domain": new}).status == 200
+    assert api.delete(f"{GLUE}/ns1").message.count(".com") == 1 + 5
+    assert api.post(SERVERS, {"nameservers": ["ns1.active.com"]}).status == 200
+    assert "active.com, user0.com" in api.delete(f"{GLUE}/ns1").message
+
+
+def test_a_licence_is_stored_in_a_zone_with_licences(sandbox: Sandbox, api: Api) -> None:
+    requirements = {"tldRequirements": {"license": "654321", "other": "x"}}
+    for name, licence in {"new.com.ua": "654321", "new.com": ""}.items():
+        assert api.post(f"{D}/createDomain", {"domain": {"domainName": name}, **requirements}).status == 200
+        assert sandbox.names[name].license == licence
