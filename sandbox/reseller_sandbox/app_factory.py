@@ -1,4 +1,4 @@
-"""The application factory: builds a world of a fixture and an app of worlds."""
+"""The application factory: builds a world from a fixture, and an application from worlds."""
 
 from __future__ import annotations
 

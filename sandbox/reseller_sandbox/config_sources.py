@@ -73,7 +73,7 @@ def merged(weaker: Mapping[str, Any], stronger: Mapping[str, Any]) -> dict[str, 
     Assumptions are merged one by one.
     """
     assumed = stronger.get("assume")
-    # The setting token_headers is short for this assumption.
+    # The setting token_headers is a short form of this assumption.
     if isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed:
         weaker = {name: value for name, value in weaker.items() if name != "token_headers"}
     both = {

@@ -257,7 +257,7 @@ class HttpSubscription(Subscription[Any]):
             reason = f": {problem}"
         if not line and not self._closed:
             self.close()
-            raise Unreachable(f"the stream from {self._url} has broken off{reason}")
+            raise Unreachable(f"the stream from {self._url} ended unexpectedly{reason}")
         return line.decode("utf-8").rstrip("\r\n")
 
     def close(self) -> None:

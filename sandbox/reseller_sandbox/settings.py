@@ -47,7 +47,7 @@ S = TypeVar("S")
 M = TypeVar("M")
 T = TypeVar("T")
 
-#: The assumption that the setting ``token_headers`` sets.
+#: The assumption of which the setting ``token_headers`` is a short form.
 TOKEN_HEADERS = public_name("token_headers")
 
 
@@ -240,8 +240,8 @@ class Settings(ServiceSettings):
 
     Args:
         fixture: The name of a packaged fixture, or a file.
-        now: The start of the world's clock (ISO 8601, or: real).
-        frozen: Whether the clock stands still. By default it does in Python, and runs in a server.
+        now: The instant at which the world's clock starts (ISO 8601), or real for the present time.
+        frozen: Whether the clock stands still. By default, it stands still in Python and runs in a server.
         seed: The seed of generated codes and identifiers.
         assume: The assumption for a point that the contract leaves open. Can be repeated.
         profile: A whole set of assumptions: documented, observed, or a file that calibrate has written.
@@ -284,7 +284,7 @@ class ServerSettings(Settings):
 
     Args:
         host: The address to listen on.
-        port: The port to listen on. 0 takes any free port, which the first line of output names.
+        port: The port to listen on. 0 takes any free port, and the first line of output shows it.
         tls: Also serve HTTPS, on a separate port, with a certificate that the server makes.
         tls_port: The port for HTTPS, by default the port after --port, or any free port.
         tls_names: A name or an address for the certificate, in addition to localhost. Can be repeated.
@@ -293,7 +293,7 @@ class ServerSettings(Settings):
         certfile: The certificate (PEM) for TLS: on --port, or with --tls on the port for HTTPS.
         keyfile: The key of the certificate, if it is in a separate file.
         quiet: Do not print a line for each request.
-        log: The format of the line for a request: json, or text, which leaves out requests by the page.
+        log: The format of the log lines: json, or text. The format text leaves out requests by the page.
         ready_file: A file that exists while the server listens. It holds the addresses in JSON.
         watch: Load the fixture again after each edit.
         state_file: A file that keeps the worlds between runs. If it exists, the worlds continue from it.

@@ -55,7 +55,7 @@ def test_each_operation_is_a_tool_with_a_schema_and_a_description() -> None:
     assert not {"v3_createDomain", "v2_domain_delete", "clock_advance", "faults_add"} & reading
 
 
-def test_calls_act_on_the_world_of_a_server_up_to_the_limit() -> None:
+def test_calls_change_the_world_of_a_server_up_to_the_spend_limit() -> None:
     async def talk(client: Client) -> list[tuple[bool, str]]:
         results: Any = [await client.call_tool(name, arguments) for name, arguments in calls]
         return [(result.is_error, result.content[0].text) for result in results]

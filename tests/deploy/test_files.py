@@ -93,7 +93,7 @@ def test_the_worlds_of_a_container_outlive_it() -> None:
     assert "/state" in text_of("dockerfile")
 
 
-def test_the_lines_for_https_are_valid_without_their_marks() -> None:
+def test_the_uncommented_lines_for_https_are_valid() -> None:
     for form in ("compose", "kubernetes"):
         text = re.sub(r"(?m)^( +)# (- |  |RESELLER|containerPort)", r"\1\2", text_of(form))
         assert "8054" in str([*yaml.safe_load_all(text)]), form

@@ -82,7 +82,7 @@ def _is_of(exchange: Exchange, host: str) -> bool:
 
 
 def _response(exchange: Exchange) -> dict[str, Any]:
-    """Return a recorded response as one of a canned answer, with its secrets masked."""
+    """Return a recorded response as the keys of a canned answer, with its secrets masked."""
     from reseller_sandbox.answers.placeholders import literal
     from reseller_sandbox.server.secrecy import header_masked
     from reseller_sandbox.worlds import redact

@@ -16,7 +16,8 @@ from reseller_sandbox.web.access_control import is_loopback
 from reseller_sandbox.web.interfaces import PublicInterface, UnsignedRequest
 from reseller_sandbox.worlds import World
 
-#: The columns without secrets, for a server that other machines can reach: its output is often collected.
+#: The columns without secrets. A server that other machines can reach shows only these, because its output is
+#: often stored.
 _PUBLIC = ("account", "client-id", "balance")
 
 

@@ -77,13 +77,18 @@ def _write(file: Path | None, content: str) -> None:
 @click.option(
     "--names", default=1000, show_default=True, type=click.IntRange(1, 200_000), help="Number of names."
 )
-@click.option("--seed", default="sandbox", show_default=True, help="The same seed gives the same bytes.")
+@click.option(
+    "--seed",
+    default="sandbox",
+    show_default=True,
+    help="Seed of the generated values. The same seed gives the same bytes.",
+)
 @click.option("--zones", default="com,com.ua", show_default=True, help="Zones, separated by commas.")
 @click.option(
     "--spread",
     default=",".join(SPREADS),
     show_default=True,
-    help="Properties in which the names differ, separated by commas.",
+    help="Properties that vary among the names, separated by commas.",
 )
 def fixture_generate(file: Path | None, names: int, seed: str, zones: str, spread: str) -> None:
     """Write a large fixture to the new file FILE, or print it.

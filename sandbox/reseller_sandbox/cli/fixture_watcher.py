@@ -49,7 +49,7 @@ class Watch:
         self._files: set[Path] = {fixture.find(str(settings.fixture))}
         try:
             self._initial_snapshot()
-        except BadSetting:  # The worlds, or the first look, report it.
+        except BadSetting:  # The start of the server, or the first call of ``look``, reports it.
             self._seen: Mapping[Path, tuple[int, ...]] = {}
         else:
             self._seen = self._versions()

@@ -25,7 +25,8 @@ A stateful sandbox for a domain-registration reseller API.
   reseller-sandbox --help                         all commands"""
 
 #: The commands by section of the help, each with its module, which is loaded when the command runs, and its
-#: summary. The module is empty for the commands of a resource. The empty section has the other resources.
+#: summary. A resource without a module has only its operations as commands. The empty section has all other
+#: resources.
 _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Get started": {
         "serve": ("serve", "Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed."),

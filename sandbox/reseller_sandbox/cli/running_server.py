@@ -27,7 +27,7 @@ from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.web.interfaces import public_interfaces
 from reseller_sandbox.worlds.world_dump import EngineDump
 
-#: Seconds to write the waiting lines of the log after the server has stopped.
+#: The longest time in seconds to write the remaining log lines after the server has stopped.
 _LOG_GRACE = 0.5
 
 

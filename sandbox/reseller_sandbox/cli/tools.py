@@ -99,7 +99,7 @@ class RunningCommand(Configured):
         self.epilog = _EXITS
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command with the program and the world of the command line."""
+        """Run the command with the program, its environment and the form of the report."""
         named = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
         running = [name for name in named if name in _RUNNING]
         settings = {setting.name: variables()[setting.name] for setting in declared(Settings)}

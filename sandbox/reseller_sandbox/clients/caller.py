@@ -127,7 +127,7 @@ class Caller:
         return Reply(answer, last, environ.get(ENV_DELIVERY), environ.get(ENV_STREAM))
 
     def refuse(self, lost: Unread) -> Reply:
-        """Record a request that cannot be read in the journal, and return the reply to it."""
+        """Add an unreadable request to the journal, and return the reply to it."""
         self._app.extensions[TAKES_UNREAD](lost)
         return Reply(lost.problem.answer().closing(), last=True)
 

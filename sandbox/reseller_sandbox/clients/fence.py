@@ -71,7 +71,7 @@ def _guarding(target: Target) -> Replacing:
             for fence in fences() if host else ():
                 fence.require(str(host), port)
             result = original(*args, **options)
-            # Allow the addresses found, because a client looks up the name and then connects to an address.
+            # Allow the addresses of the host, because a client looks them up and then connects to one.
             if original is _GETADDRINFO and host:
                 for fence in fences():
                     fence.addresses.update(str(entry[4][0]) for entry in result)

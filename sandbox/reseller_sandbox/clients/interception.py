@@ -23,7 +23,7 @@ from reseller_sandbox.clients.fence import NetworkRefused, fenced
 from reseller_sandbox.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.values.text_checks import nearest
 
-#: Where a request goes: scheme, host in its ASCII form, and port.
+#: The origin of a URL: its scheme, its host in ASCII, and its port.
 Origin: TypeAlias = tuple[str, str, int]
 
 Others: TypeAlias = Literal["network", "refuse"]

@@ -28,7 +28,9 @@ def write_page(item: pytest.Item, report: pytest.TestReport, run: Sandboxes, fol
         report.sections.append(("reseller sandbox", f"no page at {file}: {problem.strerror}"))
         return
     report.sections.append(("reseller sandbox: page on this test", str(file)))
-    item.user_properties.append((NAME, str(file)))  # JUnit takes the properties of the last phase
+    item.user_properties.append(
+        (NAME, str(file))
+    )  # because a JUnit report has the properties of the last phase
     if item.config.pluginmanager.hasplugin("html"):
         from pytest_html import extras
 

@@ -130,7 +130,7 @@ class Watched(Sandbox):
 
     def finish(self) -> None:
         """Release the world immediately."""
-        with suppress(Unreachable):  # A server that has stopped has no worlds to release.
+        with suppress(Unreachable):  # because a stopped server has already released its worlds
             super().close()
 
 
@@ -274,7 +274,10 @@ def _in_this_process(watcher: Watcher, settings: Mapping[str, Any]) -> Watched:
 def _running(
     url: str, stack: ExitStack, watcher: Watcher, settings: Mapping[str, Any], marked: Mapping[str, Any]
 ) -> Watched:
-    """Return a fork in the server at ``url``: of its initial world, or with the settings of the run."""
+    """Return a fork in the running server at ``url``.
+
+    It has the settings of the run. Without settings, it is a copy of the initial world of the server.
+    """
     fixed = sorted(OF_A_SERVER.intersection(marked))
     if fixed:
         raise BadSetting(
@@ -362,7 +365,7 @@ class Sandboxes:
 
     @contextmanager
     def apart(self, node: pytest.Item) -> Iterator[Sandbox]:
-        """Yield a world to fork for each run of a test. The worlds of a run end with that run."""
+        """Yield a world, of which each run of a test gets a fork. Release all of them at the end."""
         self.watcher.end()
         prepared = self.prepared(node)
         try:
@@ -434,7 +437,7 @@ class Sandboxes:
 
 
 def _drift(sandbox: Sandbox, frozen_at: datetime | None) -> str:
-    """Return the line for a test that froze its time at another time than its world has."""
+    """Return a line with both times if the time of the test was frozen and differs from that of its world."""
     now = sandbox.clock.now
     if frozen_at is None or abs(now - frozen_at) < timedelta(minutes=1):
         return ""

@@ -1,4 +1,4 @@
-"""A hypothesis state machine that surrounds a client with time, third parties and faults."""
+"""A hypothesis state machine that tests a client with time, third parties and faults."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SandboxMachine(RuleBasedStateMachine):
 
     Each example runs in its own world (``sandbox``), a fork of ``Sandbox(**settings)``. The machine moves the
     clock, lets third parties act on ``names``, and sets one of ``faults`` for the next request. After each
-    step, ``check_advice`` and ``check_books`` hold the client to its money.
+    step, ``check_advice`` and ``check_books`` check the money of the client.
 
     >>> class Renewals(SandboxMachine):
     ...     names = ("active-example.com",)
@@ -119,7 +119,7 @@ class SandboxMachine(RuleBasedStateMachine):
 
     @invariant()
     def check_books(self) -> None:
-        """Fail if your client has booked other costs than the ledger."""
+        """Fail if the costs in your client's books differ from the ledger."""
         booked = self.booked()
         if booked is not None:
             paid = self.paid()
