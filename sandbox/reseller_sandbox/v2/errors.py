@@ -137,6 +137,11 @@ _VARIANTS: Mapping[Rule, str] = {
 Key = Rule | tuple[Rule, object]
 ErrorMappings = Mapping[Key, ErrorMapping]
 
+
+def _all(mapping: ErrorMapping, *keys: Key) -> ErrorMappings:
+    return dict.fromkeys(keys, mapping)
+
+
 #: The default error of each rule.
 DEFAULTS: ErrorMappings = {
     r.TOKEN_MISSING: ErrorMapping(NO_TOKEN),
@@ -144,32 +149,20 @@ DEFAULTS: ErrorMappings = {
     r.INTERNAL_ERROR: ErrorMapping(SYSTEM_ERROR),
     r.MISSING_PARAMETER: ErrorMapping(NOT_ENOUGH, "field"),
     r.INVALID_NAME: ErrorMapping(DOMAIN_NAME),
-    r.ZONE_NOT_SUPPORTED: ErrorMapping(ZONE),
-    r.ZONE_OUT_OF_SERVICE: ErrorMapping(ZONE),
-    r.TRANSFERS_NOT_SUPPORTED: ErrorMapping(ZONE),
+    **_all(ErrorMapping(ZONE), r.ZONE_NOT_SUPPORTED, r.ZONE_OUT_OF_SERVICE, r.TRANSFERS_NOT_SUPPORTED),
     r.DOMAIN_NOT_FOUND: ErrorMapping(OBJECT_NOT_FOUND, "name"),
-    r.CONTACT_NOT_FOUND: ErrorMapping(INVALID_ID),
-    r.CUSTOMER_NOT_FOUND: ErrorMapping(INVALID_ID),
+    **_all(ErrorMapping(INVALID_ID), r.CONTACT_NOT_FOUND, r.CUSTOMER_NOT_FOUND),
     r.INVALID_NAMESERVER: ErrorMapping(NS, "server"),
-    r.LICENSE_REQUIRED: ErrorMapping(LICENSE),
-    r.INVALID_LICENSE: ErrorMapping(LICENSE),
-    r.NAME_TAKEN: ErrorMapping(REGISTERED),
-    r.NAME_RESERVED: ErrorMapping(REGISTERED),
-    r.PREMIUM_NOT_TAKEN: ErrorMapping(REGISTERED),
+    **_all(ErrorMapping(LICENSE), r.LICENSE_REQUIRED, r.INVALID_LICENSE),
+    **_all(ErrorMapping(REGISTERED), r.NAME_TAKEN, r.NAME_RESERVED, r.PREMIUM_NOT_TAKEN),
     r.PERIOD_TOO_LONG: ErrorMapping(MAXIMUM, "limit"),
     r.PERIOD_TOO_SHORT: ErrorMapping(MINIMUM, "limit"),
-    r.EXPIRY_MISMATCH: ErrorMapping(EXPIRY_DATE),
-    r.END_MISMATCH: ErrorMapping(EXPIRY_DATE),
+    **_all(ErrorMapping(EXPIRY_DATE), r.EXPIRY_MISMATCH, r.END_MISMATCH),
     r.INSUFFICIENT_FUNDS: ErrorMapping(FUNDS),
-    r.WRONG_STATE: ErrorMapping(ORDER_STATUS),
-    r.TRANSFER_PENDING: ErrorMapping(ORDER_STATUS),
-    r.NO_TRANSFER: ErrorMapping(ORDER_STATUS),
-    r.LOCKED: ErrorMapping(ORDER_STATUS),
-    r.HOST_IN_USE: ErrorMapping(ORDER_STATUS),
-    r.HOST_EXISTS: ErrorMapping(ORDER_STATUS),
+    **_all(ErrorMapping(ORDER_STATUS), r.WRONG_STATE, r.TRANSFER_PENDING, r.NO_TRANSFER, r.LOCKED),
+    **_all(ErrorMapping(ORDER_STATUS), r.HOST_IN_USE, r.HOST_EXISTS),
     r.HOSTS_NOT_SUPPORTED: ErrorMapping(UNSUPPORTED),
-    r.INVALID_HOSTNAME: ErrorMapping(OBJECT_NOT_FOUND, "host"),
-    r.HOST_NOT_FOUND: ErrorMapping(OBJECT_NOT_FOUND, "host"),
+    **_all(ErrorMapping(OBJECT_NOT_FOUND, "host"), r.INVALID_HOSTNAME, r.HOST_NOT_FOUND),
     r.UNKNOWN_IP_TYPE: ErrorMapping(IP_TYPE, "type"),
     (r.INVALID_IP, 4): ErrorMapping(IPV4, "ip"),
     (r.INVALID_IP, 6): ErrorMapping(IPV6, "ip"),
@@ -182,10 +175,8 @@ DEFAULTS: ErrorMappings = {
 }
 
 _CUSTOMER: ErrorMappings = {
-    r.MISSING_PARAMETER: ErrorMapping(INVALID, "field"),
-    r.INVALID_PARAMETER: ErrorMapping(INVALID, "field"),
-    r.INVALID_CONTACT: ErrorMapping(INVALID, "field"),
-    r.INVALID_CUSTOMER_ID: ErrorMapping(INVALID, "field"),
+    **_all(ErrorMapping(INVALID, "field"), r.MISSING_PARAMETER, r.INVALID_PARAMETER),
+    **_all(ErrorMapping(INVALID, "field"), r.INVALID_CONTACT, r.INVALID_CUSTOMER_ID),
     r.CUSTOMER_NOT_FOUND: ErrorMapping(ID_NOT_FOUND),
 }
 
@@ -211,24 +202,17 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
     # "Mail already registered" is documented only for create.
     "v2.customer.edit": {**_CUSTOMER, r.MAIL_TAKEN: ErrorMapping(INVALID, word="mail")},
     "v2.customer.info": _CUSTOMER,
-    "v2.customer.delete": {
-        r.INVALID_CUSTOMER_ID: ErrorMapping(ID_NOT_FOUND),
-        r.CUSTOMER_NOT_FOUND: ErrorMapping(ID_NOT_FOUND),
-    },
+    "v2.customer.delete": _all(ErrorMapping(ID_NOT_FOUND), r.INVALID_CUSTOMER_ID, r.CUSTOMER_NOT_FOUND),
     "v2.contact.check": {r.INVALID_HANDLE: ErrorMapping(INVALID, word="contact_id")},
     # The only documented error of create for an invalid value.
     "v2.contact.create": {
-        r.INVALID_PARAMETER: ErrorMapping(EXTRA_INVALID, "field"),
-        r.INVALID_CONTACT: ErrorMapping(EXTRA_INVALID, "field"),
-        r.INVALID_HANDLE: ErrorMapping(EXTRA_INVALID, word="contact_id"),
-        r.HANDLE_TAKEN: ErrorMapping(EXTRA_INVALID, word="contact_id"),
+        **_all(ErrorMapping(EXTRA_INVALID, "field"), r.INVALID_PARAMETER, r.INVALID_CONTACT),
+        **_all(ErrorMapping(EXTRA_INVALID, word="contact_id"), r.INVALID_HANDLE, r.HANDLE_TAKEN),
         r.CUSTOMER_NOT_FOUND: ErrorMapping(EXTRA_INVALID, word="customer_id"),
     },
     "v2.contact.edit": {
-        r.INVALID_PARAMETER: ErrorMapping(INVALID_PARAM),
-        r.INVALID_CONTACT: ErrorMapping(INVALID_PARAM),
-        r.INVALID_HANDLE: ErrorMapping(INVALID_PARAM),
-        r.INVALID_EXTRA: ErrorMapping(INVALID_PARAM),
+        **_all(ErrorMapping(INVALID_PARAM), r.INVALID_PARAMETER, r.INVALID_CONTACT),
+        **_all(ErrorMapping(INVALID_PARAM), r.INVALID_HANDLE, r.INVALID_EXTRA),
         r.CONTACT_NOT_FOUND: ErrorMapping(ID_NOT_FOUND),
     },
     "v2.contact.info": {r.CONTACT_NOT_FOUND: ErrorMapping(ID_NOT_FOUND)},
@@ -263,16 +247,10 @@ EXCEPTIONS: Mapping[str, ErrorMappings] = {
     # The documented errors of a transfer request describe only an invalid domain or code.
     "v2.transfer.request": {
         **_OTHER_NAME,
-        r.MISSING_PARAMETER: ErrorMapping(TRANSFER_CODE),
-        (r.INVALID_PARAMETER, "transfer_code"): ErrorMapping(TRANSFER_CODE),
-        (r.INVALID_PARAMETER, "customer_id"): ErrorMapping(INVALID_ID),
-        r.NOT_REGISTERED: ErrorMapping(INVALID_ID),
-        r.PREMIUM_NOT_TAKEN: ErrorMapping(INVALID_ID),
-        r.ALREADY_YOURS: ErrorMapping(INVALID_ID),
-        r.WRONG_STATE: ErrorMapping(INVALID_ID),
-        r.TRANSFER_PENDING: ErrorMapping(INVALID_ID),
-        r.LOCKED: ErrorMapping(INVALID_ID),
-        r.TOO_YOUNG: ErrorMapping(INVALID_ID),
+        **_all(ErrorMapping(TRANSFER_CODE), r.MISSING_PARAMETER, (r.INVALID_PARAMETER, "transfer_code")),
+        **_all(ErrorMapping(INVALID_ID), (r.INVALID_PARAMETER, "customer_id"), r.NOT_REGISTERED),
+        **_all(ErrorMapping(INVALID_ID), r.PREMIUM_NOT_TAKEN, r.ALREADY_YOURS, r.WRONG_STATE),
+        **_all(ErrorMapping(INVALID_ID), r.TRANSFER_PENDING, r.LOCKED, r.TOO_YOUNG),
     },
     "v2.transfer.status": _TRANSFER,
     "v2.transfer.cancel": _TRANSFER,
