@@ -13,8 +13,8 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import CARD_FIELDS, Card, Contact
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
-from reseller_sandbox.v2.shapes import Checked, Done, done
-from reseller_sandbox.web.fields import ContactString, InnerObject, Shape, String, StringOrInteger
+from reseller_sandbox.v2.shapes import Checked, Done, card_fields, done
+from reseller_sandbox.web.fields import InnerObject, Shape, String, StringOrInteger
 from reseller_sandbox.web.interface import Call, refuses, route
 from reseller_sandbox.worlds import World
 
@@ -25,22 +25,11 @@ _ONE = "/{version}/contact/{contact_id}"
 _OWN_HANDLE = ("id", "contact_id")
 
 
-class ContactChange(Shape):
+class ContactChange(card_fields(zip=StringOrInteger())):  # type: ignore[misc]
     """Contact details. Other keys are extra parameters."""
 
     class Meta:
         unknown = INCLUDE
-
-    address = ContactString()
-    city = ContactString()
-    company = ContactString()
-    country = ContactString()
-    fax = ContactString(any_phone=True)
-    mail = ContactString()
-    name = ContactString()
-    phone = ContactString(any_phone=True)
-    region = ContactString()
-    zip = StringOrInteger()
 
     def additional_keys(self, world: World) -> Collection[str]:
         """Return the extra parameters that the registry knows."""

@@ -13,15 +13,8 @@ from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import CARD_FIELDS, Customer
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Number
-from reseller_sandbox.v2.shapes import Done, DoneWithMessage, done
-from reseller_sandbox.web.fields import (
-    ContactString,
-    InnerObject,
-    Shape,
-    String,
-    require_plain_text,
-    wire_fields,
-)
+from reseller_sandbox.v2.shapes import Done, DoneWithMessage, card_fields, done
+from reseller_sandbox.web.fields import InnerObject, Shape, String, require_plain_text, wire_fields
 from reseller_sandbox.web.interface import Call, refuses, route
 
 _ALL = "/{version}/customer"
@@ -32,22 +25,16 @@ _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter lan
 _POSITIVE = validate.Range(min=0, error="must not be negative")
 
 
-class CustomerRequest(Shape):
-    """The data of a customer."""
+_FIELDS = card_fields(
+    lang=String(validate=_LANGUAGE),
+    password=String(validate=require_plain_text),
+    post_address=String(data_key="post_adress", validate=require_plain_text),
+    zip=Number(validate=_POSITIVE),
+)
 
-    address = ContactString()
-    city = ContactString()
-    company = ContactString()
-    country = ContactString()
-    fax = ContactString(any_phone=True)
-    lang = String(validate=_LANGUAGE)
-    mail = ContactString()
-    name = ContactString()
-    password = String(validate=require_plain_text)
-    phone = ContactString(any_phone=True)
-    post_address = String(data_key="post_adress", validate=require_plain_text)
-    region = ContactString()
-    zip = Number(validate=_POSITIVE)
+
+class CustomerRequest(_FIELDS):  # type: ignore[misc,valid-type]
+    """The data of a customer."""
 
     def required_keys(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys that ``v2.customer.required`` asks for."""

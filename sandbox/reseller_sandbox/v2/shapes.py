@@ -10,11 +10,11 @@ from marshmallow import ValidationError, fields
 from reseller_sandbox import refusals
 from reseller_sandbox.registry import orders
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.model import ROLES, Order
+from reseller_sandbox.registry.model import CARD_FIELDS, ROLES, Order
 from reseller_sandbox.registry.zones import parse_name, zone_of
 from reseller_sandbox.v2.bodies import text
 from reseller_sandbox.values.names import written
-from reseller_sandbox.web.fields import Boolean, Shape, Shaped, String
+from reseller_sandbox.web.fields import Boolean, ContactString, Shape, Shaped, String
 from reseller_sandbox.web.interface import Call
 
 #: The rules for finding one of the account's domains, in the order of the checks.
@@ -62,6 +62,12 @@ class Checked(Done):
     """Whether an object can be created."""
 
     avail = Boolean()
+
+
+def card_fields(**more: fields.Field[Any]) -> Any:
+    """Return a schema with the fields of contact details and ``more``, in alphabetical order."""
+    details = {name: ContactString(any_phone=name in ("fax", "phone")) for name in CARD_FIELDS}
+    return Shape.from_dict(dict(sorted({**details, **more}.items())))
 
 
 def done(**more: Any) -> dict[str, Any]:
