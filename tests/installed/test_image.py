@@ -1,4 +1,4 @@
-"""The image of the printed Dockerfile, built on this machine."""
+"""The image of the printed Dockerfile, the printed CI jobs, and the README, each run on this machine."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from reseller_sandbox import connect
 from tests.deploy.test_files import PINS, rows
-from tests.installed.conftest import deploy, interpreter, output_of
+from tests.documents import Block, blocks
+from tests.installed.conftest import MINORS, PROJECT, ROOT, deploy, interpreter, locked, output_of
 from tests.installed.image import Image
 from tests.outfit import free_ports
 
@@ -85,3 +88,108 @@ def test_the_image_holds_only_its_pinned_dependencies(image: Image) -> None:
     assert names == {"reseller-sandbox", *pinned}
     assert "pip" not in names
     assert not (image.last.upper / "build").exists()
+
+
+@pytest.fixture
+def checkout(wheel: Path, tmp_path: Path) -> Path:
+    """A project with the wheel beside it."""
+    skipped = shutil.ignore_patterns(".*", "__pycache__")
+    made = Path(shutil.copytree(PROJECT, tmp_path / "billing", ignore=skipped))
+    shutil.copy(wheel, made)
+    return made
+
+
+@pytest.fixture
+def surroundings(tmp_path: Path) -> dict[str, str]:
+    """The environment of a job, whose ``python`` has nothing installed."""
+    output_of(interpreter(sys.version_info.minor) or sys.executable, "-m", "venv", str(tmp_path / "python"))
+    path = f"{tmp_path / 'python' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return {**plain, "PATH": path}
+
+
+def carry_out(script: str, at: Path, environment: dict[str, str]) -> str:
+    """Run a whole job in one shell. Return its output."""
+    command = ["bash", "-eo", "pipefail", "-c", script]
+    done = subprocess.run(
+        command,
+        cwd=at,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        timeout=1000,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+#: Ends the server of a job with the job.
+END = "trap 'kill $(jobs -p)' EXIT\n"
+
+
+@pytest.mark.parametrize("form", ["github-actions", "gitlab-ci"])
+def test_a_printed_job_passes(checkout: Path, surroundings: dict[str, str], form: str) -> None:
+    """The job installs, serves, waits and tests, with two workers and one server."""
+    port = str(free_ports())
+    document: Any = yaml.safe_load(deploy(form, at=checkout).replace("8053", port))
+    if form == "github-actions":
+        job = document["jobs"]["tests"]
+        script = [step["run"] for step in job["steps"] if "run" in step and "if" not in step]
+        environment = {**surroundings, **job["env"], "RESELLER_SANDBOX_PORT": port}
+    else:
+        job = document["tests"]
+        script = [*job["before_script"], *job["script"], *job["after_script"]]
+        environment = {**surroundings, **job["variables"], "RESELLER_SANDBOX_PORT": port}
+    output = carry_out(END + "\n".join(script), checkout, environment)
+    assert "14 passed" in output
+    log = (checkout / "sandbox.log").read_text("utf-8") if form == "github-actions" else output
+    assert "/_worlds/" in log
+
+
+README = (ROOT / "README.md").read_text("utf-8")
+PORT = "8053"
+MARK = "--- the next one ---"
+
+
+def steps() -> list[tuple[Block, str]]:
+    """Return the README's blocks in order, each with its command; the server runs in the background."""
+    wait = f"until curl -s -o /dev/null http://127.0.0.1:{PORT}/_sandbox/health; do sleep 0.1; done"
+    found = [one for one in blocks(README) if one.language in ("shell", "sh") or one.file]
+    serves = [one.language == "shell" and one.content.startswith("reseller-sandbox serve") for one in found]
+    assert serves.count(True) == 1
+    return [
+        (one, f"{one.content.strip()} > server.txt &\n{wait}" if goes_on else one.command)
+        for one, goes_on in zip(found, serves, strict=True)
+    ]
+
+
+def test_the_readme_leads_from_the_wheel_to_a_green_test(wheel: Path, tmp_path: Path) -> None:
+    """The port is replaced by a free port."""
+    shutil.copy(wheel, tmp_path)
+    port = str(free_ports())
+    (tmp_path / "pins.txt").write_text("\n".join(locked()))
+    python = Path(next(filter(None, map(interpreter, MINORS))))
+    known = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment = {
+        **known,
+        "PATH": f"{python.parent}{os.pathsep}/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin",
+        "PIP_CONSTRAINT": str(tmp_path / "pins.txt"),
+        "RESELLER_SANDBOX_PORT": port,
+        "RESELLER_SANDBOX_URL": f"http://127.0.0.1:{port}",
+    }
+    commands = steps()
+    script = f"\necho; echo '{MARK}'\n".join(
+        ["set -e; trap 'kill $(jobs -p)' EXIT", *(command for _, command in commands), "true"]
+    )
+    command = ["bash", "-c", script.replace(PORT, port)]
+    finished = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    printed = finished.stdout.replace(port, PORT).split(MARK)[1:]
+    assert len(printed) == len(commands) + 1
+    for (block, _), output in zip(commands, printed, strict=False):
+        assert not block.output or block.fits(output), (block, output)
+    assert "1 passed" in printed[-2]

@@ -1,8 +1,9 @@
-"""The journal shows no secret: not in bodies, headers, targets, changes, differences or near misses."""
+"""No secret is in the journal, and a refusal has its rule, its state, and the nearest allowed request."""
 
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -11,7 +12,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Api, InProcess
 from tests.registry import BASE, REGISTRY
-from tests.worlds.control import Control, control, inside
+from tests.worlds.control import Control, control, inside, money_of, register, renew
 
 
 def _everything(steer: Control) -> str:
@@ -134,3 +135,161 @@ def test_headers_are_kept_within_bounds(main: Api, steer: Control) -> None:
     main.send("GET", "/nowhere", [(f"X-Many-{number}", "a" * 5000) for number in range(300)])
     (entry,) = steer.get("journal")["requests"]
     assert 0 < len(str(entry["request"]["headers"])) < 16_000
+
+
+def _refusal(steer: Control) -> dict[str, Any]:
+    refusal = steer.get("journal")["requests"][-1]["refusal"]
+    assert refusal is not None
+    return dict(refusal)
+
+
+def _met(refusal: dict[str, Any]) -> dict[str, Any]:
+    return dict(refusal["met"]["domains"][0])
+
+
+def test_a_removed_name_can_be_restored_before_a_renewal(sandbox: Sandbox, steer: Control, main: Api) -> None:
+    """The explanation names the interface that has the operation."""
+    message = renew(main, "redemption.com").message
+    refusal = _refusal(steer)
+    assert refusal["rule"] == "wrong_state"
+    assert message.endswith("Possible actions: only reading glue records until pending delete.")
+    assert refusal["allowed"] == "ask for its restore in v2.0 first, which makes it active"
+    met = _met(refusal)
+    assert (met["domain"], met["holder"], met["stage"]) == ("redemption.com", "main", "redemption")
+    assert met["due"] == "2026-03-28T12:00:00Z"
+    client = sandbox.client()
+    body = {"period": 1, "current_expiry_date": "2027-01-01"}
+    answer = client.put("/V2.0/domain/redemption.com/renew", json=body)
+    assert answer.headers["x-sandbox-refusal"].endswith("Possible actions: restore, reading glue records.")
+    assert _refusal(steer)["allowed"] == "ask for its restore first, which makes it active"
+    client.put("/V2.0/domain/overdue.com", json={"client_hold": 1})
+    assert "domain edit is not possible. Possible actions: renewal, delete, " in _refusal(steer)["message"]
+    client.put("/V2.0/domain/active.com/renew", json={**body, "current_expiry_date": "2001-01-01"})
+    assert _refusal(steer)["facts"]["given"] == "2001-01-01"
+    for name, more in {"active.com": "; it can be renewed", "arriving.com": ""}.items():
+        client.put(f"/V2.0/domain/{name}/restore")
+        refusal = _refusal(steer)
+        assert refusal["allowed"] == f"it has not been removed, so there is nothing to restore{more}"
+        assert refusal["allowed_at"] is None
+
+
+OWN = "it is this account's already"
+#: Requests of the account main, with the rule, the nearest allowed request, and when it is allowed.
+EXPLAINED: list[tuple[str, Any, str, str, str | None]] = [
+    ("POST lock/requested.com", None, "wrong_state", "wait for the activation", "2026-03-02"),
+    ("POST lock/pending.com", None, "wrong_state", "wait for the release", "2026-03-03"),
+    ("POST lock/arriving.com", None, "wrong_state", "wait for the transfer completion", "2026-03-04"),
+    ("POST lock/overdue.com", None, "wrong_state", "ask for its renewal first, which makes it active", None),
+    ("POST renewDomain/second.com", None, "transfer_pending", "its holder may approve", "2026-03-06"),
+    ("POST rejectTransfer/active.com", None, "no_transfer", "another registrar has to", None),
+    ("POST cancelTransfer/active.com", None, "no_transfer", "this account has to", None),
+    ("POST createDomain", "theirs.com", "name_taken", "other holds it: ask for a transfer", None),
+    ("POST createDomain", "gone.com", "name_taken", "it is released at ", "2026-04-04"),
+    ("POST createDomain", "pending.com", "name_taken", "", "2026-03-03"),
+    ("POST createDomain", "active.com", "name_taken", f"{OWN}: ask for its renewal", None),
+    ("POST createDomain", "redemption.com", "name_taken", f"{OWN}: ask for its restore in v2.0", None),
+    ("POST createDomain", "requested.com", "name_taken", OWN, None),
+    ("GET getDomain/theirs.com", None, "domain_not_found", "other holds it: use that account", None),
+    ("GET getDomain/elsewhere.com", None, "domain_not_found", "outside holds it: ask for a transfer", None),
+    ("GET getDomain/nobodys.com", None, "domain_not_found", "nobody holds the name: register it", None),
+    ("POST renewDomain/gold.com", {"purchaseCost": 1}, "price_mismatch", "send purchaseCost 300.00", None),
+    ("POST createDomain", "short.shop", "period_too_short", "send at least 2 years", None),
+    ("POST renewDomain/active.com", {"years": 11}, "period_too_long", "send at most ", None),
+]  # fmt: skip
+
+
+def test_the_nearest_allowed_request_is_named(
+    sandbox: Sandbox, steer: Control, main: Api, subtests: pytest.Subtests
+) -> None:
+    sandbox.simulate.request_transfer("second.com", force=True)
+    for request, body, rule, allowed, day in EXPLAINED:
+        method, target = request.split()
+        sent = {"domain": {"domainName": body}} if isinstance(body, str) else body
+        with subtests.test(request=request, body=body):
+            main.call(method, f"/v3/domains/{target}", sent)
+            refusal = _refusal(steer)
+            assert (refusal["rule"], refusal["allowed_at"]) == (rule, day and f"{day}T12:00:00Z")
+            assert refusal["allowed"].startswith(allowed)
+
+
+REQUESTS: list[tuple[str, str, Any]] = [
+    ("POST", "/v3/domains/lock/NAME", None),
+    ("POST", "/v3/domains/renewDomain/NAME", None),
+    ("POST", "/v3/domains/setNameservers/NAME", {"nameservers": ["ns1.example.net"]}),
+    ("GET", "/v3/domains/glueRecords/NAME", None),
+    ("POST", "/v3/domains/approveTransfer/NAME", None),
+    ("POST", "/v3/domains/enableAutorenew/NAME", None),
+    ("DELETE", "/V2.0/domain/NAME", None),
+    ("PUT", "/V2.0/domain/NAME/restore", None),
+]
+
+
+def test_the_stage_is_no_reason_from_the_named_instant_on(
+    sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    """A second before that instant the stage still is the reason."""
+    sandbox.assumptions.set({"v2.order_processing": "3600"})
+
+    def refusal(at: Sandbox, method: str, path: str, body: Any) -> Any:
+        at.client().open(path, method=method, json=body)
+        return at.journal.find(limit=1).requests[0].refusal
+
+    waited = 0
+    for name in ("requested.com", "processing.com", "arriving.com", "overdue.com", "pending.com"):
+        for method, target, body in REQUESTS:
+            request = (method, target.replace("NAME", name), body)
+            met = refusal(sandbox, *request)
+            if met is None or met.rule != "wrong_state" or met.allowed_at is None:
+                assert met is None or "wait for" not in met.allowed, met.allowed
+                continue
+            waited += 1
+            with subtests.test(request=request), sandbox.fork(point="now") as fork:
+                fork.clock.set(met.allowed_at - timedelta(seconds=1))
+                assert refusal(fork, *request).rule == "wrong_state"
+                fork.clock.set(met.allowed_at)
+                then = refusal(fork, *request)
+                assert then is None or then.rule != "wrong_state"
+    assert waited > 15
+
+
+def test_the_missing_amount_is_named(sandbox: Sandbox, steer: Control) -> None:
+    register(inside(sandbox, "poor"), "dear.com")
+    refusal = _refusal(steer)
+    assert refusal["allowed"] == "top up the balance by 9.00 USD or more"
+    assert (refusal["met"]["account"], refusal["met"]["balance"]) == ("poor", "1.00")
+    sandbox.simulate.adjust_balance("poor", by="9.00")
+    assert register(inside(sandbox, "poor"), "dear.com").status == 200
+
+
+def test_the_operation_that_removes_a_lock_is_named(steer: Control, main: Api) -> None:
+    main.post("/v3/domains/lockUpdate/active.com")
+    body = {"nameservers": ["ns1.elsewhere.net"]}
+    assert main.post("/v3/domains/setNameservers/active.com", body).error == "locked"
+    refusal = _refusal(steer)
+    assert refusal["allowed"] == "clear client_update_prohibited with unlockUpdate first"
+    assert _met(refusal)["flags"] == ["client_update_prohibited"]
+    main.post("/v3/domains/unlockUpdate/active.com")
+    assert main.post("/v3/domains/setNameservers/active.com", body).status == 200
+
+
+def test_unmatched_requests_and_revoked_credentials_are_explained(
+    sandbox: Sandbox, steer: Control, main: Api
+) -> None:
+    """The credentials tell the account."""
+    main.get("/v3/domains/getDomains/active.com")
+    main.put("/v3/balance", {})
+    sandbox.simulate.revoke_credentials("main")
+    main.get("/v3/balance")
+    sandbox.client().get("/V2.0/dom/x")
+    found = steer.get("journal")["requests"]
+    assert [(one["operation"], one["account"], one["outcome"]) for one in found] == [
+        ("-", "main", "unknown_path"),
+        ("-", "main", "method_not_allowed"),
+        ("v3.balance", "main", "unknown_key"),
+        ("-", "main", "unknown_path"),
+    ]
+    assert "GET /v3/domains/getDomain/{domainName}" in found[0]["refusal"]["allowed"]
+    assert "restore the credentials of main" in found[2]["refusal"]["allowed"]
+    sandbox.simulate.restore_credentials("main")
+    assert money_of(main) == "10000.00"
+    assert steer.get("journal")["requests"][-1]["refusal"] is None

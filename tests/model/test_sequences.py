@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from reseller_sandbox import Sandbox
 from tests.model.registry import FIXTURE, UNKNOWN, Model
 from tests.model.wire import Call, agree
-from tests.soundness import assert_books_balance
+from tests.registry import assert_books_balance
 from tests.thorough import THOROUGH, tries
 
 ACCOUNTS = ("main", "other", "poor")

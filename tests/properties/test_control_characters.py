@@ -11,8 +11,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import InProcess, person
-from tests.registry import REGISTRY, connect
-from tests.soundness import assert_unchanged
+from tests.registry import REGISTRY, assert_unchanged, connect
 from tests.v2 import client as v2
 from tests.v2.works import CARD, CUSTOMER, WORKS
 from tests.v3.test_bad_input import GOOD, ROWS, target_of

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import Refused, Sandbox, replay
 from reseller_sandbox.testing import EndlessWait
-from tests.registry import REGISTRY
-from tests.soundness import assert_consistent
+from tests.registry import REGISTRY, assert_consistent
 from tests.thorough import tries
 
 Step = Callable[[Sandbox], object]

@@ -12,9 +12,8 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.documented import document
-from tests.registry import Make, balance
+from tests.registry import Make, assert_unchanged, balance
 from tests.registry import connect as connect_v3
-from tests.soundness import assert_unchanged
 from tests.v2.client import Client, done, refusal
 from tests.v2.works import WORKS
 from tests.v3.test_bad_input import GOOD

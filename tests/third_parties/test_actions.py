@@ -10,8 +10,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.registry import balance, edit_name
-from tests.soundness import assert_consistent
+from tests.registry import assert_consistent, balance, edit_name
 from tests.third_parties.player import Player
 
 WANTED = {"domain": {"domainName": "wanted.com"}}

@@ -10,8 +10,7 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.control.examples import ACTIONS
 from tests.documented import document
-from tests.registry import connect
-from tests.soundness import assert_consistent
+from tests.registry import assert_consistent, connect
 from tests.third_parties.player import Player
 
 

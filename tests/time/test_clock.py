@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
-from tests.registry import Make
-from tests.soundness import assert_consistent
+from tests.registry import Make, assert_consistent
 from tests.third_parties.player import Player
 
 NOW = "2026-03-01T12:00:00Z"

@@ -13,8 +13,7 @@ import yaml
 
 from reseller_sandbox import Sandbox
 from tests.command import printed, run
-from tests.registry import REGISTRY, balance, connect, edit, edit_name, edit_zone
-from tests.soundness import assert_consistent
+from tests.registry import REGISTRY, assert_consistent, balance, connect, edit, edit_name, edit_zone
 from tests.v2.client import connect as connect_v2
 from tests.v2.client import done
 

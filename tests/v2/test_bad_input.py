@@ -1,8 +1,10 @@
-"""Any input to v2.0 has a documented answer, never a server error, and never half a change."""
+"""Any input to v2.0 has a documented answer, in every form in which a client may write it."""
 
 from __future__ import annotations
 
 from itertools import islice
+from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given, settings
@@ -10,11 +12,259 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer
-from tests.registry import contents
+from tests.registry import Make, contents
 from tests.thorough import tries
-from tests.v2.client import FORM, REGISTRY, connect
-from tests.v2.works import CARD, ROLES, WORKS, Ask, documented_errors, pattern
+from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal
+from tests.v2.works import CARD, HOST, NAME, ROLES, WORKS, Ask, documented_errors, pattern
 from tests.wrong import BROKEN_BODIES, PARTS, spoiled
+
+HOME = ["ns1.home.net", "ns2.home.net"]
+NO_NS = "Not enough parameter: ns"
+
+
+def test_name_servers_of_a_registration_are_a_list_or_an_object_with_an_array(
+    sandbox: Sandbox, main: Client, subtests
+) -> None:
+    longest = ".".join(["x" * 60] * 4) + ".home.net"
+    accepted: list[tuple[Any, list[str]]] = [
+        ({"array": HOME}, HOME),
+        (HOME, HOME),
+        ({"array": ["NS1.Home.net.", "ns2.home.net"]}, HOME),
+        ([longest], [longest]),
+    ]
+    for ns, kept in accepted:
+        sandbox.reset()
+        assert done(main.post("/domain/new.com", {**NAME, "ns": ns}))
+        assert main.get("/domain/new.com").json["ns"] == kept
+    wrong: list[tuple[Any, str]] = [
+        ("ns1.home.net", "Not the correct ns: ns1.home.net"),
+        ({"add": HOME}, 'Not the correct ns: {"add": ["ns1.home.net", "ns2.home.net"]}'),
+        ([["ns1.home.net"]], 'Not the correct ns: ["ns1.home.net"]'),
+        (["ns1.home.net"] * 2, "Not the correct ns: ns1.home.net"),
+        ([f"ns{n}.home.net" for n in range(14)], "Not the correct ns: ns13.home.net"),
+        ({"array": []}, NO_NS),
+        ([], NO_NS),
+    ]
+    for ns, message in wrong:
+        with subtests.test(ns=ns):
+            assert refusal(main.post("/domain/new.com", {**NAME, "ns": ns}))[:2] == (400, message)
+
+
+def test_name_servers_are_removed_first_and_added_last(sandbox: Sandbox, main: Client, subtests) -> None:
+    accepted: list[tuple[Any, list[str]]] = [
+        ({"add": ["ns3.home.net"]}, [*HOME, "ns3.home.net"]),
+        ({"del": ["ns1.home.net"]}, ["ns2.home.net"]),
+        ({"add": ["ns3.home.net"], "del": HOME}, ["ns3.home.net"]),
+        ({"add": ["ns1.home.net"], "del": ["NS1.home.net"]}, ["ns2.home.net", "ns1.home.net"]),
+        ({"add": None, "del": ["ns2.home.net"]}, ["ns1.home.net"]),
+    ]
+    for ns, kept in accepted:
+        with subtests.test(ns=ns):
+            sandbox.reset()
+            assert done(main.put("/domain/active.com", {"ns": ns}))
+            assert main.get("/domain/active.com").json["ns"] == kept
+    sandbox.reset()
+    before = contents(sandbox)
+    wrong: list[tuple[Any, str]] = [
+        ({"del": HOME}, "Not the correct ns: ns2.home.net"),
+        ({"add": "ns3.home.net"}, 'Not the correct ns: {"add": "ns3.home.net"}'),
+        ({"array": ["ns3.home.net"]}, 'Not the correct ns: {"array": ["ns3.home.net"]}'),
+        ({"add": [], "del": []}, "Not enough parameter: client_*, contact_* or ns"),
+    ]
+    for ns, message in wrong:
+        with subtests.test(ns=ns):
+            assert refusal(main.put("/domain/active.com", {"ns": ns}))[:2] == (400, message)
+    assert contents(sandbox) == before
+
+
+def test_the_expiry_of_a_renewal_is_a_date_or_a_date_time(sandbox: Sandbox, main: Client, subtests) -> None:
+    right = "2026-11-21, 2026-11-21 12:00:00, 2026-11-21 00:00:01, 2026-11-21T12:00:00Z, 20261121"
+    for date in [*right.split(", "), "2026-11-22T01:00:00+02:00"]:
+        with subtests.test(date=date):
+            sandbox.reset()
+            body = {"current_expiry_date": date, "period": 1}
+            answer = done(main.put("/domain/active.com/renew", body))
+            assert answer["data"] == {"date_end": "2027-11-21 12:00:00", "domain": "active.com"}
+    sandbox.reset()
+    wrong = "2026-11-20, 2026-11-22 12:00:00, 21.11.2026, tomorrow, 0000-00-00"
+    for value in [*wrong.split(", "), 20261121]:
+        answer = main.put("/domain/active.com/renew", {"current_expiry_date": value, "period": 1})
+        assert refusal(answer)[:2] == (400, "Not the correct current_expiry_date"), value
+
+
+def test_a_host_is_named_by_its_label_or_in_full_in_every_operation(main: Client) -> None:
+    ips = ["192.0.2.1", "2001:db8::1"]
+    for host in ("ns1", "NS1", "ns1.active.com", "ns1.active.com.", "NS1.Active.COM"):
+        path = f"/domain/active.com/host/{host}"
+        assert done(main.get(path))["data"] == {"ip": ips, "name": "ns1.active.com"}
+        assert done(main.get(f"{path}/check"))["avail"] is False
+        assert done(main.put(path, {"ip": {"add": ["type=>v4,ip=>192.0.2.5"]}}))
+        assert done(main.delete(path))
+        assert done(main.get(f"{path}/check"))["avail"] is True
+        assert done(main.post(path, {"ip": ["type=>v4,ip=>192.0.2.1", "type=>v6,ip=>2001:db8::1"]}))
+
+
+def test_an_address_is_an_object_or_a_string(sandbox: Sandbox, main: Client) -> None:
+    same = {"type": "v6", "ip": "2001:db8::7"}
+    for entry in ("type=>v6,ip=>2001:DB8:0::7", same, "ip=>2001:db8::7, type=>v6"):
+        sandbox.reset()
+        assert done(main.post(f"{HOST}/new", {"ip": [entry]}))
+        assert done(main.put(f"{HOST}/ns1", {"ip": {"add": [entry], "del": ["type=>v4,ip=>192.0.2.1"]}}))
+        for host in ("new", "ns1"):
+            assert "2001:db8::7" in done(main.get(f"{HOST}/{host}"))["data"]["ip"]
+        assert done(main.put(f"{HOST}/ns1", {"ip": {"del": [entry]}}))
+
+
+def test_a_host_keeps_an_address_and_has_none_twice(main: Client) -> None:
+    four, six = "type=>v4,ip=>192.0.2.1", "type=>v6,ip=>2001:db8::1"
+    many = [f"type=>v4,ip=>192.0.2.{n}" for n in range(100, 112)]
+    rows: list[tuple[str, Any, str]] = [
+        ("PUT", {"add": [four]}, "Not the correct IPv4: 192.0.2.1"),
+        ("PUT", {"del": [four, six]}, "Not the correct IPv6: 2001:db8::1"),
+        ("POST", [four, four], "Not the correct IPv4: 192.0.2.1"),
+        ("PUT", {"add": many}, "Not the correct IPv4: 192.0.2.111"),
+    ]
+    for method, ip, message in rows:
+        host = "new" if method == "POST" else "ns1"
+        assert refusal(main.call(method, f"{HOST}/{host}", {"ip": ip}))[1] == message
+    assert done(main.put(f"{HOST}/ns1", {"ip": {"add": many[1:]}}))
+    assert len(done(main.get(f"{HOST}/ns1"))["data"]["ip"]) == 13
+
+
+# Zones
+
+ALL = ["com", "com.ua", "net", "quiet", "shop"]
+
+
+def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests) -> None:
+    for path, names in [
+        ("", ALL),
+        ("/limit/2", ["com", "com.ua"]),
+        ("/start/3", ["quiet", "shop"]),
+        ("/limit/2/start/1", ["com.ua", "net"]),
+        ("/popular", ["com", "net"]),
+        ("/popular/limit/1", ["com"]),
+        ("/popular/start/1", ["net"]),
+        ("/popular/limit/1/start/1", ["net"]),
+        ("/unheard-of", []),
+        ("/limit/0", []),
+        ("/start/5", []),
+        ("/limit/99999999999999999999999999/start/0", ALL),
+        ("/start/99999999999999999999999999", []),
+    ]:
+        with subtests.test(path=path):
+            data = done(main.get(f"/domain/zones{path}"))["data"]
+            assert [zone["zone"] for zone in data] == names
+    for path in ("/limit/x", "/limit/-1", "/start/1.5", "/start/", "/popular/limit/٣", "/popular/new/old"):
+        assert refusal(main.get(f"/domain/zones{quote(path)}"))[2] == "unknown_path", path
+
+
+# Names, ids and handles
+
+
+def test_names_handles_and_customer_ids_are_validated(sandbox: Sandbox, main: Client, subtests) -> None:
+    for name in ("NEW.com", "new.COM."):
+        sandbox.reset()
+        assert done(main.post(f"/domain/{name}", NAME))
+        assert done(main.get("/domain/new.com"))["status"] == "2"
+    assert refusal(main.post("/domain/xn--espaa-rta.net", NAME))[1] == "Not the correct domain name"
+    for handle in ("A", "a-b_c.d", "0", "x" * 64):
+        assert done(main.post(f"/contact/{handle}", CARD))
+        assert done(main.get(f"/contact/{handle}"))["data"] == CARD
+    for handle in ("-a", "a%20b", "x" * 65, "%C3%A9", "a%27", "%00"):
+        with subtests.test(handle=handle):
+            path = f"/contact/{handle}"
+            assert refusal(main.get(f"{path}/check"))[:2] == (400, "Invalid contact_id")
+            assert refusal(main.post(path, CARD))[1] == "Invalid value for extra param contact_id"
+            assert refusal(main.put(path, CARD))[:2] == (400, "Invalid Param")
+            assert refusal(main.get(path))[:2] == (404, "ID not found")
+    for customer in ("seven", "7.0", "-7", "%D9%A7", "0x7"):
+        with subtests.test(customer=customer):
+            path = f"/customer/{customer}"
+            assert refusal(main.get(path))[:2] == (400, "Invalid customer_id")
+            assert refusal(main.put(path, {"name": "A"}))[:2] == (400, "Invalid customer_id")
+            assert refusal(main.delete(path))[:2] == (404, "ID not found")
+
+
+# Bodies
+
+
+def test_a_body_is_ignored_by_an_operation_without_a_body(sandbox: Sandbox, main: Client) -> None:
+    for body in (b"", b"[]", b"not JSON", b"\xff\xfe", b'{"a": 1}'):
+        sandbox.reset()
+        assert done(main.call("PUT", "/domain/leaving.com/transfer/reject", body)), body
+
+
+def test_a_body_that_is_json_is_accepted_under_any_content_type(main: Client) -> None:
+    for number, kind in enumerate(["text/plain", FORM[1], "application/json; charset=utf-8", ""]):
+        main.own = [("Content-Type", kind)] if kind else []
+        assert done(main.post(f"/domain/new{number}.com", NAME))
+
+
+# Forms
+
+
+@pytest.fixture
+def forms(sandbox: Sandbox) -> Client:
+    sandbox.assumptions.set({"v2.request_format": "json_or_form"})
+    client = connect(sandbox)
+    client.own = [FORM]
+    return client
+
+
+def form_of(value: Any, key: str = "") -> list[str]:
+    """Return a JSON value as PHP writes it in a form."""
+    if not isinstance(value, (dict, list)):
+        return [f"{quote_plus(key, safe='[]')}={quote_plus(str(value))}"]
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    return [pair for name, inner in items for pair in form_of(inner, f"{key}[{name}]" if key else str(name))]
+
+
+def test_every_body_has_the_same_effect_as_a_form(make: Make, subtests) -> None:
+    sandbox = make(assume={"v2.request_format": "json_or_form"})
+    for operation, ask in WORKS.items():
+        if ask.body:
+            with subtests.test(operation=operation):
+                effects = []
+                for body, kind in ((ask.body, JSON), ("&".join(form_of(ask.body)).encode(), FORM)):
+                    sandbox.reset()
+                    client = connect(sandbox)
+                    client.own = [kind]
+                    assert done(client.call(ask.method, ask.path, body))
+                    effects.append(contents(sandbox))
+                assert effects[0] == effects[1]
+
+
+def test_an_array_in_a_form_has_indexes_or_none_in_any_order(forms: Client) -> None:
+    roles = "&".join(f"contact_{role}=MAIN" for role in ("admin", "billing", "registrant", "tech"))
+    for number, ns in enumerate(
+        (
+            "ns[]=ns1.home.net&ns[]=ns2.home.net",
+            "ns%5Barray%5D%5B0%5D=ns1.home.net&ns%5Barray%5D%5B1%5D=ns2.home.net",
+            "ns[5]=ns2.home.net&ns[2]=ns1.home.net",
+        )
+    ):
+        assert done(forms.post(f"/domain/new{number}.com", f"{roles}&period=1&{ns}".encode()))
+        assert forms.get(f"/domain/new{number}.com").json["ns"] == HOME
+
+
+def test_a_malformed_form_is_refused_with_the_problem(forms: Client, subtests) -> None:
+    for form, problem in [
+        (b"\xff=1", "not a form in UTF-8"),
+        (b"a=%ff", "not a form in UTF-8"),
+        (b"a=1&a=2", "comes twice"),
+        (b"a=1&a[b]=2", "comes twice"),
+        (b"a[b=1", "not a name with parts in brackets"),
+        (b"a[b]c=1", "not a name with parts in brackets"),
+        (b"a[" + b"k" * 90 + b"=1", f"the key 'a[{'k' * 58}' is not a name"),
+        (b"a[0][0][0][0][0][0][0]=1", "nested too deeply"),
+        (b"&".join(b"a%d=1" % n for n in range(1200)), "more than 1000 fields"),
+    ]:
+        with subtests.test(problem=problem):
+            answer = forms.post("/customer", form)
+            assert refusal(answer)[::2] == (400, "malformed_body")
+            assert problem in answer.json["msg"]
+
 
 #: The sandbox's own refusals, which the contract does not have.
 TRANSPORT_RULES = {"malformed_body", "unknown_path", "method_not_allowed", "uri_too_long"}
@@ -88,7 +338,7 @@ def test_any_text_in_the_path_has_a_documented_answer(sandbox: Sandbox, subtests
 
 
 @pytest.fixture(scope="module")
-def forms() -> Sandbox:
+def observed() -> Sandbox:
     return Sandbox(REGISTRY, profile="observed", assume={"v2.domain_info.shape": "bare"})
 
 
@@ -97,8 +347,8 @@ def forms() -> Sandbox:
     operation=st.sampled_from(WITH_BODY),
     form=st.binary(max_size=60) | st.text("abns[]=&01%+i pdl", max_size=60).map(str.encode),
 )
-def test_any_form_has_a_documented_answer(forms: Sandbox, operation: str, form: bytes) -> None:
-    send(forms, operation, WORKS[operation].having(form), FORM)
+def test_any_form_has_a_documented_answer(observed: Sandbox, operation: str, form: bytes) -> None:
+    send(observed, operation, WORKS[operation].having(form), FORM)
 
 
 def test_a_broken_body_is_refused_by_every_operation(sandbox: Sandbox, subtests) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from tests.clients import Answer, Api, InProcess, person
-from tests.registry import Make, balance, connect, contents, edit, edit_name
-from tests.soundness import assert_books_balance
+from tests.registry import Make, assert_books_balance, balance, connect, contents, edit, edit_name
 from tests.v2.client import Client, refusal
 from tests.v2.client import connect as connect_v2
 
