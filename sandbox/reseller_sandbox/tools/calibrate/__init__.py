@@ -182,14 +182,15 @@ def _determination(
 
 def _parts(exchange: ObservedExchange) -> list[ObservedExchange]:
     """Return an exchange, split by name if its request asks for several names."""
-    names, results = exchange.asked.get("domainNames"), exchange.answered.get("results")
-    if not (isinstance(names, list) and isinstance(results, list) and 1 < len(names) == len(results)):
-        return [exchange]
-    return [
-        replace(
-            exchange,
-            body=json.dumps({**exchange.asked, "domainNames": [name]}).encode(),
-            answer={**exchange.answer, "results": [result]},
-        )
-        for name, result in zip(names, results, strict=True)
-    ]
+    for asked, answered in hints().batches.items():
+        names, results = exchange.asked.get(asked), exchange.answered.get(answered)
+        if isinstance(names, list) and isinstance(results, list) and 1 < len(names) == len(results):
+            return [
+                replace(
+                    exchange,
+                    body=json.dumps({**exchange.asked, asked: [name]}).encode(),
+                    answer={**exchange.answer, answered: [result]},
+                )
+                for name, result in zip(names, results, strict=True)
+            ]
+    return [exchange]

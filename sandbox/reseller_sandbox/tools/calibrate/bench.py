@@ -9,10 +9,12 @@ from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import unquote
 
 import yaml
 from msgspec import Struct
 from msgspec.structs import replace
+from werkzeug.exceptions import HTTPException
 
 from reseller_sandbox import fixture
 from reseller_sandbox.clients.caller import described
@@ -116,6 +118,13 @@ class Bench:
     def snapshot_now(self) -> Snapshot:
         """The snapshot after the last request."""
         return self._sandbox.world.snapshot
+
+    def placeholders(self, exchange: ObservedExchange) -> Mapping[str, Any]:
+        """Return the values of the placeholders in the path of a request."""
+        try:
+            return self._sandbox.app.url_map.bind("").match(unquote(exchange.path), exchange.method)[1]
+        except HTTPException:
+            return {}
 
     def ask(
         self, exchange: ObservedExchange, snapshot: Snapshot, values: Values, credentials: str = RIGHT
@@ -254,7 +263,8 @@ def _combinations(default: str, observed: Iterable[str], other: str) -> tuple[tu
 
 def _statuses(exchange: ObservedExchange) -> Iterator[str]:
     """Yield the availability words in an answer."""
-    results = exchange.answered.get("results")
-    for result in results if isinstance(results, list) else ():
-        if isinstance(result, Mapping) and isinstance(result.get("status"), str):
-            yield result["status"]
+    for results in map(exchange.answered.get, hints().batches.values()):
+        for result in results if isinstance(results, list) else ():
+            status = hints().field(result, "status") if isinstance(result, Mapping) else None
+            if isinstance(status, str):
+                yield status

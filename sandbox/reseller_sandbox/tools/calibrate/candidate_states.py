@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reseller_sandbox.fixture.zones import ZONE_TYPES
-from reseller_sandbox.registry.model import Flag
+from reseller_sandbox.registry.model import Flag, Purpose
 from reseller_sandbox.tools.calibrate.bench import ACCOUNT, PARTS
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.subject import KEPT, Known, Subject, agrees
@@ -58,13 +58,13 @@ def _before(known: Known, subject: Subject) -> State:
 
 
 def _all(subject: Subject) -> Iterator[State]:
-    if subject.operation in hints().lists_names:
+    if subject.lists_names:
         yield from (_held(subject), _many(subject), _world(subject))
         return
     holders = list(_holders(subject))
     yield from holders
     disturbed = [holders[0]]
-    if not subject.operation.endswith(_OF_NEW_NAMES):
+    if not subject.is_about_new_names:
         disturbed += [_world(subject), _held(subject)]
     for state in disturbed:
         yield from _disturbed(state, subject)
@@ -113,7 +113,7 @@ def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, An
     entry: dict[str, Any] = {**subject.shown.get(name, {}), **more}
     if subject.expires is not None and "expires" not in more:
         entry["expires"] = wire(subject.expires)
-    elif subject.operation.endswith((".renew", ".renewDomain", ".restore")):
+    elif subject.orders in (Purpose.RENEWAL, Purpose.RESTORE):
         entry.pop("expires", None)  # because the answer shows the new date
     if "expires" in entry and "created" not in entry:
         entry["created"] = "-2y"
@@ -153,10 +153,10 @@ def _taken(subject: Subject, **more: Any) -> State:
 
 def _holders(subject: Subject) -> Iterator[State]:
     """Yield states with different holders and stages of names, likeliest first."""
-    if subject.operation.endswith(_OF_NEW_NAMES):  # the stage of a registered name has no effect on these
+    if subject.is_about_new_names:
         yield from (_world(subject), _held(subject), _taken(subject))
         return
-    transferring = "ransfer" in subject.operation
+    transferring = hints().is_about_transfer(subject.operation)
     if transferring:
         yield _taken(subject)
     yield from _stages(subject)
@@ -168,7 +168,6 @@ def _holders(subject: Subject) -> Iterator[State]:
             yield _transferred(subject, to, origin, status)
 
 
-_OF_NEW_NAMES = (".createDomain", "domain.register", "domain.check", ".checkAvailability")
 _ENDS = ("pending", "clientApproved", "clientRejected", "clientCancelled", "serverApproved")
 
 
@@ -243,7 +242,7 @@ def _of_accounts(state: State, subject: Subject) -> Iterator[State]:
     """Yield variants with another kind of account, or with contact parameters."""
     main = {**state["accounts"]["main"], "reseller": False}
     yield {**_with(state, "accounts", {"main": main}), "customers": {}}
-    if subject.operation.startswith(hints().people):
+    if subject.keys and not subject.names:  # a contact or a customer
         yield {**state, "contact_params": dict.fromkeys(subject.keys, ".*")}
         yield {**state, "contact_params": dict.fromkeys(subject.keys, "[^ -~]")}
 

@@ -11,13 +11,11 @@ from msgspec.structs import replace
 
 from reseller_sandbox.registry.assumptions import Assumptions, spelt
 from reseller_sandbox.tools.calibrate import Deviation, calibrated
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
 from reseller_sandbox.tools.calibrate.report import named_places, shown
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.values.text_checks import plural, printable, shortened
-
-#: The keys of an answer that say why a request is refused.
-_REFUSAL = frozenset({"error", "msg", "code"})
 
 _INDEX = re.compile(r"\[\d+\]")
 
@@ -83,7 +81,7 @@ def _of_deviation(deviation: Deviation) -> Iterator[Drift]:
 
 
 def _is_about_refusal(difference: Difference) -> bool:
-    return difference.where == "HTTP status" or difference.where in _REFUSAL
+    return difference.where == "HTTP status" or difference.where in hints().refusal
 
 
 def _kind(difference: Difference) -> str:

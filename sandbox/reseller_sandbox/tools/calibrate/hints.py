@@ -1,15 +1,18 @@
-"""Hints of the interfaces: what calibration knows about their paths and operations."""
+"""Hints of the interfaces: what calibration knows about their requests and answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from fnmatch import fnmatchcase
+from functools import cache, reduce
 from importlib.resources import files
+from typing import Any
 
 import yaml
 from msgspec import Struct, convert
 
 from reseller_sandbox.app_factory import contract
+from reseller_sandbox.registry.contract import ApiOperation
 
 
 class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -17,16 +20,32 @@ class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     paths: tuple[str, ...] = ()
     refused_credentials: tuple[str, ...] = ()
+    refused_versions: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
-    reads: tuple[str, ...] = ()
-    shows: tuple[str, ...] = ()
-    shows_lock: tuple[str, ...] = ()
-    lists_names: tuple[str, ...] = ()
     lists_hosts: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    transfers: tuple[str, ...] = ()
+    batches: Mapping[str, str] = {}
+    parts: Mapping[str, tuple[str, ...]] = {}
+    fields: Mapping[str, tuple[str, ...]] = {}
+    refusal: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    open_messages: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
     switches: Mapping[str, tuple[str, bool]] = {}
     alone: Mapping[str, str] = {}
     with_fixture: Mapping[str, str] = {}
+
+    def is_about_transfer(self, operation: str) -> bool:
+        """Whether an operation is about transfers, or about the lock against them."""
+        return any(fnmatchcase(operation, pattern) for pattern in self.transfers)
+
+    def field(self, record: Mapping[str, Any], name: str) -> Any:
+        """Return a part of an answer, None if the record does not have it."""
+        return next((record[key] for key in self.fields.get(name, ()) if key in record), None)
 
 
 @cache
@@ -34,11 +53,18 @@ def hints() -> Hints:
     """Return the hints of all interfaces together."""
     packages = dict.fromkeys(operation.package for operation in contract())
     known = [file for package in packages if (file := files(package) / "calibrate.yaml").is_file()]
-    together: dict[str, dict[str, object]] = {}
-    for file in known:
-        for key, values in yaml.safe_load(file.read_text("utf-8")).items():
-            entries = values if isinstance(values, dict) else dict.fromkeys(values)
-            together.setdefault(key, {}).update(entries)
-    return convert(
-        {key: values if any(values.values()) else list(values) for key, values in together.items()}, Hints
-    )
+    return convert(reduce(_joined, (yaml.safe_load(file.read_text("utf-8")) for file in known), {}), Hints)
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Return two documents as one: the entries of both mappings and of both lists."""
+    if isinstance(first, dict):
+        joined = {key: _joined(first[key], value) if key in first else value for key, value in second.items()}
+        return {**first, **joined}
+    return [*first, *second] if isinstance(first, list) else second
+
+
+@cache
+def operations() -> Mapping[str, ApiOperation]:
+    """Return the operations of the contract by their ids."""
+    return {operation.id: operation for operation in contract()}

@@ -11,21 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-#: The keys whose words and numbers are compared exactly.
-_EXACT = frozenset({"status", "error", "avail", "code", "transfer_status"})
+from reseller_sandbox.tools.calibrate.hints import hints
 
-#: The messages of v2.0 with a variable part, up to the beginning of that part.
-_OPEN = re.compile(
-    r"(Object not found|Not the correct IPv[46]:|Not the correct ns:|Unknown ip type :"
-    r"|Not the correct (?=X-)).*",
-    re.DOTALL,
-)
-#: The keys of names, of which only the form is compared, and the pattern of a name.
-_NAMES = frozenset({"domainName", "domain", "hostname", "name", "zone", "sdn", "tld"})
-
-#: The keys of terms, which are 0 for a name that is not for sale.
-_TERMS = frozenset({"periodMin", "periodMax"})
-_HARD_TEXTS = _NAMES | _TERMS | {"msg"}
 _HOST = re.compile(r"[^\s@:/]+")
 _DATES = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _MONEY = re.compile(r"cost|paid|price|balance", re.IGNORECASE)
@@ -118,7 +105,7 @@ def _skeleton(value: Any, key: str) -> str:
         return "{" + ",".join(f"{inner}:{_skeleton(value[inner], inner)}" for inner in sorted(value)) + "}"
     if isinstance(value, list):
         return "[" + ",".join(sorted({_skeleton(element, key) for element in value})) + "]"
-    if key in _EXACT or isinstance(value, bool) or value is None:
+    if key in hints().exact or isinstance(value, bool) or value is None:
         return repr(value)
     return _form(value, key) if isinstance(value, str) else "number"
 
@@ -127,20 +114,21 @@ def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
     """Return None if two values are alike, otherwise whether the difference counts as a contradiction."""
     if _skeleton(service, key) == _skeleton(sandbox, key):
         return None
-    both_texts = isinstance(service, str) and isinstance(sandbox, str) and key not in _EXACT
-    if both_texts and not (service and sandbox) and key != "msg":
+    both_texts = isinstance(service, str) and isinstance(sandbox, str) and key not in hints().exact
+    if both_texts and not (service and sandbox) and key not in hints().messages:
         return None
-    return not both_texts or key in _HARD_TEXTS
+    return not both_texts or key in (*hints().names, *hints().terms, *hints().messages)
 
 
 def _form(text: str, key: str) -> str:
     """Return the compared part of a string."""
-    if key == "msg":
-        return _OPEN.sub(r"\1", text)
-    if key in _TERMS:
+    if key in hints().messages:
+        beginnings = (re.match(pattern, text) for pattern in hints().open_messages)
+        return next((match[0] for match in beginnings if match), text)
+    if key in hints().terms:  # 0 for a name that is not for sale
         return "no term" if text == "0" else "a term"
     if (
-        key in _NAMES and _HOST.fullmatch(text) and (key != "name" or "." in text)
+        key in hints().names and _HOST.fullmatch(text) and (key != "name" or "." in text)
     ):  # contacts have a name, too
         return f"name {'xn--' in text.lower()} {text.isascii()}"
     if _DATES.fullmatch(text):

@@ -28,6 +28,7 @@ from reseller_sandbox.tools.calibrate.bench import (
     token_headers,
 )
 from reseller_sandbox.tools.calibrate.candidate_states import State, candidate_states
+from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference, amounts, differences
 from reseller_sandbox.tools.calibrate.subject import Known, KnownState, Subject, subject_of
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
@@ -92,7 +93,7 @@ class Search:
         Call this in the order of the exchanges.
         """
         first = self._bench.ask(exchange, self._bench.begin, {})
-        subject = subject_of(exchange, first.operation, first.names)
+        subject = subject_of(exchange, first.operation, first.names, self._bench.placeholders(exchange))
         known = self._known_state.of(exchange, subject)
         self._known_state.learn(exchange, subject)
         return Case(exchange, subject, known)
@@ -167,7 +168,7 @@ def is_about_access(exchange: ObservedExchange) -> bool:
         return False
     headers = set(token_headers(exchange))
     is_plain = version[1].upper() in default.versions and headers <= set(default.token_headers)
-    is_refused = exchange.refusal == "no implementation for this version" or has_bad_credentials(exchange)
+    is_refused = exchange.refusal in hints().refused_versions or has_bad_credentials(exchange)
     return is_refused or not is_plain
 
 

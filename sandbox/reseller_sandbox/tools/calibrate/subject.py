@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
-from reseller_sandbox.registry.model import Flag
-from reseller_sandbox.tools.calibrate.hints import hints
+from reseller_sandbox.registry.model import Flag, Purpose
+from reseller_sandbox.tools.calibrate.hints import hints, operations
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.values.names import well_formed
-
-_KEYS = {
-    "createDate": "created",
-    "date_created": "created",
-    "expireDate": "expires",
-    "date_end": "expires",
-    "privacyEnabled": "privacy",
-    "autorenewEnabled": "autorenew",
-}
-_IN_PATH = {
-    "handle": re.compile(r"/contact/([^/]+)"),
-    "customer": re.compile(r"/customer/([0-9]+)"),
-    "host": re.compile(r"/(?:host|glueRecords/[^/]+)/([^/]+)"),
-    "start": re.compile(r"/zones/(?:.*/)?start/([0-9]{1,3})$"),
-    "order": re.compile(r"/getDomain/([0-9]+)$"),
-}
-
 
 #: The known fields of a name beside its flags, in fixture format.
 KEPT = ("autorenew", "nameservers", "privacy")
@@ -47,146 +30,184 @@ class Subject(Struct, frozen=True, kw_only=True):
     """The subject of a request: names, hosts, handles, customers, a code, a price.
 
     ``shown`` are the values of each name in the answer, in fixture format. ``zones`` are the listed zones.
+    ``flags`` are the flags of the first name that the answer shows, and whether each is set.
     """
 
     operation: str
     at: datetime
     names: tuple[str, ...]
     shown: Mapping[str, Mapping[str, Any]]
+    flags: Mapping[str, bool]
     zones: Mapping[str, Mapping[str, Any]]
-    host: str = ""
-    servers: tuple[str, ...] = ()
-    handles: tuple[str, ...] = ()
-    customers: tuple[int, ...] = ()
-    mail: str = ""
-    code: str = ""
-    price: Decimal | None = None
-    years: int = 1
-    expires: datetime | None = None
-    order: int | None = None
-    page: tuple[int, int] = (1, 100)
-    more_pages: bool = False
-    numbers: tuple[int, ...] = ()
-    keys: tuple[str, ...] = ()
-    start: int = 0
-    is_done: bool = False
-    premium: tuple[str, ...] = ()
+    host: str
+    servers: tuple[str, ...]
+    handles: tuple[str, ...]
+    customers: tuple[int, ...]
+    mail: str
+    code: str
+    price: Decimal | None
+    years: int
+    expires: datetime | None
+    order: int | None
+    page: tuple[int, int]
+    more_pages: bool
+    numbers: tuple[int, ...]
+    keys: tuple[str, ...]
+    start: int
+    is_done: bool
+    premium: tuple[str, ...]
 
     @property
     def name(self) -> str:
         """The first name, an empty string if there is none."""
         return self.names[0] if self.names else ""
 
+    @property
+    def orders(self) -> Purpose | None:
+        """The purpose of the order that the request places, None without an order."""
+        operation = operations().get(self.operation)
+        return operation.orders if operation is not None else None
 
-def subject_of(exchange: ObservedExchange, operation: str, names: Sequence[str]) -> Subject:
-    """Return the subject of an exchange. ``names`` are the names in its request."""
-    asked, answer, path = exchange.asked, exchange.answered, unquote(exchange.path)
-    domain = asked.get("domain")
-    both: dict[str, Any] = {**(domain if isinstance(domain, dict) else {}), **asked}
-    shown = dict(_shown(answer, names))
-    in_path = {key: match[1] for key, pattern in _IN_PATH.items() if (match := pattern.search(path))}
-    handles = [both[key] for key in both if key.startswith("contact_") and isinstance(both[key], str)]
-    customers = (int(_number(value) or 0) for value in (both.get("customer_id"), in_path.get("customer")))
-    query = dict(pair.partition("=")[::2] for pair in exchange.target.partition("?")[2].split("&"))
+    @property
+    def lists_names(self) -> bool:
+        """Whether the request lists the names of an account."""
+        return self.operation in operations() and operations()[self.operation].lists_names
+
+    @property
+    def is_about_new_names(self) -> bool:
+        """Whether the stage of a registered name has no effect on the answer."""
+        return self.operation in hints().checks or self.orders is Purpose.REGISTRATION
+
+
+def subject_of(
+    exchange: ObservedExchange, operation: str, names: Sequence[str], placeholders: Mapping[str, Any]
+) -> Subject:
+    """Return the subject of an exchange.
+
+    ``names`` are the names in its request, and ``placeholders`` the values of the placeholders in its path.
+    """
+    asked, answer = exchange.asked, exchange.answered
+    records = list(_records(answer))
+    inner = {key: value for part in asked.values() if isinstance(part, dict) for key, value in part.items()}
+    query = {f"?{key}": value for key, value in parse_qsl(exchange.target.partition("?")[2])}
+    sent = {**inner, **asked, **query, **{f"{{{key}}}": value for key, value in placeholders.items()}}
+
+    def parts(name: str) -> list[Any]:
+        return [sent[place] for place in hints().parts.get(name, ()) if sent.get(place)]
+
+    def number(name: str, default: int = 0) -> int:
+        return next((int(each) for value in parts(name) if (each := _number(value))), default)
+
+    shown = dict(_shown(records, names))
+    declared = operations().get(operation)
+    prices = [
+        sent.get(place.rpartition(".")[2]) for place in (declared.price if declared is not None else ())
+    ]
+    is_listing = (declared is not None and declared.lists_names) or operation in hints().lists_hosts
     return Subject(
         operation=operation,
         at=exchange.at,
-        names=tuple(dict.fromkeys((*names, *shown)))
-        if operation in (*hints().lists_names, *hints().lists_hosts)
-        else tuple(names),
+        names=tuple(dict.fromkeys((*names, *shown))) if is_listing else tuple(names),
         shown=shown,
-        zones=dict(_zones(answer)),
-        host=in_path.get("host") or _text(both.get("hostname")),
-        servers=tuple(_servers(both)),
-        handles=tuple(dict.fromkeys([*filter(None, (in_path.get("handle"),)), *handles])),
-        customers=tuple(dict.fromkeys(number for number in customers if number)),
-        mail=_text(both.get("mail")),
-        code=next((str(both[key]) for key in ("authCode", "authcode", "transfer_code") if both.get(key)), ""),
-        price=_number(both.get("purchaseCost", query.get("purchaseCost"))),
-        years=int(_number(both.get("years", both.get("period"))) or 1) or 1,
-        expires=instant(both.get("current_expiry_date")),
-        premium=tuple(_premium(answer)),
-        is_done=_is_done(exchange, operation),
-        start=int(in_path.get("start", 0)),
-        order=int(_number(in_path.get("order")) or 0) or None,
-        page=(int(_number(query.get("page")) or 1) or 1, int(_number(query.get("perPage")) or 100) or 100),
-        more_pages="nextPage" in answer,
-        numbers=tuple(map(int, re.findall(r"\d{1,2}$", str(answer.get("msg"))))),
+        flags=_flags(records),
+        zones=dict(_zones(records)),
+        host=next((host for host in parts("host") if isinstance(host, str)), ""),
+        servers=tuple(_servers(parts("nameservers"))),
+        handles=tuple(dict.fromkeys(handle for handle in parts("handles") if isinstance(handle, str))),
+        customers=tuple(dict.fromkeys(int(_number(value) or 0) for value in parts("customers"))),
+        mail=next((mail for mail in parts("mail") if isinstance(mail, str)), ""),
+        code=next(map(str, parts("code")), ""),
+        price=next(filter(None, map(_number, prices)), None),
+        years=number("years", 1),
+        expires=next(map(instant, parts("expires")), None),
+        premium=tuple(_premium(records)),
+        is_done=exchange.status == 200 and exchange.refusal is None and operation not in hints().checks,
+        start=number("start"),
+        order=number("order") or None,
+        page=(number("page", 1), number("size", 100)),
+        more_pages=hints().field(answer, "next_page") is not None,
+        numbers=tuple(map(int, re.findall(r"\d{1,2}$", exchange.refusal or ""))),
         keys=tuple(key for key in asked if key.isascii()),
     )
 
 
-def _shown(answer: Mapping[str, Any], names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _records(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects in an answer, alone or in arrays, and then the answer itself."""
+    for value in answer.values():
+        entries = value if isinstance(value, list) else [value]
+        yield from (entry for entry in entries if isinstance(entry, Mapping))
+    yield answer
+
+
+def _shown(
+    records: Iterable[Mapping[str, Any]], names: Sequence[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the values of each name in an answer, in fixture format."""
-    for record in (*_records(answer, "domain", "domains", "data"), answer):
-        domain = record.get("domainName")
+    field = hints().field
+    for record in records:
+        domain = field(record, "name")
         name = well_formed(domain) if isinstance(domain, str) else names[0] if len(names) == 1 else None
-        values = {_KEYS[key]: value for key, value in record.items() if key in _KEYS}
-        entry = {key: value for key, value in values.items() if _is_fit(key, value)}
-        if name is not None and entry:
-            servers = record.get("nameservers", record.get("ns"))
-            if isinstance(servers, list) and servers and all(isinstance(server, str) for server in servers):
-                entry["nameservers"] = servers
-            flags = ["client_transfer_prohibited"] if record.get("lockedEnabled") is True else []
-            flags += ["client_update_prohibited"] if record.get("updateProhibited") is True else []
-            yield name, {**entry, "flags": flags}
+        dates = {key: value for key in ("created", "expires") if instant(value := field(record, key))}
+        switches = {
+            key: value for key in ("privacy", "autorenew") if isinstance(value := field(record, key), bool)
+        }
+        if name is None or not (dates or switches):
+            continue
+        servers = field(record, "nameservers")
+        is_listed = (
+            isinstance(servers, list) and servers and all(isinstance(server, str) for server in servers)
+        )
+        flags = [flag for flag, is_set in _flags([record]).items() if is_set]
+        yield name, {**dates, **switches, **({"nameservers": servers} if is_listed else {}), "flags": flags}
 
 
-def _premium(answer: Mapping[str, Any]) -> Iterator[str]:
+def _flags(records: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
+    """Return the flags that the first record with flags shows, and whether each is set."""
+    for record in records:
+        values = {str(flag): hints().field(record, str(flag)) for flag in Flag if str(flag) in hints().fields}
+        if shown := {flag: value for flag, value in values.items() if isinstance(value, bool)}:
+            return shown
+    return {}
+
+
+def _premium(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the premium names in an answer."""
-    for record in _records(answer, "domain", "domains", "results"):
-        name = record.get("domainName")
-        if record.get("premium") is True and isinstance(name, str) and (domain := well_formed(name)):
+    for record in records:
+        name = hints().field(record, "name")
+        if (
+            hints().field(record, "premium") is True
+            and isinstance(name, str)
+            and (domain := well_formed(name))
+        ):
             yield domain
 
 
-def _records(answer: Mapping[str, Any], *keys: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects under ``keys`` of an answer, alone or in arrays."""
-    for value in map(answer.get, keys):
-        yield from (
-            each for each in (value if isinstance(value, list) else [value]) if isinstance(each, Mapping)
+def _zones(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the zones that an answer lists, with their promotions."""
+    field = hints().field
+    for record in records:
+        zone = field(record, "zone")
+        if not isinstance(zone, str) or (name := well_formed(f"x.{zone}")) is None:
+            continue
+        promotions = {
+            key: {"price": "1.00", "until": until}
+            for key in ("registration_promotion", "renewal_promotion")
+            if instant(until := field(record, key)) is not None
+        }
+        can_transfer = field(record, "transfers") is not False
+        yield (
+            name.removeprefix("x."),
+            {"idn": bool(field(record, "idn")), "transfers": can_transfer, **promotions},
         )
 
 
-def _is_fit(key: str, value: Any) -> bool:
-    return instant(value) is not None if key in ("created", "expires") else isinstance(value, bool)
-
-
-def _zones(answer: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the zones that an answer lists, with their promotions."""
-    for record in _records(answer, "data"):
-        name = well_formed(f"x.{record.get('zone')}")
-        if name is None or not isinstance(record.get("zone"), str):
-            continue
-        entry: dict[str, Any] = {
-            "idn": bool(record.get("idn_avail")),
-            "transfers": record.get("transfer_avail") is not False,
-        }
-        for word, long in (("reg", "registration"), ("renew", "renewal")):
-            until = record.get(f"date_end_{word}_action")
-            if instant(until) is not None:
-                entry[f"{long}_promotion"] = {"price": "1.00", "until": until}
-        yield name.removeprefix("x."), entry
-
-
-def _is_done(exchange: ObservedExchange, operation: str) -> bool:
-    """Whether an action succeeded. Availability checks do not count."""
-    refused = exchange.answered.get("error") or exchange.answered.get("code", 200) != 200
-    return exchange.status == 200 and not refused and not operation.endswith(("check", "checkAvailability"))
-
-
-def _servers(asked: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the name servers of a request."""
-    servers = asked.get("nameservers", asked.get("ns"))
-    if isinstance(servers, Mapping):
-        servers = [server for listed in servers.values() if isinstance(listed, list) for server in listed]
-    for server in servers if isinstance(servers, list) else ():
-        if isinstance(server, str) and (name := well_formed(server)) is not None:
-            yield name
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _servers(parts: Iterable[Any]) -> Iterator[str]:
+    """Yield the name servers of a request, which are an array, or an object of arrays."""
+    for part in parts:
+        for listed in part.values() if isinstance(part, Mapping) else (part,):
+            for server in listed if isinstance(listed, list) else ():
+                if isinstance(server, str) and (name := well_formed(server)) is not None:
+                    yield name
 
 
 def _number(value: Any) -> Decimal | None:
@@ -217,11 +238,12 @@ class KnownState:
 
     def learn(self, exchange: ObservedExchange, subject: Subject) -> None:
         """Update the known state from an exchange."""
-        answer, name = exchange.answered, subject.name
-        if not answer or answer.get("error") or "msg" in answer or subject.operation in hints().reads:
+        answer, name, switches = exchange.answered, subject.name, hints().switches
+        operation = operations().get(subject.operation)
+        shows_all = operation is not None and operation.shows_status
+        if not answer or exchange.refusal or (operation is not None and operation.reads and not shows_all):
             return
-        switches = hints().switches
-        is_showing = subject.operation in (*hints().shows, *switches)
+        is_showing = shows_all or subject.operation in switches
         shows = is_showing and name in subject.shown and not _is_pending(answer)
         if not shows or self.of(exchange, subject) is None:
             for changed in subject.names:
@@ -231,17 +253,15 @@ class KnownState:
         self._seen[name] = exchange.at, exchange.credentials
         known, shown = self._names.setdefault(name, {}), subject.shown[name]
         known.update((key, shown[key]) for key in KEPT if key in shown)
-        if subject.operation in hints().shows_lock:
-            known[str(Flag.TRANSFER_PROHIBITED)] = str(Flag.TRANSFER_PROHIBITED) in shown["flags"]
+        if shows_all:
+            known.update(subject.flags)
         if subject.operation in switches:
             switch, on = switches[subject.operation]
             known[switch] = on
 
 
 def _is_pending(answer: Mapping[str, Any]) -> bool:
-    return any(
-        record.get("status") in ("pending", "0", "1") for record in (answer, *_records(answer, "data"))
-    )
+    return any(hints().field(record, "status") in hints().pending for record in _records(answer))
 
 
 def agrees(state: Mapping[str, Any], name: str, known: Known) -> bool:

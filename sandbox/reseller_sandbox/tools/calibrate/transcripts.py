@@ -65,7 +65,8 @@ class ObservedExchange(Quiet, frozen=True, kw_only=True):
     @property
     def refusal(self) -> Any:
         """The error or the message in the answer, None without either."""
-        return self.answered.get("error") or self.answered.get("msg")
+        values = (self.answered.get(key) for key in hints().refusal)
+        return next((value for value in values if isinstance(value, str)), None)
 
     @property
     def credentials(self) -> list[str]:
