@@ -125,12 +125,12 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ("page 5 1, page 10 2", "pages_not_followed - r1", "5 names a page"),
     ("lose v3.listDomains, page 5 1", "", ""),
     # A name that expires for lack of money.
-    (f"{UNPAID}, wait P1D, balance", "auto_renewal_unpaid - r1", "for 15.00 USD;was 14.99 USD;overdue"),
+    (f"{UNPAID}, wait P1D, balance", "auto_renewal_unpaid - r1", "15.00 USD are;14.99 USD;overdue"),
     (f"{UNPAID}, wait P100D, balance", "auto_renewal_unpaid - r1", "released"),
     (
         "have 20.00, balance, to_expiry active.com, wait P1Y6M, balance",
         "auto_renewal_unpaid - r1",
-        "on 2027-;was 5.00 USD;released",
+        "on 2027-;balance is 5.00 USD;released",
     ),
     ("have 1.00, post disableAutorenew/active.com, to_expiry active.com, balance", "", ""),
     ("have 0.00, add_overdue was-overdue.com, balance", "", ""),

@@ -149,11 +149,6 @@ def renewals(entry: Entry) -> list[LedgerEntry]:
     return [charge for charge in charges(entry) if charge.purpose is Purpose.RENEWAL]
 
 
-def is_automatic_renewal(entry: LedgerEntry) -> bool:
-    """Whether the entry is an automatic renewal, made by the clock."""
-    return entry.purpose is Purpose.RENEWAL and entry.refunds is None and entry.cause.startswith("event:")
-
-
 def cost(entry: Entry, cause: str | None = None) -> Decimal:
     """Return the total charge of the request, or the part for ``cause``."""
     return -sum((charge.amount for charge in charges(entry) if cause in (None, charge.cause)), Decimal(0))

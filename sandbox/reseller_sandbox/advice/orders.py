@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
-from functools import cache
 
 from msgspec import Struct, field
 
@@ -18,18 +17,17 @@ from reseller_sandbox.advice.finding import (
     charges,
     cost,
     currency,
-    is_automatic_renewal,
     renewals,
     rule,
     span,
     times,
 )
-from reseller_sandbox.registry.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Purpose, Stage
-from reseller_sandbox.registry.purchases import renewal_cost
-from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.registry.stepwise import in_order, stepwise
+from reseller_sandbox.registry.events import RegistryEvent
+from reseller_sandbox.registry.lifecycle import TIMED
+from reseller_sandbox.registry.model import LedgerEntry, Purpose, Stage
+from reseller_sandbox.registry.purchases import UNPAID
 from reseller_sandbox.values import money
-from reseller_sandbox.values.clock import wire, years_later
+from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.text_checks import plural
 from reseller_sandbox.worlds import Entry
@@ -86,6 +84,9 @@ def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Case]:
     )
 
 
+#: The event of an automatic renewal.
+AUTOMATIC = next(transition.event for transition in TIMED if transition.years)
+
 #: A renewal by request within this time after an automatic renewal counts as a mistake.
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 
@@ -98,41 +99,31 @@ def renewed_after_auto_renewal(record: Record) -> Iterator[Case]:
         Renew a name either with auto-renewal or with your own job. Otherwise, read the expiry date before
         each renewal.
     """
-    state = record.present.state
+    automatic: dict[int | None, list[RegistryEvent]] = {}
+    for event in _timed_events(record):
+        if event.event == AUTOMATIC:
+            automatic.setdefault(event.order, []).append(event)
     for entry in record.entries:
-        charge = next(iter(renewals(entry)), None)
-        earlier = _automatic(record, charge) if charge is not None else None
-        if charge is None or earlier is None:
-            continue
-        name, unit = to_unicode(charge.name), state.accounts[charge.account].currency
-        automatic = money.write(_paid(record, earlier))
-        yield Case(
-            [entry],
-            f"{name} was renewed automatically on {wire(earlier.at)} for {automatic} {unit} and "
-            f"again by request {span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} more.",
-            (name,),
-            cost(entry),
-        )
+        for charge in renewals(entry)[:1]:
+            for earlier in automatic.get(charge.order, ()):
+                if not timedelta(0) <= charge.at - earlier.at <= AFTER_AN_AUTOMATIC_ONE:
+                    continue
+                name, unit = to_unicode(charge.name), currency(entry)
+                yield Case(
+                    [entry],
+                    f"{name} was renewed automatically on {wire(earlier.at)} for "
+                    f"{money.write(earlier.charged)} {unit} and again by request "
+                    f"{span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} more.",
+                    (name,),
+                    cost(entry),
+                )
 
 
-def _automatic(record: Record, charge: LedgerEntry) -> LedgerEntry | None:
-    """Return the automatic renewal shortly before ``charge``, or None."""
-    ledger = record.present.state.ledger
-    for number in range(charge.id - 1, 0, -1):
-        earlier = ledger.get(number)
-        if earlier is None or charge.at - earlier.at > AFTER_AN_AUTOMATIC_ONE:
-            return None
-        if earlier.order == charge.order and is_automatic_renewal(earlier):
-            return earlier
-    return None
-
-
-def _paid(record: Record, renewal: LedgerEntry) -> Decimal:
-    """Return the cost of an automatic renewal, including privacy."""
-    privacy = record.present.state.ledger.get(renewal.id + 1)
-    if privacy is None or (privacy.cause, privacy.at) != (renewal.cause, renewal.at):
-        return -renewal.amount
-    return -renewal.amount - privacy.amount
+def _timed_events(record: Record) -> Iterator[RegistryEvent]:
+    """Yield the events in the registry that happened by time or by schedule during the record."""
+    for event in record.present.log.events:
+        if event.registry_event is not None and event.at >= record.beginning.clock.instant:
+            yield event.registry_event
 
 
 _INSTEAD = (
@@ -229,9 +220,6 @@ def _repeated(record: Record, kind: Purpose, *refused_by: refusals.Rule) -> Iter
         )
 
 
-_LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
-
-
 @rule(Severity.DATA)
 def auto_renewal_unpaid(record: Record) -> Iterator[Case]:
     """A name with auto-renewal that expired because the balance was too low.
@@ -241,95 +229,37 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Case]:
         request. The service does not notify you when an automatic renewal fails.
     """
     state = record.present.state
-    clients = {entry.account for entry in record.entries}
-
-    @cache
-    def ledger_of(account: int) -> list[LedgerEntry]:
-        return [state.ledger[number] for _, number in state.ledger_of_account.beginning((account,))]
-
-    for _, order in in_order(_orders(record)):
-        account = state.accounts.get(order.account)
-        if account is None or account.name not in clients:  # no client of this account sent a request
+    owners: dict[int | None, str] = {number: account.name for number, account in state.accounts.items()}
+    for number, failed in sorted(_unpaid(record).items()):
+        requests = [entry for entry in record.entries if entry.account == owners.get(failed.account, "")]
+        stage = state.orders[number].stage if number in state.orders else Stage.RELEASED
+        if not requests or stage is Stage.ACTIVE:
             continue
-        ledger = ledger_of(order.account)
-        expired = _expired(record, order, ledger)
-        if expired is not None:
-            yield from _case(record, order, account, expired, ledger)
+        before = [entry for entry in requests if entry.at <= failed.at]
+        paid = [entry for entry in before if charges(entry)]
+        name, reason = to_unicode(failed.subject), failed.note.rpartition(": ")[2]
+        yield Case(
+            # the last payment before, or else the last request before, or else the first request
+            [(paid or before or requests[:1])[-1]],
+            f"The automatic renewal of {name} on {wire(failed.at)} failed: {reason}. The name expired and is "
+            f"now {stage.value.replace('_', ' ')}.",
+            (name,),
+        )
 
 
-def _orders(record: Record) -> dict[int, Order]:
-    """Return the last known version of every order with auto-renewal."""
-    orders = dict(stepwise(record.beginning.state.orders.items()))
+def _unpaid(record: Record) -> dict[int, RegistryEvent]:
+    """Return the first automatic renewal of each order that the balance did not cover.
+
+    An order that was renewed later is left out.
+    """
+    unpaid: dict[int, RegistryEvent] = {}
+    for event in _timed_events(record):
+        if event.order is not None and UNPAID in event.note:
+            unpaid.setdefault(event.order, event)
+        elif event.order is not None and event.event == AUTOMATIC:
+            unpaid.pop(event.order, None)
     for entry in record.entries:
-        for change in entry.changes:
-            if change.table == "orders":
-                orders.pop(change.key, None)
-                if change.after is not None:
-                    orders[change.key] = change.after
-    orders |= dict(stepwise(record.present.state.orders.items()))
-    return {number: order for number, order in orders.items() if order.autorenew and order.account != OUTSIDE}
-
-
-def _expired(record: Record, order: Order, ledger: list[LedgerEntry]) -> datetime | None:
-    """Return the time at which ``order`` expired despite auto-renewal, or None.
-
-    Return None also if that time is outside the record.
-    """
-    state = record.present.state
-    if not _lapsed(state, order):
-        return None
-    renewed = {entry.at for entry in ledger if entry.order == order.id and is_automatic_renewal(entry)}
-    expires = order.expires
-    while order.id not in state.orders and expires in renewed:
-        expires = years_later(expires, 1)
-    return expires if record.beginning.clock.instant <= expires <= record.present.clock.now() else None
-
-
-def _lapsed(state: State, order: Order) -> bool:
-    """Whether ``order`` expired, and only a low balance can be the reason."""
-    if Flag.RENEW_PROHIBITED in order.flags or not state.zones[order.zone].in_service:
-        return False
-    transfer = state.transfers.get(order.name)
-    if transfer is not None and transfer.losing_order == order.id:
-        return False
-    if order.stage in _LAPSED:
-        return order.since >= order.expires  # otherwise the holder deleted it
-    return order.id not in state.orders
-
-
-def _case(
-    record: Record, order: Order, account: Account, expired: datetime, ledger: list[LedgerEntry]
-) -> Iterator[Case]:
-    state = record.present.state
-    price = renewal_cost(Draft(state, expired, record.present.assumptions, ""), order).total
-    balance = account.balance - sum((item.amount for item in ledger if _later(item, expired)), Decimal(0))
-    if balance >= price:
-        return
-    name, unit = to_unicode(order.name), account.currency
-    stage = state.orders[order.id].stage if order.id in state.orders else Stage.RELEASED
-    yield Case(
-        [_evidence(record, account, expired)],
-        f"The automatic renewal of {name} on {wire(expired)} for {money.write(price)} {unit} failed, because "
-        f"the balance was {money.write(balance)} {unit}. The name expired and is now "
-        f"{stage.value.replace('_', ' ')}.",
-        (name,),
-    )
-
-
-def _evidence(record: Record, account: Account, expired: datetime) -> Entry:
-    """Return the account's last payment before the expiry.
-
-    Without a payment, return its last request before the expiry, or else its first request.
-    """
-    requests = [entry for entry in record.entries if entry.account == account.name]
-    before = [entry for entry in requests if entry.at <= expired]
-    paid = [entry for entry in before if charges(entry)]
-    return (paid or before or requests[:1])[-1]
-
-
-def _later(entry: LedgerEntry, instant: datetime) -> bool:
-    """Whether the entry came after the timed events at ``instant``.
-
-    At the same instant, timed events come before requests.
-    """
-    return entry.at > instant or (entry.at == instant and not entry.cause.startswith("event:"))
+        for charge in charges(entry):
+            if charge.order in unpaid and charge.at >= unpaid[charge.order].at:
+                del unpaid[charge.order]
+    return unpaid

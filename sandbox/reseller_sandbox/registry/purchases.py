@@ -338,6 +338,10 @@ def _carried_out(draft: Draft, order: Order, years: int, price: Cost, stage: Sta
     return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 
+#: The words in the reason if the balance is too low. Advice finds such events by these words.
+UNPAID = "are needed and the balance is"
+
+
 def blocked_by(draft: Draft, order: Order, years: int) -> str:
     """Return why an automatic renewal for ``years`` is not possible, or an empty text."""
     account = draft.state.accounts[order.account]
@@ -350,7 +354,7 @@ def blocked_by(draft: Draft, order: Order, years: int) -> str:
     needed = renewal_cost(draft, order, years).total
     if not ledger.can_pay(account, needed):
         have, currency = money.write(account.balance), account.currency
-        return f"{money.write(needed)} {currency} are needed and the balance is {have} {currency}"
+        return f"{money.write(needed)} {currency} {UNPAID} {have} {currency}"
     return ""
 
 
