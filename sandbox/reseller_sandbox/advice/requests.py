@@ -21,7 +21,6 @@ from reseller_sandbox.advice.finding import (
     span,
     times,
 )
-from reseller_sandbox.faults.kinds import Error, RateLimit
 from reseller_sandbox.refusals import MISSING_PARAMETER, RATE_LIMITED
 from reseller_sandbox.values.text_checks import plural
 from reseller_sandbox.worlds import Entry
@@ -216,15 +215,6 @@ def _runs(entries: Iterable[Entry], key: Callable[[Entry], Hashable], least: int
 
 
 def _retry_after(entry: Entry) -> timedelta:
-    """Return the time that the response told the client to wait.
-
-    Return one second if the response has no Retry-After, or if its limit uses the machine's time.
-    """
-    seconds = [1]
-    for fault in entry.faults:
-        if isinstance(fault.kind, RateLimit) and fault.kind.time == "world":
-            windows = entry.before.faults.count(fault.name).windows
-            seconds.append(fault.kind.left(windows, entry.account, entry.at))
-        elif isinstance(fault.kind, Error):
-            seconds.append(fault.kind.retry_after or 0)
-    return timedelta(seconds=max(seconds))
+    """Return the time to wait after a response with 429: a second if it has no Retry-After."""
+    seconds = entry.answer_headers.get("Retry-After", "")
+    return timedelta(seconds=max(int(seconds), 1) if seconds.isdecimal() else 1)

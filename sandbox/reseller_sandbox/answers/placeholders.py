@@ -49,16 +49,27 @@ def filled(value: Any, resolve: Callable[[str], Any]) -> Any:
     ``resolve`` returns the value of a placeholder. A text that is only a placeholder becomes this value, with
     its type.
     """
+
+    def fill(text: str) -> Any:
+        if is_placeholder(text):
+            return resolve(text[1:-1])
+        return _PLACEHOLDER.sub(lambda part: _text(resolve(part[2])) if part[2] else f"{{{part[1]}}}", text)
+
+    return _with_texts(value, fill)
+
+
+def literal(value: Any) -> Any:
+    """Return a JSON value that ``filled`` returns unchanged."""
+    return _with_texts(value, lambda text: _LITERAL.sub(r"{{\1}}", text))
+
+
+def _with_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """Return a JSON value with ``change`` applied to each text in it."""
     if isinstance(value, Mapping):
-        return {key: filled(inner, resolve) for key, inner in value.items()}
+        return {key: _with_texts(inner, change) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [filled(item, resolve) for item in value]
-    if not isinstance(value, str):
-        return value
-    whole = _PLACEHOLDER.fullmatch(value)
-    if whole is not None and whole[2]:
-        return resolve(whole[2])
-    return _PLACEHOLDER.sub(lambda match: _text(resolve(match[2])) if match[2] else f"{{{match[1]}}}", value)
+        return [_with_texts(item, change) for item in value]
+    return change(value) if isinstance(value, str) else value
 
 
 def _text(value: Any) -> str:
@@ -71,15 +82,6 @@ def is_placeholder(text: str) -> bool:
     """Whether a text is one placeholder and nothing else."""
     match = _PLACEHOLDER.fullmatch(text)
     return match is not None and bool(match[2])
-
-
-def literal(value: Any) -> Any:
-    """Return a JSON value that ``filled`` returns unchanged."""
-    if isinstance(value, Mapping):
-        return {key: literal(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [literal(item) for item in value]
-    return _LITERAL.sub(r"{{\1}}", value) if isinstance(value, str) else value
 
 
 def mistakes_in(value: Any, of_path: Collection[str], path: Sequence[object]) -> Iterator[Mistake]:
