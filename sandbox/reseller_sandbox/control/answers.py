@@ -13,7 +13,6 @@ from reseller_sandbox.values.kinds import Key, Record, Within
 from reseller_sandbox.values.matching import GLOBS_BY_PATH
 from reseller_sandbox.values.parameters import refused
 from reseller_sandbox.values.text_checks import names_phrase
-from reseller_sandbox.worlds import World
 
 #: The largest number of answers in a world, because every unmatched request is compared with each.
 MOST_ANSWERS = 1000
@@ -61,12 +60,13 @@ class Answers(Keyed[AnswerRecord]):
     @read()
     def list(self) -> AnswerList:
         """Return every answer in order, with the number of requests that it has answered."""
-        return _listed(self._world)
+        answers = self._world.snapshot.answers
+        return AnswerList(answers=tuple(_record(name, answer) for name, answer in answers.items()))
 
     @read(UNKNOWN_ANSWER)
     def get(self, name: AnswerName, /) -> AnswerRecord:
         """Return one answer."""
-        return _record(name, _answer(self._world, name))
+        return _record(name, self._answer(name))
 
     @write(ANSWER_EXISTS)
     def add(
@@ -93,16 +93,12 @@ class Answers(Keyed[AnswerRecord]):
             content_type=content_type,
             sequence=sequence,
         )
-        answer, world = self._read(new), self._world
-        with world.lock:
-            answers = world.snapshot.answers
-            if name in answers:
-                raise Refused(ANSWER_EXISTS, answer=name)
-            if len(answers) >= MOST_ANSWERS:
-                raise Refused(INVALID_PARAMETER, problems=f"a world has at most {MOST_ANSWERS} answers")
-            name = name or canned.free_name(answer.method, answer.path, answers)
-            world.change(answers={**answers, name: answer})
-        return _record(name, answer)
+        answer, answers = self._read(new), self._world.snapshot.answers
+        if name in answers:
+            raise Refused(ANSWER_EXISTS, answer=name)
+        if len(answers) >= MOST_ANSWERS:
+            raise Refused(INVALID_PARAMETER, problems=f"a world has at most {MOST_ANSWERS} answers")
+        return self._set(name or canned.free_name(answer.method, answer.path, answers), answer)
 
     @write(UNKNOWN_ANSWER)
     def change(self, name: AnswerName, /, changes: Record) -> AnswerRecord:
@@ -111,12 +107,21 @@ class Answers(Keyed[AnswerRecord]):
         Args:
             changes: The changed parts. A null removes the part.
         """
-        world = self._world
-        with world.lock:
-            parts = {**ANSWER.write(_answer(world, name)), **changes}
-            answer = self._read({part: value for part, value in parts.items() if value is not None})
-            world.change(answers={**world.snapshot.answers, name: answer})
+        parts = {**ANSWER.write(self._answer(name)), **changes}
+        return self._set(
+            name, self._read({part: value for part, value in parts.items() if value is not None})
+        )
+
+    def _set(self, name: str, answer: CannedAnswer) -> AnswerRecord:
+        self._world.change(answers={**self._world.snapshot.answers, name: answer})
         return _record(name, answer)
+
+    def _answer(self, name: str) -> CannedAnswer:
+        """Return the answer of that name. Refuse with ``unknown_answer``."""
+        answers = self._world.snapshot.answers
+        if name not in answers:
+            raise Refused(UNKNOWN_ANSWER, answer=name[:80], known=names_phrase(answers, "answers"))
+        return answers[name]
 
     def _read(self, answer: CannedAnswer | Mapping[str, Any]) -> CannedAnswer:
         """Return an answer, or the answer with these parts. Refuse with ``invalid_parameter``."""
@@ -128,30 +133,15 @@ class Answers(Keyed[AnswerRecord]):
     @write(UNKNOWN_ANSWER)
     def remove(self, name: AnswerName, /) -> AnswerList:
         """Remove one answer. Return the remaining answers."""
-        world = self._world
-        with world.lock:
-            removed = _answer(world, name)
-            rest = {key: answer for key, answer in world.snapshot.answers.items() if answer is not removed}
-            world.change(answers=rest)
-            return _listed(world)
+        removed, answers = self._answer(name), self._world.snapshot.answers
+        self._world.change(answers={key: kept for key, kept in answers.items() if kept is not removed})
+        return self.list()
 
     @write()
     def clear(self) -> AnswerList:
         """Remove every answer."""
         self._world.change(answers={})
-        return AnswerList(answers=())
-
-
-def _answer(world: World, name: str) -> CannedAnswer:
-    """Return the answer of that name. Refuse with ``unknown_answer``."""
-    answers = world.snapshot.answers
-    if name not in answers:
-        raise Refused(UNKNOWN_ANSWER, answer=name[:80], known=names_phrase(answers, "answers"))
-    return answers[name]
-
-
-def _listed(world: World) -> AnswerList:
-    return AnswerList(answers=tuple(_record(name, answer) for name, answer in world.snapshot.answers.items()))
+        return self.list()
 
 
 def _record(name: str, answer: CannedAnswer) -> AnswerRecord:

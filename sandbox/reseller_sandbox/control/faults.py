@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Self, cast
 
 from msgspec.structs import replace
 
-from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.resource import Resource, read, write
 from reseller_sandbox.control.results import Keyed, Result, record_of
 from reseller_sandbox.faults import KINDS, Count, FaultKind, FaultRule, reading
@@ -223,13 +222,13 @@ class Faults(Keyed[FaultRecord]):
     @read()
     def list(self) -> FaultList:
         """Return every rule in order, with its counts of matched and applied requests."""
-        return _listed(self._world)
+        rules = self._world.snapshot.faults.rules
+        return FaultList(faults=tuple(_record(self._world, rule) for rule in rules))
 
     @read(UNKNOWN_FAULT)
     def get(self, name: RuleName, /) -> FaultRecord:
         """Return one rule."""
-        world = self._world
-        return _record(world, _rule(world, name))
+        return _record(self._world, self._rule(name))
 
     @write(FAULT_EXISTS, TOO_MANY_FAULTS, synonyms=("create", "inject", "set"))
     def add(self, kind: KindOrFault | None = None, **rule: RuleParts) -> AddedFaults:
@@ -238,13 +237,11 @@ class Faults(Keyed[FaultRecord]):
         Args:
             kind: The kind of fault: its name, or the kind with its parameters.
         """
-        world = self._world
         spec = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
-        with world.lock:
-            rules = world.snapshot.faults.rules
-            if any(existing.name == spec.get("name") for existing in rules):
-                raise Refused(FAULT_EXISTS, fault=spec["name"])
-            return _add(self._local, rules, [spec])
+        rules = self._world.snapshot.faults.rules
+        if any(existing.name == spec.get("name") for existing in rules):
+            raise Refused(FAULT_EXISTS, fault=spec["name"])
+        return self._add(rules, [spec])
 
     def preset(self, preset: str, **changes: Any) -> AddedFaults:
         """Add the rules of a preset.
@@ -263,8 +260,7 @@ class Faults(Keyed[FaultRecord]):
         Args:
             faults: The new rules, in order.
         """
-        with self._world.lock:
-            return _add(self._local, (), cast(Any, faults), "faults[{}]")
+        return self._add((), cast(Any, faults), "faults[{}]")
 
     @write(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
@@ -274,32 +270,39 @@ class Faults(Keyed[FaultRecord]):
             changes: The changed parts. ``match`` and ``when`` are merged key by key, every other part is
                 replaced. A null removes the part.
         """
-        return _changed(self._local, name, changes)
+        before, book = self._rule(name), self._world.snapshot.faults
+        if changes.get("name", name) != name:
+            problem = "cannot be changed, because the counts of a rule belong to its name"
+            raise refused([Mistake(("name",), problem)])
+        (after,) = self._read([reading.changed(before, changes)])
+        count = book.count(name)
+        if type(after.kind) is not type(before.kind):
+            count = replace(count, windows=None)
+        self._set(tuple(after if rule is before else rule for rule in book.rules), {name: count})
+        return _record(self._world, after)
 
     @write(UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
         """Pause a rule. It is applied to no request until you resume it."""
-        return _changed(self._local, name, {"paused": True})
+        return self.change(name, {"paused": True})
 
     @write(UNKNOWN_FAULT)
     def resume(self, name: RuleName, /) -> FaultRecord:
         """Resume a paused rule."""
-        return _changed(self._local, name, {"paused": False})
+        return self.change(name, {"paused": False})
 
     @write(UNKNOWN_FAULT, synonyms=("delete", "disable"))
     def remove(self, name: RuleName, /) -> FaultList:
         """Remove one rule. Return the remaining rules."""
-        world = self._world
-        with world.lock:
-            removed = _rule(world, name)
-            _set(world, tuple(rule for rule in world.snapshot.faults.rules if rule is not removed))
-            return _listed(world)
+        removed = self._rule(name)
+        self._set(tuple(rule for rule in self._world.snapshot.faults.rules if rule is not removed))
+        return self.list()
 
     @write()
     def clear(self) -> FaultList:
         """Remove every rule. Requests that a fault is delaying still take effect."""
-        _set(self._world, ())
-        return FaultList(faults=())
+        self._set(())
+        return self.list()
 
     @read()
     def kinds(self) -> FaultKindList:
@@ -329,23 +332,51 @@ class Faults(Keyed[FaultRecord]):
             )
         )
 
+    def _rule(self, name: str) -> FaultRule:
+        """Return the rule of that name. Refuse with ``unknown_fault``."""
+        by_name = {rule.name: rule for rule in self._world.snapshot.faults.rules}
+        if name not in by_name:
+            raise Refused(UNKNOWN_FAULT, fault=name[:80], known=names_phrase(by_name, "faults"))
+        return by_name[name]
+
+    def _add(self, rules: tuple[FaultRule, ...], specs: Sequence[Any], place: str = "") -> AddedFaults:
+        """Read ``specs``, and set them as rules after ``rules``. Refuse with ``too_many_faults``."""
+        added = self._read(specs, [rule.name for rule in rules], place)
+        self._world.limits.require_room_for_faults(len(rules) + len(added))
+        names = [rule.name for rule in added]
+        with self._world.acting("faults.add") as action:
+            self._set((*rules, *added))
+            action.effect["faults"] = names
+        return AddedFaults(faults=tuple(rule for rule in self.list() if rule.name in names))
+
+    def _read(
+        self, specs: Sequence[Any], taken: Sequence[str] = (), place: str = ""
+    ) -> tuple[FaultRule, ...]:
+        """Return ``specs`` as rules. Refuse with ``invalid_parameter``, naming every mistake."""
+        now = self._world.now()
+        try:
+            return reading.read_rules(
+                specs, self._local.words, taken, place, lambda value: instant(WHEN.read(value), now)
+            )
+        except Within as invalid:
+            raise refused(invalid.problems) from None
+
+    def _set(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] | None = None) -> None:
+        self._world.change(faults=self._world.snapshot.faults.with_rules(rules, counts or {}))
+
 
 def _parts(of: type) -> tuple[PartRecord, ...]:
     """Return the parts of a kind, of a match or of any rule."""
     return tuple(
-        PartRecord(
-            name=part.name,
+        record_of(
+            PartRecord,
+            part,
             takes=part.kind.says,
-            required=part.required,
             default=None if part.default is None else part.kind.write(part.default),
             about=part.words,
         )
         for part in declared(of)
     )
-
-
-def _listed(world: World) -> FaultList:
-    return FaultList(faults=tuple(_record(world, rule) for rule in world.snapshot.faults.rules))
 
 
 def _record(world: World, rule: FaultRule) -> FaultRecord:
@@ -361,62 +392,3 @@ def _record(world: World, rule: FaultRule) -> FaultRecord:
         exhausted=rule.when.exhausted(count, world.now()),
         parameters=written(declared(type(rule.kind)), rule.kind),
     )
-
-
-def _rule(world: World, name: str) -> FaultRule:
-    """Return the rule of that name. Refuse with ``unknown_fault``."""
-    by_name = {rule.name: rule for rule in world.snapshot.faults.rules}
-    if name not in by_name:
-        raise Refused(UNKNOWN_FAULT, fault=name[:80], known=names_phrase(by_name, "faults"))
-    return by_name[name]
-
-
-def _add(
-    transport: LocalTransport, rules: tuple[FaultRule, ...], specs: Sequence[Any], place: str = ""
-) -> AddedFaults:
-    """Read ``specs``, and set them as rules after ``rules``.
-
-    Refuse with ``too_many_faults``.
-    """
-    world = transport.world
-    added = _read_rules(transport, specs, [rule.name for rule in rules], place)
-    world.limits.require_room_for_faults(len(rules) + len(added))
-    names = [rule.name for rule in added]
-    with world.acting("faults.add") as action:
-        _set(world, (*rules, *added))
-        action.effect["faults"] = names
-    return AddedFaults(faults=tuple(rule for rule in _listed(world) if rule.name in names))
-
-
-def _read_rules(
-    transport: LocalTransport, specs: Sequence[Any], taken: Sequence[str] = (), place: str = ""
-) -> tuple[FaultRule, ...]:
-    """Return ``specs`` as rules. Refuse with ``invalid_parameter``, naming every mistake."""
-    now = transport.world.now()
-    try:
-        return reading.read_rules(
-            specs, transport.words, taken, place, lambda value: instant(WHEN.read(value), now)
-        )
-    except Within as invalid:
-        raise refused(invalid.problems) from None
-
-
-def _changed(transport: LocalTransport, name: str, changes: Mapping[str, Any]) -> FaultRecord:
-    world = transport.world
-    with world.lock:
-        before, book = _rule(world, name), world.snapshot.faults
-        if changes.get("name", name) != name:
-            raise refused(
-                [Mistake(("name",), "cannot be changed, because the counts of a rule belong to its name")]
-            )
-        (after,) = _read_rules(transport, [reading.changed(before, changes)])
-        count = book.count(name)
-        if type(after.kind) is not type(before.kind):
-            count = replace(count, windows=None)
-        _set(world, tuple(after if rule is before else rule for rule in book.rules), {name: count})
-        return _record(world, _rule(world, name))
-
-
-def _set(world: World, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] | None = None) -> None:
-    with world.lock:
-        world.change(faults=world.snapshot.faults.with_rules(rules, counts or {}))

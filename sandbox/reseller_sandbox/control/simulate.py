@@ -145,7 +145,7 @@ class SimulatedAction(Operation):
             match_after = parse_match(resource, match, "after") if after is not None else None
             return scheduled_actions.make(draft, self.name, parameters, at=at, after=match_after)
 
-        with world.lock, world.acting(self.id) as log:
+        with world.acting(self.id) as log:
             result = _transact(world, self.id, work)
             if isinstance(result, ScheduledAction):
                 log.effect["scheduled"] = result.id
