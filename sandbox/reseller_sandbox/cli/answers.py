@@ -39,8 +39,7 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
     an operation of the contract takes are left out. Secrets are masked. Several answers to one request become
     a sequence.
     """
-    from reseller_sandbox.answers import read_answer  # late, because the help needs no interfaces
-    from reseller_sandbox.answers.canned import free_name
+    from reseller_sandbox.answers import free_name, read_answer  # late, because the help needs no interfaces
     from reseller_sandbox.app_factory import vocabulary
     from reseller_sandbox.fixture.dump import as_yaml
     from reseller_sandbox.tools.calibrate.formats import Exchange, exchanges
@@ -83,7 +82,7 @@ def _is_of(exchange: Exchange, host: str) -> bool:
 
 def _response(exchange: Exchange) -> dict[str, Any]:
     """Return a recorded response as the keys of a canned answer, with its secrets masked."""
-    from reseller_sandbox.answers.placeholders import literal
+    from reseller_sandbox.answers import literal
     from reseller_sandbox.server.secrecy import header_masked
     from reseller_sandbox.worlds import redact
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from reseller_sandbox.answers import ANSWER, CannedAnswer, canned, read_answer
+from reseller_sandbox import answers as canned
+from reseller_sandbox.answers import ANSWER, CannedAnswer, read_answer
 from reseller_sandbox.control.resource import read, write
 from reseller_sandbox.control.results import Keyed, Result, record_of
 from reseller_sandbox.refusals import ANSWER_EXISTS, INVALID_PARAMETER, UNKNOWN_ANSWER, Refused

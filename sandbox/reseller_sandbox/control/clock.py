@@ -138,21 +138,19 @@ class Clock(Resource):
     @read()
     def show(self) -> ClockState:
         """Return the time on the clock, and whether the clock is frozen."""
-        return _clock_state(self._world)
+        return ClockState(now=self._world.now(), frozen=self._world.clock.frozen)
 
     @write()
     def freeze(self) -> ClockState:
         """Stop the clock. Afterwards it moves only when you move it."""
-        world = self._world
-        world.change(clock=world.clock.freeze())
-        return _clock_state(world)
+        self._world.change(clock=self._world.clock.freeze())
+        return self.show()
 
     @write()
     def run(self) -> ClockState:
         """Let the clock run at the speed of the machine's clock."""
-        world = self._world
-        world.change(clock=world.clock.run())
-        return _clock_state(world)
+        self._world.change(clock=self._world.clock.run())
+        return self.show()
 
     @write(SET_BACK, long=True, synonyms=("travel", "move_to", "jump"))
     def set(self, to: Instant, *, limit: Listed = 1000) -> ClockMove:
@@ -257,10 +255,6 @@ def _tick(world: World, event: Event) -> Tick:
         frozen=changed.get("clock.frozen", world.clock.frozen),
         registry_event=event.registry_event and event_record(world.state, event.registry_event),
     )
-
-
-def _clock_state(world: World) -> ClockState:
-    return ClockState(now=world.now(), frozen=world.clock.frozen)
 
 
 def _clock_move(world: World, journey: Journey, limit: int, *, dry_run: bool = False) -> ClockMove:

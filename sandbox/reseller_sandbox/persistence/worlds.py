@@ -47,7 +47,7 @@ PIECE = 1000
 
 #: The modules whose records, named tuples and enumerations can be in a file.
 _MODULES = (
-    *("answers.canned", "faults.kind", "faults.rule", "refusals.refusal"),
+    *("answers", "faults.kind", "faults.rule", "refusals.refusal"),
     *("registry.assumptions", "registry.events", "registry.model", "registry.state"),
     *("values.clock", "values.matching", "values.patterns"),
     *("worlds.credentials", "worlds.journal", "worlds.snapshot"),

@@ -17,8 +17,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reseller_sandbox.answers import ANSWER, CannedAnswer
-from reseller_sandbox.answers.placeholders import is_placeholder
+from reseller_sandbox.answers import ANSWER, CannedAnswer, is_placeholder
 from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.recording.steps import Raw, RecordedRequest
 from reseller_sandbox.refusals import UNKNOWN_KEY, UNKNOWN_TOKEN

@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.answers import CannedAnswer
-from reseller_sandbox.answers.placeholders import NAME_FIELDS, filled
+from reseller_sandbox.answers import NAME_FIELDS, CannedAnswer, filled
 from reseller_sandbox.refusals import UNKNOWN_PATH, Refused
 from reseller_sandbox.registry.state import relevant_order
 from reseller_sandbox.values import money
