@@ -22,7 +22,7 @@ RDAP, NAME = "rdap_sandbox:INTERFACE", "active-example.com"
 #: An interface with credentials and a change, made only from the manual's page "Add an interface".
 NOTES = '''
 from reseller_sandbox.refusals import CREDENTIALS_MISSING, DOMAIN_NOT_FOUND, Refused
-from reseller_sandbox.registry import orders, renewals
+from reseller_sandbox.registry import orders, purchases
 from reseller_sandbox.registry.model import Purpose
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.web.fields import Array, Boolean, Shape, String
@@ -64,7 +64,7 @@ class Names(Shape):
 def renew(call):
     """Renew a domain for a year."""
     order = orders.own(call.draft.state, call.account, parse_name(call.arguments["domain_name"]))
-    renewals.renew(call.draft, order, 1)
+    purchases.renew(call.draft, order, 1)
     return {"names": [order.name]}
 
 

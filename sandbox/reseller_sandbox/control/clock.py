@@ -28,7 +28,7 @@ from reseller_sandbox.registry.state import Draft, State, own_order
 from reseller_sandbox.registry.third_parties import find_account
 from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.values.clock import later, real_now, wire
-from reseller_sandbox.values.kinds import Instant, Length, Switch, Text, by_key, choice, either, whole
+from reseller_sandbox.values.kinds import Instant, Length, Switch, Text, choice, either, whole
 from reseller_sandbox.values.names import to_unicode
 from reseller_sandbox.values.parameters import record
 from reseller_sandbox.worlds import World
@@ -64,8 +64,7 @@ class UntilEvent(TypedDict, total=False):
 
 
 Until = Annotated[
-    Literal["next"] | UntilStage | UntilEvent,
-    either(choice("next"), by_key("event", record(UntilEvent), record(UntilStage))),
+    Literal["next"] | UntilStage | UntilEvent, either(choice("next"), record(UntilEvent), record(UntilStage))
 ]
 
 

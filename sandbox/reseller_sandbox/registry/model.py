@@ -1,5 +1,7 @@
 """Records of the registry. Records are immutable, so a change makes a new record.
 
+A field with a kind is a key of a fixture.
+
 Domain names are in ASCII form (``xn--…``), money is a ``Decimal`` in the account's currency, and instants
 are aware UTC datetimes in whole seconds.
 """
@@ -9,12 +11,26 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from msgspec import Struct
 
+from reseller_sandbox.values.kinds import (
+    AMOUNT,
+    BALANCE,
+    ID,
+    LABEL,
+    LINE,
+    SWITCH,
+    choice,
+    listed,
+    table,
+    whole,
+)
 from reseller_sandbox.values.matching import Match
 from reseller_sandbox.values.money import NOTHING
+from reseller_sandbox.values.parameters import record
+from reseller_sandbox.values.patterns import PATTERN
 
 
 class Action(StrEnum):
@@ -182,6 +198,15 @@ class RoleHandles(Struct, frozen=True, kw_only=True):
     billing: str
 
 
+#: The kinds of zones for filters of a listing.
+ZONE_TYPES = ("popular", "international", "ukrainian", "new")
+
+Price = Annotated[Decimal, AMOUNT]
+Days = Annotated[int, whole(0, 3650)]
+Years = Annotated[int, whole(1, LONGEST_TERM)]
+Toggle = Annotated[bool, SWITCH]
+
+
 class Promotion(Struct, frozen=True, kw_only=True):
     """A lower yearly price until an instant."""
 
@@ -190,61 +215,94 @@ class Promotion(Struct, frozen=True, kw_only=True):
 
 
 class Premium(Struct, frozen=True, kw_only=True):
-    """The yearly prices of one premium name."""
+    """The prices of a premium name.
 
-    registration: Decimal
-    renewal: Decimal
-    transfer: Decimal
+    Args:
+        registration: Price of a registration, per year.
+        renewal: Price of a renewal, per year.
+        transfer: Price of a transfer.
+    """
+
+    registration: Price
+    renewal: Price
+    transfer: Price
 
 
 class Prices(Struct, frozen=True, kw_only=True):
     """The prices of a zone.
 
-    Registration, renewal and privacy are charged per year, the others per action. A zone without a privacy
-    price does not offer privacy.
+    Args:
+        registration: Price of a registration, per year.
+        renewal: Price of a renewal, per year.
+        transfer: Price of a transfer.
+        restore: Price of a restore in redemption.
+        privacy: Price of whois protection, per year. Without it, the zone offers none.
+        owner_change: Price of a change of the registrant.
     """
 
-    registration: Decimal
-    renewal: Decimal
-    transfer: Decimal
-    restore: Decimal
-    privacy: Decimal | None = None
-    owner_change: Decimal = NOTHING
+    registration: Price
+    renewal: Price
+    transfer: Price
+    restore: Price
+    privacy: Annotated[Decimal | None, AMOUNT] = None
+    owner_change: Price = NOTHING
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """The periods of a zone's life cycle, in days."""
+    """The periods of a zone, in days.
 
-    add_grace: int = 5
-    overdue: int = 30
-    redemption: int = 30
-    pending_delete: int = 5
-    transfer: int = 5
-    transfer_lock: int = 60
+    Args:
+        add_grace: Period after registration in which a deletion is refunded.
+        overdue: Period after expiry in which a name can still be renewed.
+        redemption: Period in which a lapsed name can be restored.
+        pending_delete: Period from the end of redemption to the release.
+        transfer: Period after which an unanswered transfer completes.
+        transfer_lock: Period after registration in which a name cannot be transferred.
+    """
+
+    add_grace: Days = 5
+    overdue: Days = 30
+    redemption: Days = 30
+    pending_delete: Days = 5
+    transfer: Days = 5
+    transfer_lock: Days = 60
 
 
 class Zone(Struct, frozen=True, kw_only=True):
     """A zone in which domains are registered.
 
-    ``license`` is the pattern of licence numbers, or empty if the zone requires none. ``premium`` and
-    ``reserved`` hold sorted first labels in ASCII form.
+    ``premium`` and ``reserved`` hold first labels in ASCII form.
+
+    Args:
+        types: The listings that include the zone.
+        prices: The prices.
+        min_years: The shortest registration.
+        max_years: The longest registration.
+        policy: Its periods, in days.
+        transfers: Whether names can be transferred.
+        hosts: Whether names can have hosts with glue records.
+        idn: Whether internationalised names are accepted.
+        license: Pattern of the licence number, which makes the number required.
+        in_service: Whether the zone's registry is available.
+        premium: The prices of single names, by label.
+        reserved: Labels that nobody can register.
     """
 
     name: str
-    types: tuple[str, ...] = ()
-    prices: Prices
+    types: Annotated[tuple[str, ...], listed(choice(*ZONE_TYPES), distinct=True)] = ()
+    prices: Annotated[Prices, record(Prices)]
     registration_promotion: Promotion | None = None
     renewal_promotion: Promotion | None = None
-    min_years: int = 1
-    max_years: int = 10
-    policy: Policy = Policy()
-    transfers: bool = True
-    hosts: bool = True
-    idn: bool = False
-    license: str = ""
-    in_service: bool = True
-    premium: tuple[tuple[str, Premium], ...] = ()
-    reserved: tuple[str, ...] = ()
+    min_years: Years = 1
+    max_years: Years = 10
+    policy: Annotated[Policy, record(Policy)] = Policy()
+    transfers: Toggle = True
+    hosts: Toggle = True
+    idn: Toggle = False
+    license: Annotated[str, PATTERN] = ""
+    in_service: Toggle = True
+    premium: Annotated[dict[str, Premium] | None, table(LABEL, record(Premium))] = None
+    reserved: Annotated[tuple[str, ...], listed(LABEL, distinct=True)] = ()
 
 
 class Order(Struct, frozen=True, kw_only=True):
@@ -310,21 +368,28 @@ class Transfer(Struct, frozen=True, kw_only=True):
 class LedgerEntry(Struct, frozen=True, kw_only=True):
     """One change of a balance: negative for a charge, positive for a refund.
 
-    ``cause`` names the request or timed event, and ``operation`` its operation. ``refunds`` is the id of the
-    entry that this entry gives back.
+    ``cause`` names the request or timed event.
+
+    Args:
+        amount: The amount, negative for a charge.
+        purpose: The purpose.
+        operation: The operation of that request.
+        order: The id of the order.
+        years: The number of years paid for.
+        refunds: The id of the entry that it refunds.
     """
 
     id: int
     at: datetime
     account: int
-    amount: Decimal
-    purpose: Purpose
+    amount: Annotated[Decimal, BALANCE]
+    purpose: Annotated[Purpose, choice(*Purpose)]
     cause: str
-    operation: str = ""
-    order: int | None = None
+    operation: Annotated[str, LINE] = ""
+    order: Annotated[int | None, ID] = None
     name: str = ""
-    years: int = 0
-    refunds: int | None = None
+    years: Annotated[int, whole(0, LONGEST_TERM)] = 0
+    refunds: Annotated[int | None, ID] = None
 
 
 class ScheduledAction(Struct, frozen=True, kw_only=True):

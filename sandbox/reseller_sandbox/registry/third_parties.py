@@ -127,7 +127,8 @@ def set_premium(
     """
     zone = zones.zone_of(draft.state, domain)
     label = zones.label_of(domain, zone)
-    premium = {name: prices for name, prices in zone.premium if name != label}
+    premium = dict(zone.premium or {})
+    premium.pop(label, None)
     if registration is not None:
         premium[label] = Premium(
             registration=AMOUNT(registration),
@@ -138,7 +139,7 @@ def set_premium(
         raise Refused(
             INVALID_PARAMETER, problems="set_premium takes renewal and transfer only with registration"
         )
-    draft.put(replace(zone, premium=tuple(sorted(premium.items(), key=lambda pair: pair[0]))))
+    draft.put(replace(zone, premium=premium or None))
     return RegistryEvent(at=draft.now, event="set_premium", subject=domain)
 
 

@@ -6,7 +6,6 @@ one.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from datetime import datetime
 from decimal import Decimal
 
@@ -88,14 +87,7 @@ def _short(text: str) -> str:
 
 def premium_prices(zone: Zone, name: str) -> Premium | None:
     """Return the premium prices of ``name`` in ``zone``, or None for an ordinary name."""
-    if not zone.premium:
-        return None
-    label = label_of(name, zone)
-    at = bisect_left(zone.premium, (label,))
-    if at == len(zone.premium):
-        return None
-    premium_label, special = zone.premium[at]
-    return special if premium_label == label else None
+    return zone.premium.get(label_of(name, zone)) if zone.premium else None
 
 
 def registration_price(zone: Zone, special: Premium | None, years: int, now: datetime) -> Decimal:

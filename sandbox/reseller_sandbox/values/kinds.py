@@ -30,6 +30,7 @@ from reseller_sandbox.values.clock import (
 )
 from reseller_sandbox.values.text_checks import (
     Synonyms,
+    has_control,
     nearest,
     plain,
     require_whole_letters,
@@ -133,15 +134,34 @@ def _text(value: Any) -> str:
     raise ValueError(f"must be a string of 1 to {_LONGEST} printable characters")
 
 
-def _name(value: Any) -> str:
+def _line(value: Any) -> str:
+    if isinstance(value, str) and not has_control(value):
+        require_whole_letters(value)
+        return plain(value)
+    if isinstance(value, str):
+        raise ValueError(f"{shortened(value)} contains a control character")
+    if value is None or isinstance(value, Mapping | Sequence):
+        raise ValueError("must be a string")
+    text = str(value).lower() if isinstance(value, bool) else value
+    raise ValueError(f"must be a string, not {shortened(value)}; write '{text}' in quotes")
+
+
+def _label(value: Any) -> str:
+    text = _line(value)
     try:
-        return names.normalise(_text(value))
+        if "." in text:
+            raise names.BadName("it contains a dot; a label has none")
+        return names.normalise(f"{text}.example").removesuffix(".example")
     except names.BadName as problem:
-        raise ValueError(f"is not a name: {problem}") from None
+        raise ValueError(f"{shortened(text)} is not a label: {problem}") from None
 
 
-def _zone(value: Any) -> str:
-    return _name(f"x.{_text(value)}").removeprefix("x.")
+def _name(value: Any, before: str = "") -> str:
+    """Return a name in canonical form. A zone is a name with a label ``before`` it."""
+    try:
+        return names.normalise(before + _text(value)).removeprefix(before)
+    except names.BadName as problem:
+        raise ValueError(f"{shortened(value)} is not a {'zone' if before else 'name'}: {problem}") from None
 
 
 def _switch(value: Any) -> bool:
@@ -244,16 +264,20 @@ def json_value(raw: Any, depth: int = 0) -> Any:
 
 
 def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
-    """Return a kind that accepts one of ``words``. It suggests a word for its ``synonyms``."""
+    """Return a kind that accepts one of ``words``. It suggests a word for its ``synonyms``.
+
+    Members of a ``StrEnum`` are read as members.
+    """
+    members = {str(word): word for word in words}
 
     def read(value: Any) -> str:
-        if isinstance(value, str) and value in words:
-            return plain(value)
-        near = nearest(value, words, synonyms) if isinstance(value, str) else ""
-        listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
+        if isinstance(value, str) and value in members:
+            return members[value]
+        near = nearest(value, members, synonyms) if isinstance(value, str) else ""
+        listed = ", ".join(members) if len(words) <= _FEW or not near else f"{len(words)} words"
         raise ValueError(f"must be one of {listed}, not {shortened(value)}{near}")
 
-    return Kind({"type": "string", "enum": list(words)}, read, says=" or ".join(words))
+    return Kind({"type": "string", "enum": list(members)}, read, says=" or ".join(members))
 
 
 def matching(pattern: str, says: str, *, is_secret: bool = False) -> Kind[str]:
@@ -435,12 +459,19 @@ def table(
     return Kind(shape, read, write, says)
 
 
-def either(otherwise: Kind[Any], for_object: Kind[Any]) -> Kind[Any]:
-    """Return a kind that reads objects with ``for_object`` and other values with ``otherwise``."""
+def either(otherwise: Kind[Any], *objects: Kind[Any]) -> Kind[Any]:
+    """Return a kind that reads an object with one of ``objects``, and other values with ``otherwise``.
+
+    It takes the first kind whose required keys are all present, or else the last kind.
+    """
+
+    def for_object(value: Mapping[str, Any]) -> Kind[Any]:
+        fitting = (kind for kind in objects if value.keys() >= set(kind.shape.get("required", ())))
+        return next(fitting, objects[-1])
 
     def read(raw: Any) -> Any:
         if isinstance(raw, Mapping):
-            return for_object.read(raw)
+            return for_object(raw).read(raw)
         try:
             return otherwise.read(raw)
         except ValueError as problem:
@@ -448,34 +479,20 @@ def either(otherwise: Kind[Any], for_object: Kind[Any]) -> Kind[Any]:
             raise ValueError(f"{problem}{alternative}") from None
 
     def write(value: Any) -> Any:
-        return otherwise.write(value) if isinstance(value, str) else for_object.write(value)
+        return (for_object(value) if isinstance(value, Mapping) else otherwise).write(value)
 
-    return Kind(_either(otherwise, for_object), read, write)
-
-
-def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
-    """Return a kind that reads objects with ``with_it`` if they have ``key``.
-
-    It reads all other values with ``without``.
-    """
-
-    def matching(raw: Any) -> Kind[Any]:
-        return with_it if isinstance(raw, Mapping) and key in raw else without
-
-    return Kind(
-        _either(with_it, without),
-        lambda raw: matching(raw).read(raw),
-        lambda value: matching(value).write(value),
-    )
-
-
-def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, Any]]:
-    return lambda: {"oneOf": [dict(kind.shape) for kind in kinds]}
+    return Kind(lambda: {"oneOf": [dict(kind.shape) for kind in (otherwise, *objects)]}, read, write)
 
 
 _NUMBER_OR_TEXT: Mapping[str, Any] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
 
 TEXT = Kind({"type": "string"}, _text)
+#: Any text without control characters, also an empty one.
+LINE = Kind({"type": "string"}, _line)
+LABEL = Kind({"type": "string"}, _label)
+NAME = Kind({"type": "string"}, _name, names.to_unicode)
+#: The number of a record.
+ID = whole(1, 10**15)
 #: The name of a snapshot, a branch, a fault rule or a canned answer. It needs no escape in a path.
 KEY = matching(
     "[A-Za-z0-9][A-Za-z0-9._-]{0,79}",
@@ -487,14 +504,16 @@ INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
 DURATION = Kind(_NUMBER_OR_TEXT, _duration, duration_text)
 AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
 CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
+#: A balance, or an entry of a ledger.
+BALANCE = Kind(_NUMBER_OR_TEXT, lambda amount: money.read(amount, money.MOST_KEPT), money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
 MAPPING = Kind({"type": "object"}, mapping, says="an object")
 ANYTHING: Kind[Any] = Kind({}, json_value, says="any JSON value")
 
 Text = Annotated[str, TEXT]
 Key = Annotated[str, KEY]
-Name = Annotated[str, Kind({"type": "string"}, _name, names.to_unicode)]
-Zone = Annotated[str, Kind({"type": "string"}, _zone, names.to_unicode)]
+Name = Annotated[str, NAME]
+Zone = Annotated[str, Kind({"type": "string"}, lambda zone: _name(zone, "x."), names.to_unicode)]
 Switch = Annotated[bool, SWITCH]
 Amount = Annotated[Decimal | float | str, AMOUNT]
 Change = Annotated[Decimal | float | str, CHANGE]

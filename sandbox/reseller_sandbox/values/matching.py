@@ -265,7 +265,7 @@ class Match(dict[str, Any]):
 
 
 #: Reads a match, and writes it as it is read.
-MATCH: Kind[Match] = record(Matching, Match)
+MATCH: Kind[Match] = record(Matching, build=Match)
 
 
 def is_status(outcome: str) -> bool:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
+from itertools import chain
 from keyword import iskeyword
 from textwrap import dedent
 from types import MappingProxyType
@@ -294,23 +295,26 @@ def refused(problems: Sequence[str], place: str = "") -> Refused:
     return Refused(INVALID_PARAMETER, problems=complaint(placed))
 
 
-def record(of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
+def record(*of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
     """Return a kind that accepts the objects that ``of`` describes.
 
-    ``of`` is a TypedDict or a record. ``build`` builds the value from its parts. If the value has a method
+    Each of ``of`` is a TypedDict or a record. ``build`` builds the value from its parts. Without it, the
+    value is the record ``of``, or a dict for a TypedDict or several of them. If the value has a method
     ``mistakes``, the method yields the mistakes in the combination of parts. Values that equal their default
     are not written.
     """
-    make: Any = build or (of if is_record(of) else None)
+    make: Any = build or (of[0] if len(of) == 1 and is_record(of[0]) else None)
+
+    def parameters() -> tuple[Parameter, ...]:
+        return tuple(chain.from_iterable(map(declared, of)))
 
     def read_record(raw: Any) -> Any:
         if isinstance(make, type) and isinstance(raw, make):
             return raw
-        known = declared(of)
+        known = parameters()
         values, wrong = read(known, mapping(raw))
-        if wrong or make is None:
-            built: Any = values
-        else:
+        built: Any = values
+        if make is not None and not wrong:
             built = make(**by_attribute(known, values))
             wrong = list(built.mistakes()) if hasattr(built, "mistakes") else []
         if wrong:
@@ -318,9 +322,9 @@ def record(of: Any, build: Callable[..., Any] | None = None) -> Kind[Any]:
         return built
 
     return Kind(
-        lambda: object_shape(declared(of)),
+        lambda: object_shape(parameters()),
         read_record,
-        lambda value: written(declared(of), value),
+        lambda value: written(parameters(), value),
         "an object",
     )
 

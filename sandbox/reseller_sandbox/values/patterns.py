@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from reseller_sandbox.values.kinds import Kind
-from reseller_sandbox.values.text_checks import has_control, require_whole_letters
+from reseller_sandbox.values.kinds import LINE, Kind
+from reseller_sandbox.values.text_checks import has_control, require_whole_letters, shortened
 
 #: Limits: the length of a pattern, the length of a matched text, and the size of a compiled pattern.
 _LONGEST = 1000
@@ -22,28 +22,35 @@ _LONGEST_TEXT = 1000
 _LARGEST = 5000
 
 
-class BadPattern(ValueError):
-    """A text is not a usable regular expression. The message says why."""
-
-
 def compiled(pattern: str) -> Any:
-    """Return ``pattern`` compiled. Raise ``BadPattern``."""
+    """Return ``pattern`` compiled. Raise ValueError if it is not a usable regular expression."""
     import re2  # import lazily, because few fixtures have patterns
 
     if not 0 < len(pattern) <= _LONGEST:
-        raise BadPattern(f"a pattern must have 1 to {_LONGEST} characters")
+        raise ValueError(f"a pattern must have 1 to {_LONGEST} characters")
     options: Any = re2.Options()
     options.log_errors = False
     try:
         program = re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0]
-        raise BadPattern(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
-    except UnicodeEncodeError:
-        raise BadPattern("it contains a lone surrogate") from None
+        raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
     if program.programsize > _LARGEST:
-        raise BadPattern("it repeats too much")
+        raise ValueError("it repeats too much")
     return program
+
+
+def _pattern(value: Any) -> str:
+    text = LINE.read(value)
+    try:
+        compiled(text)
+    except ValueError as problem:
+        raise ValueError(f"{shortened(text)} is not a regular expression: {problem}") from None
+    return text
+
+
+#: A regular expression.
+PATTERN = Kind({"type": "string", "format": "regex"}, _pattern)
 
 
 def matches(pattern: str, text: str) -> bool:

@@ -13,8 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.fixture.zones import ZONE_TYPES
-from reseller_sandbox.registry.model import Flag, Purpose
+from reseller_sandbox.registry.model import ZONE_TYPES, Flag, Purpose
 from reseller_sandbox.tools.calibrate.bench import ACCOUNT, PARTS
 from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.tools.calibrate.subject import KEPT, Known, Subject, agrees
