@@ -262,6 +262,7 @@ def test_a_failed_test_shows_its_worlds(tmp_path: Path) -> None:
         assert re.search(f"^{line}$", said, re.MULTILINE), f"{line}\n{said}"
     assert re.search(r"^>       reseller_sandbox.names\[\"nobody-has-it.com\"\]$", said, re.MULTILINE)
     assert "sandbox/reseller_sandbox" not in said.replace(str(tmp_path), ""), "frames of the sandbox's own"
+    assert not re.search(r"^E +reseller sandbox: ", said, re.MULTILINE), "a second report"
     files = re.findall(r"^open it   reseller-sandbox recording open (.+)$", said, re.MULTILINE)
     opened = replay(files[0]).sandbox
     assert opened.names["mine.com"].account == "main"

@@ -125,7 +125,7 @@ class Watched(Sandbox):
         if not self._watcher.keeps(self):
             self.finish()
 
-    def _tell(self, error: Exception) -> None:
+    def _add_report(self, error: Exception) -> None:
         """Do nothing, because the report of the test describes the error."""
 
     def finish(self) -> None:
