@@ -8,14 +8,13 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
-from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.recording.document import BadRecording, from_bytes
 from reseller_sandbox.recording.steps import (
     CallStep,
@@ -83,16 +82,7 @@ class FirstDifference(Struct, frozen=True):
         return _side_as_json(self.recorded), _side_as_json(self.replayed)
 
 
-class Replayable(AnySandbox, Protocol):
-    """The parts of a ``Sandbox`` that a replay uses."""
-
-    settings: Settings
-
-    def resources(self) -> Mapping[str, type[Resource]]:
-        """Return the resources by name."""
-
-
-S = TypeVar("S", bound=Replayable)
+S = TypeVar("S", bound=AnySandbox)
 
 
 class Replay(Quiet, Generic[S], frozen=True):
@@ -216,24 +206,22 @@ class _Replaying(Generic[S]):
         )
 
     def _take_step(self, step: Step) -> None:
+        if not isinstance(step, EventsStep | StateStep):
+            self._move_clock(step)
         match step:
             case EventsStep():
                 self._expected.append(step)
             case StateStep():
                 self._state(step)
             case WaitingStep():
-                self._move_clock(step)
                 self._arrive(step)
             case RequestStep():
-                self._move_clock(step)
                 self._send(step)
                 self._compare_events(step)
             case CallStep():
-                self._move_clock(step)
                 self._call(step)
                 self._compare_events(step)
             case EndStep():
-                self._move_clock(step)
                 self._compare_events(step)
                 self._end(step)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.control.contract import Assumptions
 from reseller_sandbox.control.records import Accounts
-from reseller_sandbox.control.resource import Transport
+from reseller_sandbox.control.resource import Resource, Transport
 from reseller_sandbox.remote import HttpTransport
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
@@ -27,6 +27,7 @@ from reseller_sandbox.server.delivery import (
 )
 from reseller_sandbox.server.messages import Unread, WireAnswer
 from reseller_sandbox.server.wsgi import call, environment, origin_form
+from reseller_sandbox.settings import Settings
 from reseller_sandbox.web.context import ENV_WORLD
 from reseller_sandbox.web.interfaces import PublicInterface
 from reseller_sandbox.web.pipeline import TAKES_UNREAD
@@ -79,11 +80,15 @@ class Detour(NamedTuple):
 
 
 class AnySandbox(Protocol):
-    """Attributes of a ``Sandbox`` that its clients use. The first three exist only in this process."""
+    """Attributes of a ``Sandbox`` that its clients and replays use.
+
+    The first four exist only in this process.
+    """
 
     app: Flask
     world: World
     engine: Engine
+    settings: Settings
     transport: Transport
     header_prefix: str
     interfaces: tuple[PublicInterface, ...]
@@ -93,6 +98,9 @@ class AnySandbox(Protocol):
     @property
     def url(self) -> str:
         """URL of its world."""
+
+    def resources(self) -> Mapping[str, type[Resource]]:
+        """Return the resources by name."""
 
 
 class Caller:
