@@ -26,35 +26,11 @@ from tests.v3.test_bad_input import GOOD, target_of
 ROOT = Path(reseller_sandbox.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-#: The parts from the bottom up. A part may import what stands below it, and nothing beside or above it.
-LAYERS: tuple[tuple[str, ...], ...] = (
-    ("refusals",),
-    ("values",),
-    ("registry",),
-    ("server",),
-    ("faults",),
-    ("answers",),
-    ("fixture",),
-    ("settings",),
-    ("worlds",),
-    ("persistence",),
-    ("advice", "coverage"),
-    ("recording",),
-    ("control",),
-    ("web",),
-    ("remote",),
-    ("v3", "v2", "control_http"),
-    ("config_sources",),
-    ("page", "manual"),
-    ("app_factory",),
-    ("clients",),
-    ("replaying",),
-    ("sandbox",),
-    ("reports",),
-    ("tools",),
-    ("testing",),
-    ("cli",),
+#: The parts from the bottom up, as the manual lists them. A part may import what stands below it.
+(ORDER,) = re.findall(
+    "^refusals ← .*", (ROOT / "manual/contribute/architecture.md").read_text("utf-8"), re.MULTILINE
 )
+LAYERS = [parts.split(", ") for parts in ORDER.split(" ← ")]
 
 #: What else may be imported from outside: by the core little, by the wire's parts what they are made of.
 REGISTRY_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}
