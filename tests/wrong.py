@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from functools import reduce
 from typing import Any
 
 #: Bodies that are not the JSON object they should be.
@@ -58,19 +59,35 @@ PARTS: tuple[str, ...] = (
 )
 
 
-def spoiled(good: Any) -> Iterator[tuple[str, Any]]:
+#: Characters that no text of the registry has.
+CONTROL = "\0\n\r\t\x1b\x7f\x85\x9f"
+
+
+def spoiled(good: Any) -> Iterator[Any]:
     """Copies of ``good``, in each of which one value, at whatever depth, is a wrong one."""
     for path in _paths(good):
-        for number, value in enumerate(VALUES):
-            copy = deepcopy(good)
-            if not path:
-                yield f"whole={number}", value
-                continue
-            inner = copy
-            for step in path[:-1]:
-                inner = inner[step]
-            inner[path[-1]] = value
-            yield f"{'.'.join(map(str, path))}={number}", copy
+        for value in VALUES:
+            yield _replaced(good, path, value)
+
+
+def with_control_characters(good: Any) -> Iterator[Any]:
+    """Copies of ``good``, in each of which one text has a control character at its ends and inside."""
+    for number, path in enumerate(_paths(good)):
+        text, sign = reduce(lambda value, step: value[step], path, good), CONTROL[number % len(CONTROL)]
+        if isinstance(text, str):
+            yield _replaced(good, path, f"{sign}{text[:1]}{sign}{text[1:]}{sign}")
+
+
+def has_control_character(export: str) -> bool:
+    return any(sign in export or f"\\x{ord(sign):02x}" in export.lower() for sign in CONTROL if sign != "\n")
+
+
+def _replaced(good: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    copy = deepcopy(good)
+    reduce(lambda inner, step: inner[step], path[:-1], copy)[path[-1]] = value
+    return copy
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -2,70 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import InProcess, person
-from tests.registry import REGISTRY, assert_unchanged, connect
+from tests.clients import person
+from tests.registry import connect
 from tests.v2 import client as v2
 from tests.v2.works import CARD, CUSTOMER, WORKS
-from tests.v3.test_bad_input import GOOD, ROWS, target_of
+from tests.wrong import CONTROL
 
 CARD_FIELDS = ("name", "company", "address", "city", "region", "zip", "country", "phone", "fax", "mail")
-CONTROL = ["\0", "\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\x9f"]
-
-
-def texts(body: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    if isinstance(body, dict):
-        for key, value in body.items():
-            yield from texts(value, (*path, key))
-    elif isinstance(body, list):
-        for number, value in enumerate(body):
-            yield from texts(value, (*path, number))
-    elif isinstance(body, str):
-        yield path
-
-
-def spoiled(body: Any, path: tuple[Any, ...], character: str) -> Any:
-    """The body with the character inside of one of its texts, at its beginning and at its end."""
-    body = deepcopy(body)
-    inner = body
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = f"{character}{inner[path[-1]][:1]}{character}{inner[path[-1]][1:]}{character}"
-    return body
-
-
-BODIES = {**GOOD, **{name: ask.body for name, ask in WORKS.items() if ask.body}}
-PLACES = [(name, path) for name, body in BODIES.items() for path in texts(body)]
-
-
-def test_a_request_never_brings_a_control_character_into_the_registry(subtests: pytest.Subtests) -> None:
-    """It is refused, or passed over where the field means nothing; a contact's or a customer's is refused."""
-    registries = {True: Sandbox(REGISTRY), False: Sandbox(v2.REGISTRY)}
-    for number, (operation, path) in enumerate(PLACES):
-        sandbox, character = registries[operation in GOOD], CONTROL[number % len(CONTROL)]
-        sandbox.reset(original=True)
-        body = spoiled(BODIES[operation], path, character)
-        if operation in GOOD:
-            answer = connect(sandbox).call(ROWS[operation].method, target_of(ROWS[operation]), body)
-        else:
-            client = v2.Client(InProcess(sandbox.app), sandbox.accounts["main"].token)
-            answer = WORKS[operation].having(body).send(client)
-        with subtests.test(operation=operation, path=path, character=character):
-            assert answer.status < 500
-            if answer.status != 200:
-                assert_unchanged(sandbox)
-            if "contacts" in path or operation.startswith(("v2.customer", "v2.contact")):
-                assert answer.status in (400, 404), answer.raw
-            text = sandbox.export()
-            unwanted = [sign for sign in CONTROL if sign != "\n"]
-            assert not any(sign in text or f"\\x{ord(sign):02x}" in text.lower() for sign in unwanted)
 
 
 def test_each_field_of_a_contact_and_a_customer_is_checked(tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -209,3 +210,9 @@ def test_the_command_line_starts_with_a_guard_and_prints_no_token(option: str, s
         socket = Socket(text.splitlines()[0].split()[-1])
         assert socket("GET", "/_sandbox/clock", [], b"").status == status
         socket.close()
+
+
+def test_the_prefix_of_an_unknown_world_is_refused(plain: Guarded) -> None:
+    for name in ("..", "%00", "%ff", "x" * 8000, "", "default%00", "🙂"):
+        answer = plain.send("GET", f"/_worlds/{quote(name, safe='%')}/_sandbox/health")
+        assert (answer.status, answer.error) == (404, "unknown_world")

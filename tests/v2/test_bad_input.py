@@ -16,7 +16,7 @@ from tests.registry import Make, contents
 from tests.thorough import tries
 from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal
 from tests.v2.works import CARD, HOST, NAME, ROLES, WORKS, Ask, documented_errors, pattern
-from tests.wrong import BROKEN_BODIES, PARTS, spoiled
+from tests.wrong import BROKEN_BODIES, PARTS, has_control_character, spoiled, with_control_characters
 
 HOME = ["ns1.home.net", "ns2.home.net"]
 NO_NS = "Not enough parameter: ns"
@@ -320,8 +320,10 @@ def test_a_body_without_a_required_key_or_with_any_value_has_a_documented_answer
             missing.add(key)
             assert answer.headers["x-sandbox-refusal"].startswith("missing_parameter: ")
     assert missing == NEEDED[operation]
-    for _, body in islice(spoiled(ask.body), 0, None, 11):
+    wrong = islice(spoiled(ask.body), 0, None, 11)
+    for body in (*wrong, *with_control_characters(ask.body)):
         send(sandbox, operation, ask.having(body))
+        assert not has_control_character(sandbox.export())
 
 
 def test_any_text_in_the_path_has_a_documented_answer(sandbox: Sandbox, subtests) -> None:

@@ -13,7 +13,7 @@ from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, encoded, person
 from tests.registry import connect, contents
 from tests.v3.operations import Operation, operations
-from tests.wrong import BROKEN_BODIES, PARTS, spoiled
+from tests.wrong import BROKEN_BODIES, PARTS, has_control_character, spoiled, with_control_characters
 
 ROWS = operations()
 DOMAINS = "/v3/domains"
@@ -129,10 +129,12 @@ def test_a_wrong_value_anywhere_changes_nothing(sandbox: Sandbox, operation: str
     """Each value of a body is replaced by every ninth wrong value, at another offset for each place."""
     row, api = ROWS[operation], connect(sandbox)
     before = contents(sandbox)
-    for _, body in islice(spoiled(GOOD[operation]), 0, None, 9):
+    wrong = islice(spoiled(GOOD[operation]), 0, None, 9)
+    for body in (*wrong, *with_control_characters(GOOD[operation])):
         sandbox.reset()
         answer = api.call(row.method, target_of(row), encoded(body))
         assert_civil(sandbox, before, answer)
+        assert not has_control_character(sandbox.export())
 
 
 def test_a_wrong_path_or_query_changes_nothing(wire: Api, served: Sandbox, subtests: pytest.Subtests) -> None:
