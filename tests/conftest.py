@@ -15,7 +15,7 @@ from reseller_sandbox import Sandbox
 from tests import thorough
 from tests.clients import Api, InProcess, Socket
 from tests.documented import documented
-from tests.registry import REGISTRY, Make, connect
+from tests.registry import REGISTRY, Make, connect, start_over
 from tests.third_parties.player import Player
 
 thorough.load()
@@ -71,16 +71,8 @@ def _in_process() -> Callable[[Path], Sandbox]:
 def sandbox(registry: Path, _in_process: Callable[[Path], Sandbox]) -> Sandbox:
     """A sandbox of the tests' registry as it began, its clock standing still."""
     sandbox = _in_process(registry)
-    _begin(sandbox)
+    start_over(sandbox)
     return sandbox
-
-
-def _begin(sandbox: Sandbox) -> None:
-    """Remove what an earlier test has left: other worlds, and all that has changed this one."""
-    for world in list(sandbox.worlds):
-        if world.name != "default":
-            sandbox.worlds.remove(world.name)
-    sandbox.reset(original=True)
 
 
 @pytest.fixture
@@ -137,7 +129,7 @@ def _default() -> Iterator[tuple[Sandbox, str]]:
 def served(_served: tuple[Sandbox, str]) -> Sandbox:
     """The sandbox behind ``wire``, as it began."""
     sandbox, _ = _served
-    _begin(sandbox)
+    start_over(sandbox)
     return sandbox
 
 

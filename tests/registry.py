@@ -31,6 +31,14 @@ def connect(sandbox: Sandbox, account: str = "main", *, checked: bool = True) ->
     return Api(documented(transport) if checked else transport, BASE, held.key, held.secret)
 
 
+def start_over(sandbox: Sandbox) -> None:
+    """Take the default world back to its beginning, and delete the other worlds."""
+    for world in list(sandbox.worlds):
+        if world.name != "default":
+            sandbox.worlds.remove(world.name)
+    sandbox.reset(original=True)
+
+
 def edit(sandbox: Sandbox, changes: Mapping[str, Any]) -> None:
     """Reload the world's own export with ``changes`` merged in. None removes a key.
 

@@ -142,14 +142,6 @@ def _word(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def start_over(sandbox: Sandbox) -> None:
-    """Take the default world back to its beginning, and delete the other worlds."""
-    for world in list(sandbox.worlds):
-        if world.name != "default":
-            sandbox.worlds.remove(world.name)
-    sandbox.reset(original=True)
-
-
 def measured(result: Any) -> Any:
     """Return a result of built-in types, without measured times, which are never the same twice."""
     if hasattr(result, "__struct_fields__"):

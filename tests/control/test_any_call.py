@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from reseller_sandbox import Refused, Sandbox, connect
-from tests.control.interfaces import OPERATIONS, Operation, in_python, measured, resolved, start_over
-from tests.registry import REGISTRY
+from tests.control.interfaces import OPERATIONS, Operation, in_python, measured, resolved
+from tests.registry import REGISTRY, start_over
 from tests.thorough import tries
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Socket, encoded
-from tests.control.interfaces import resolved, start_over
+from tests.control.interfaces import resolved
 from tests.documented import ID, document, documented
+from tests.registry import start_over
 from tests.wrong import BROKEN_BODIES, PARTS, VALUES
 
 OPERATIONS = [

@@ -11,17 +11,8 @@ import pytest
 from reseller_sandbox import Refused, Sandbox, connect
 from tests.clients import Socket
 from tests.control.examples import EXAMPLES, REQUEST, Example
-from tests.control.interfaces import (
-    BY_NAME,
-    OPERATIONS,
-    Through,
-    by_command,
-    in_python,
-    measured,
-    over_http,
-    start_over,
-)
-from tests.registry import REGISTRY
+from tests.control.interfaces import BY_NAME, OPERATIONS, Through, by_command, in_python, measured, over_http
+from tests.registry import REGISTRY, start_over
 
 #: The records that the examples need in addition to the registry of the tests.
 MORE = "customers:\n  501: {name: Ann, mail: ann@example.com}\n"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
 
 import pytest
 
 from reseller_sandbox import Refused, Sandbox, connect
+from tests.control.examples import EXAMPLES
+from tests.control.interfaces import in_python
 from tests.registry import REGISTRY
 from tests.registry import connect as api_of
 from tests.worlds.control import register, whole
@@ -86,24 +86,8 @@ def test_an_unknown_point_is_an_unknown_world(sandbox: Sandbox) -> None:
             sandbox.worlds.get(f"none@{point}")
 
 
-USES: dict[str, Callable[[Sandbox], Any]] = {
-    "advance the clock": lambda world: world.clock.advance("P1D"),
-    "read the clock": lambda world: world.clock.now,
-    "list the names": lambda world: list(world.names),
-    "ask for an account": lambda world: "main" in world.accounts,
-    "add a fault": lambda world: world.faults.add("reset"),
-    "read the journal": lambda world: world.journal.find(),
-    "take a snapshot": lambda world: world.snapshot("later"),
-    "export": lambda world: world.export(),
-    "load": lambda world: world.load("zones: {}"),
-    "fork": lambda world: world.fork(),
-    "make a client": lambda world: world.client(),
-    "third party": lambda world: world.simulate.register("new.com"),
-    "look at the past": lambda world: world.at("start").clock.now,
-}
-
-
-def test_a_removed_world_refuses_every_use(subtests: pytest.Subtests, served: Sandbox, url: str) -> None:
+def test_a_removed_world_refuses_every_call(subtests: pytest.Subtests, served: Sandbox, url: str) -> None:
+    calls = {example.operation: example.given for example in EXAMPLES if not example.refused}
     for interface in (nullcontext(served), connect(url)):
         with interface as default_world:
             with default_world.fork() as closed:
@@ -112,9 +96,10 @@ def test_a_removed_world_refuses_every_use(subtests: pytest.Subtests, served: Sa
             assert client.get("/v3/balance").status_code in (401, 404)
             removed = default_world.fork(name="gone")
             default_world.worlds.remove("gone")
-            for use, call in USES.items():
-                for fork in (closed, removed):
-                    with subtests.test(use=use, world=fork):
-                        with pytest.raises(Refused) as refused:
-                            call(fork)
-                        assert refused.value.code == "unknown_world"
+            for fork in (closed, removed):
+                for operation, given in calls.items():
+                    with subtests.test(operation=operation, world=fork):
+                        assert in_python(fork)(operation, given)[0] == "unknown_world"
+                for use in (fork.client, lambda fork=fork: fork.at("start").clock.now):
+                    with pytest.raises(Refused, match="unknown_world"):
+                        use()
