@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from manual_reference.markdown import block, code, prose, table, type_of
-from reseller_sandbox.fixture.schema import example, json_schema
+from reseller_sandbox.fixture.format import example, json_schema
 
 
 def page() -> Iterator[str]:

@@ -41,7 +41,7 @@ def answers_record(file: Path, host: str, output: Path | None) -> None:
     """
     from reseller_sandbox.answers import free_name, read_answer  # late, because the help needs no interfaces
     from reseller_sandbox.app_factory import vocabulary
-    from reseller_sandbox.fixture.dump import as_yaml
+    from reseller_sandbox.fixture.yaml_writer import as_yaml
     from reseller_sandbox.tools.calibrate.formats import Exchange, exchanges
 
     recorded: dict[tuple[str, str], list[dict[str, Any]]] = {}

@@ -13,8 +13,8 @@ import click
 from reseller_sandbox import fixture as fixtures
 from reseller_sandbox.cli.base import AS_JSON, REFUSED, Command, say_json
 from reseller_sandbox.cli.lazy_groups import Listing
+from reseller_sandbox.fixture.format import example, json_schema
 from reseller_sandbox.fixture.generate import SPREADS, generate
-from reseller_sandbox.fixture.schema import example, json_schema
 from reseller_sandbox.manual.diagram import mermaid
 from reseller_sandbox.registry.assumptions import catalogue, spelt
 from reseller_sandbox.settings import Settings, profile_of

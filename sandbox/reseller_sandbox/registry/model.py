@@ -159,10 +159,10 @@ class Account(Struct, frozen=True, kw_only=True):
     key: str
     secret: str
     token: str
-    currency: str
+    currency: str = "USD"
     opening: Decimal
-    balance: Decimal
-    reseller: bool
+    balance: Decimal = NOTHING
+    reseller: bool = True
     contact: str
     nameservers: tuple[str, ...]
     revoked: tuple[str, ...] = ()
@@ -318,7 +318,7 @@ class Order(Struct, frozen=True, kw_only=True):
     account: int
     name: str
     zone: str
-    stage: Stage
+    stage: Stage = Stage.ACTIVE
     created: datetime
     expires: datetime
     since: datetime
@@ -331,7 +331,7 @@ class Order(Struct, frozen=True, kw_only=True):
     flags: frozenset[Flag] = frozenset()
     auth_code: str = ""
     license: str = ""
-    years: int
+    years: int = 1
     registration: tuple[int, ...] = ()
     renewals: tuple[int, ...] = ()
     arrived: datetime | None = None
@@ -350,7 +350,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
     """The latest transfer of a domain, from the losing to the gaining order."""
 
     name: str
-    status: TransferStatus
+    status: TransferStatus = TransferStatus.PENDING
     gaining: int
     losing: int
     gaining_order: int
@@ -368,11 +368,10 @@ class Transfer(Struct, frozen=True, kw_only=True):
 class LedgerEntry(Struct, frozen=True, kw_only=True):
     """One change of a balance: negative for a charge, positive for a refund.
 
-    ``cause`` names the request or timed event.
-
     Args:
         amount: The amount, negative for a charge.
         purpose: The purpose.
+        cause: The request or event that caused it. Default: fixture.
         operation: The operation of that request.
         order: The id of the order.
         years: The number of years paid for.
@@ -384,7 +383,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
     account: int
     amount: Annotated[Decimal, BALANCE]
     purpose: Annotated[Purpose, choice(*Purpose)]
-    cause: str
+    cause: Annotated[str, LINE] = "fixture"
     operation: Annotated[str, LINE] = ""
     order: Annotated[int | None, ID] = None
     name: str = ""

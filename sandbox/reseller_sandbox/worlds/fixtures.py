@@ -101,15 +101,16 @@ class Fixtures(Struct):
         """
         values = snapshot.assumptions.values()
         named = {**snapshot.assumptions.departures(), **self.base.departures()}
-        return fixture.dumps(
+        seed = Seed(
             snapshot.state,
             snapshot.clock.instant,
-            frozen=snapshot.clock.frozen,
-            assume={name: values[name] for name in values if name in named},
-            book=snapshot.faults,
-            answers=snapshot.answers,
-            requests=snapshot.requests,
+            snapshot.clock.frozen,
+            {name: values[name] for name in values if name in named},
+            snapshot.faults,
+            snapshot.answers,
+            snapshot.requests,
         )
+        return fixture.dumps(seed)
 
 
 def _usable(load: Callable[[], Seed]) -> Seed:

@@ -21,7 +21,7 @@ from rpds import Queue
 
 from reseller_sandbox.answers import CannedAnswer
 from reseller_sandbox.faults import FaultBook
-from reseller_sandbox.fixture import answers, faults
+from reseller_sandbox.fixture.responses import written_answers, written_faults
 from reseller_sandbox.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.registry import scheduled_actions, timers
 from reseller_sandbox.registry.assumptions import Assumptions
@@ -351,9 +351,9 @@ def changed_settings(earlier: Snapshot, later: Snapshot) -> Iterator[tuple[str, 
         old, new = earlier.assumptions.values(), later.assumptions.values()
         pairs += [(f"assume.{name}", old[name], new[name]) for name in old]
     if earlier.faults is not later.faults:
-        pairs += _by_name("faults", faults.written(earlier.faults), faults.written(later.faults))
+        pairs += _by_name("faults", written_faults(earlier.faults), written_faults(later.faults))
     if earlier.answers is not later.answers:
-        pairs += _by_name("answers", answers.written(earlier.answers), answers.written(later.answers))
+        pairs += _by_name("answers", written_answers(earlier.answers), written_answers(later.answers))
     return (pair for pair in pairs if pair[1] != pair[2])
 
 

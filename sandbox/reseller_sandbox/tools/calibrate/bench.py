@@ -187,7 +187,7 @@ def _credentials(exchange: ObservedExchange, credentials: str, account: Account)
 def zones_of(name_or_path: str) -> dict[str, Any]:
     """Return the zones of a fixture in fixture format. Raise ``FixtureError``."""
     seed = fixture.load(fixture.find(name_or_path))
-    zones: dict[str, Any] = yaml.safe_load(fixture.dumps(seed.state, seed.now))["zones"]
+    zones: dict[str, Any] = yaml.safe_load(fixture.dumps(seed))["zones"]
     return zones
 
 
