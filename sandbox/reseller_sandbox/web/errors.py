@@ -44,11 +44,7 @@ TRANSPORT: tuple[Rule, ...] = (
     refusals.UNSUPPORTED_MEDIA_TYPE,
     refusals.MALFORMED_BODY,
     refusals.UNKNOWN_KEYS,
-    refusals.UNKNOWN_PATH,
-    refusals.METHOD_NOT_ALLOWED,
-    refusals.RATE_LIMITED,
-    refusals.SERVICE_UNAVAILABLE,
-    refusals.MAINTENANCE,
+    *(rule for rule in ANYWHERE if rule is not refusals.INTERNAL_ERROR),
 )
 
 #: Rules that any operation can raise, in addition to those of its interface and its declaration.

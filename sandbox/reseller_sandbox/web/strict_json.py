@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from decimal import Decimal
-from json import scanner
 from typing import Any
 
 import msgspec
 
-from reseller_sandbox.registry.stepwise import LONG, json_pieces
+from reseller_sandbox.registry.stepwise import json_pieces
 
 
 class BadJson(Exception):
@@ -30,10 +29,9 @@ def read(raw: bytes) -> Any:
     if text.startswith("\ufeff"):
         raise BadJson("it begins with a byte order mark, which JSON does not have")
     try:
-        value = (_decode if len(text) < LONG else _decode_in_pieces)(text)
+        value = _decode(text)
         if "\\ud" in text or "\\uD" in text:
-            for piece in json_pieces(value, _text):
-                piece.encode("utf-8")
+            _encode(value)  # fails if a string has half a surrogate pair
     except json.JSONDecodeError as error:
         problem = (error.msg[:1].lower() + error.msg[1:]).removesuffix(" at")
         place = f"line {error.lineno}, column {error.colno}"
@@ -98,16 +96,7 @@ def _default(value: Any) -> Any:
 _encode = msgspec.json.Encoder(decimal_format="number").encode
 _encode_with_surrogates = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_default).encode
 
-
-def _decoder() -> Any:
-    return json.JSONDecoder(parse_float=_decimal, parse_constant=_reject_constant, object_pairs_hook=_object)
-
-
-def _decoder_in_pieces() -> Any:
-    """Return a decoder with a scanner in Python, ten times slower but interruptible."""
-    decoder = _decoder()
-    decoder.scan_once = vars(scanner)["py_make_scanner"](decoder)
-    return decoder
-
-
-_decode, _decode_in_pieces = _decoder().decode, _decoder_in_pieces().decode
+# Its hooks for objects let other threads run.
+_decode = json.JSONDecoder(
+    parse_float=_decimal, parse_constant=_reject_constant, object_pairs_hook=_object
+).decode
