@@ -173,7 +173,7 @@ class Control(Interface):
             return Answer(
                 endpoint.status, b"", EventStream.content_type, EventStream(result, request.instance)
             )
-        body = endpoint.answer.dump(result)
+        body = endpoint.schemas.answer.dump(result)
         return Answer(endpoint.status, body if endpoint.lengthy_from is None else write_in_pieces(body))
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:  # noqa: ARG002

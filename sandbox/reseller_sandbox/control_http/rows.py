@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, cached_property
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marshmallow import RAISE, Schema, fields
@@ -15,7 +15,7 @@ from reseller_sandbox.refusals import INVALID_PARAMETER, MALFORMED_BODY, Rule
 from reseller_sandbox.values.parameters import Parameter
 from reseller_sandbox.web.context import RequestContext
 from reseller_sandbox.web.fields import Shape, schema_of
-from reseller_sandbox.web.interface import Endpoint, route
+from reseller_sandbox.web.interface import Endpoint, Schemas, route
 
 if TYPE_CHECKING:
     from reseller_sandbox.control_http.interface import Control
@@ -57,87 +57,58 @@ class DocumentedParameter(fields.Raw):
         metadata = {"description": about} if about else {}
         super().__init__(required=parameter.required, data_key=parameter.name, metadata=metadata)
         self.shape = dict(parameter.kind.shape)
-        if parameter.place == "segment" and operation.takes_slashes:
-            self.route = "rest"
 
 
 class OperationParameters(Schema):
     """The parameters of an operation, for documents.
 
-    The operation itself checks the values and reports every mistake. If ``one_of`` is not empty, a call takes
-    exactly one of these parameters.
+    The operation itself checks the values and reports every mistake.
     """
-
-    one_of: tuple[str, ...] = ()
 
     def load(self, data: Any, **_: Any) -> Any:
         """Return the values unread."""
         return data
 
 
-class OperationRow(Endpoint):
-    """The row of an operation, whose schemas are built at their first use.
-
-    Building the schemas of all rows takes 60 ms, most of the first control request.
-    """
-
-    operation: Operation
-
-    def __init__(self, operation: Operation) -> None:
-        changes = operation.method != "GET"
-        super().__init__(
-            id=f"control.{operation.id}",
-            method=operation.method,
-            paths=(operation.path,),
-            handle=_handler(operation),
-            answer=_NOTHING,
-            refuses=(*((MALFORMED_BODY,) if changes else ()), INVALID_PARAMETER, *operation.refuses),
-            status=201 if operation.name in ("add", "fork") else 200,
-            lengthy_from=0 if operation.long else None,
-            streams=operation.sort == "stream",
-            subject=operation.resource,
-        )
-        for name in ("answer", "path", "query", "body"):
-            del vars(self)[name]
-        vars(self)["operation"] = operation
-
-    @cached_property
-    def answer(self) -> Schema:
-        """The schema of the result."""
-        return schema_of(self.operation.result)()
-
-    @cached_property
-    def path(self) -> Schema:
-        """The schema of the path parameters."""
-        return self._schema(in_path=True)
-
-    @cached_property
-    def query(self) -> Schema:
-        """The schema of the query."""
-        return self._schema(in_path=False) if self.method == "GET" else _NOTHING
-
-    @cached_property
-    def body(self) -> Schema | None:
-        """The schema of the body, or None for a GET."""
-        return None if self.method == "GET" else self._schema(in_path=False)
-
-    def _schema(self, *, in_path: bool) -> Schema:
-        operation: Operation = self.operation
-        fields_by_name: Any = {
-            parameter.name: DocumentedParameter(operation, parameter)
-            for parameter in operation.parameters
-            if (parameter.place == "segment") is in_path
-        }
-        name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-        schema = OperationParameters.from_dict(fields_by_name, name=f"{name}Asked")()
-        vars(schema)["one_of"] = operation.one_of
-        return schema
-
-
 @cache  # a row is independent of worlds, so all sandboxes share it
 def row(operation: Operation) -> Endpoint:
-    """Return the row of an operation."""
-    return OperationRow(operation)
+    """Return the row of an operation.
+
+    Its schemas are made at their first use, because those of all rows take 60 ms.
+    """
+    changes = operation.method != "GET"
+    return Endpoint(
+        id=f"control.{operation.id}",
+        method=operation.method,
+        paths=(operation.path,),
+        handle=_handler(operation),
+        make_schemas=partial(_schemas, operation),
+        converters=dict.fromkeys(operation.segments, "rest") if operation.takes_slashes else {},
+        refuses=(*((MALFORMED_BODY,) if changes else ()), INVALID_PARAMETER, *operation.refuses),
+        status=201 if operation.name in ("add", "fork") else 200,
+        lengthy_from=0 if operation.long else None,
+        streams=operation.sort == "stream",
+        subject=operation.resource,
+    )
+
+
+def _schemas(operation: Operation) -> Schemas:
+    """Return the schemas of the result, the path, and the query of a GET or the body of another method."""
+    in_path, others = (_schema(operation, in_path=in_path) for in_path in (True, False))
+    answer = schema_of(operation.result)()
+    if operation.method == "GET":
+        return Schemas(answer, query=others, path=in_path)
+    return Schemas(answer, others, _NOTHING, in_path)
+
+
+def _schema(operation: Operation, *, in_path: bool) -> Schema:
+    fields_by_name: Any = {
+        parameter.name: DocumentedParameter(operation, parameter)
+        for parameter in operation.parameters
+        if (parameter.place == "segment") is in_path
+    }
+    name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
+    return OperationParameters.from_dict(fields_by_name, name=f"{name}Asked")()
 
 
 def _handler(operation: Operation) -> Callable[[ControlCall], Any]:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from reseller_sandbox.server.asgi_adapter import Bridge, Receive, Send, tcp_beneath, unsent, waker
+from reseller_sandbox.server.asgi_adapter import Bridge, tcp_beneath, unsent, waker
 from reseller_sandbox.server.messages import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -76,7 +76,7 @@ class Protocol(HttpToolsProtocol):
         self.tcp: asyncio.Transport
         self.bridge = cast(Bridge, self.config.app)
         self.problem: Unserved | None = None
-        self.reported = self.in_body = False
+        self.reported = self.in_body = self.is_refused = False
         # The head of the request that is being read.
         self.head = bytearray()
         # Bytes of empty lines before the head. Bytes of the body that are missing, if its length is known.
@@ -84,13 +84,13 @@ class Protocol(HttpToolsProtocol):
         self.empty = self.left = self.idle = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a new client, or prepare the response 503 if there are too many connections."""
+        """Accept a new client. If there are too many connections, its first request gets 503."""
         super().connection_made(transport)
         self.tcp = tcp_beneath(transport)
         if hasattr(self.tcp, "max_size"):
             self.tcp.max_size = READ
-        if self.limit_connections is not None and len(self.connections) > self.limit_connections:
-            self.app = self._overloaded
+        limit = self.limit_connections
+        self.is_refused = limit is not None and len(self.connections) > limit
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Record the end of the connection, and report an incomplete request."""
@@ -129,6 +129,9 @@ class Protocol(HttpToolsProtocol):
             self._refuse(TARGET_TOO_LONG)
         elif max(len(line), len(headers)) > MAX_HEAD:
             self._refuse(HEAD_TOO_LONG)
+        elif end is not None and self.is_refused:
+            message = f"The server has reached its limit of {self.limit_connections} connections."
+            self._refuse(Unserved(503, "too_many_connections", message))
         elif end is not None:
             super().data_received(legible(line) + b"\n" + without_upgrade(headers))
         return at
@@ -224,15 +227,6 @@ class Protocol(HttpToolsProtocol):
         # Closing while the client sends would reset the connection, and the client would lose the response.
         self.transport.write_eof()
         self.loop.call_later(LINGER, self.transport.abort)
-
-    async def _overloaded(self, scope: Any, _receive: Receive, send: Send) -> None:
-        limit = self.limit_connections
-        message = f"The server has reached its limit of {limit} connections."
-        problem = Unserved(503, "too_many_connections", message)
-        self.bridge.unread(scope["state"]["head"], problem)
-        answer = problem.answer().closing()
-        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-        await send({"type": "http.response.body", "body": answer.body})
 
 
 class Listener(uvicorn.Server):

@@ -8,8 +8,9 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping
+from io import RawIOBase
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct, field
@@ -125,21 +126,16 @@ def masked(target: str) -> str:
     return target_masked(target)
 
 
-class Raw(Protocol):
-    """File without a buffer, so that no thread can hold its lock when the interpreter ends."""
-
-    def write(self, data: bytes, /) -> int | None:
-        """Write the beginning of ``data``. Return the number of bytes written."""
-
-
 class LogWriter(logging.Handler):
     """Writer of lines to ``file`` on a separate thread, so that a slow reader blocks no request.
+
+    ``file`` has no buffer, so that no thread can hold its lock when the interpreter ends.
 
     At most ``MOST_LINES`` lines wait. Further lines, and lines that ``file`` rejects, are lost. The number of
     lost lines is written as soon as writing works again. ``form`` formats log records.
     """
 
-    def __init__(self, file: Raw, encoding: str = "utf-8", form: logging.Formatter | None = None) -> None:
+    def __init__(self, file: RawIOBase, encoding: str, form: logging.Formatter | None = None) -> None:
         super().__init__()
         self.setFormatter(form or logging.Formatter("%(levelname)s %(message)s"))
         self._file = file

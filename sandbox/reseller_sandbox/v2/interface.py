@@ -130,14 +130,15 @@ class V2(Interface):
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the body, read by the endpoint's schema, and the placeholders of the path."""
         arguments: dict[str, Any] = {}
-        schema = endpoint.body if isinstance(endpoint.body, Shape) else None
+        schemas = endpoint.schemas
+        schema = schemas.body if isinstance(schemas.body, Shape) else None
         body = bodies.read(request, world) if schema is not None else request.object_if_any
         note_ignored(endpoint, request, world, body)
         if schema is not None:
             arguments = bodies.load(schema, body, request.assumed_in(world))
         require_consistent(endpoint, request, world, body)
         arguments |= request.path_arguments
-        return arguments | (load(endpoint.path, request.path_arguments) if endpoint.path is not None else {})
+        return arguments | (load(schemas.path, request.path_arguments) if schemas.path is not None else {})
 
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:
         """Return ``code``, ``msg`` and ``status`` with the assumed HTTP status.

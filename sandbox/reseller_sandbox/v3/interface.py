@@ -110,11 +110,11 @@ class V3(Interface):
         reads_body = request.method in ("POST", "PUT")
         body = self._object(request, world) if reads_body else request.object_if_any
         note_ignored(endpoint, request, world, body, self._names)
-        arguments = load(endpoint.body, body) if endpoint.body is not None else {}
+        arguments = load(endpoint.schemas.body, body) if endpoint.schemas.body is not None else {}
         arguments |= request.path_arguments
-        if endpoint.query is not None and (request.query or request.path_arguments):
-            query = {name: request.query_value(name) for name in endpoint.query.fields}
-            arguments |= load(endpoint.query, query | request.path_arguments)
+        if endpoint.schemas.query is not None and (request.query or request.path_arguments):
+            query = {name: request.query_value(name) for name in endpoint.schemas.query.fields}
+            arguments |= load(endpoint.schemas.query, query | request.path_arguments)
         require_consistent(endpoint, request, world, body)
         return arguments
 

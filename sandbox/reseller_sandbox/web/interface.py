@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache, cached_property
 from types import ModuleType
@@ -68,26 +68,37 @@ class Call(Struct):
         return self.draft.assumed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # compared and hashed by identity, which is fast
+class Schemas(Struct, frozen=True, eq=False):
+    """The schemas of an operation: its answer, and the parts of its request.
+
+    ``path`` describes the placeholders that are not plain text.
+    """
+
+    answer: Schema
+    body: Schema | None = None
+    query: Schema | None = None
+    path: Schema | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)  # compared and hashed by identity, which is fast
 class Endpoint:
     """An operation with its paths, input, answer and possible refusals.
 
-    ``path`` is the schema of placeholders that are not plain text. ``refuses`` is in the order of the
-    checks. ``handle``'s docstring is the operation's description. ``lengthy_from`` is the body size in
-    bytes from which the operation runs on a separate thread. ``only_reads`` marks an operation that
-    changes nothing although its method is not GET. ``streams`` marks a streamed answer. ``forms`` are
-    the content types of its answers. ``subject`` is the class that the operation belongs to, if that is
-    not a module. ``lists_names``, ``orders``, ``price`` and ``guard`` are those of ``ApiOperation``.
+    ``make_schemas`` is called when the schemas are first used. ``converters`` are those of placeholders
+    that are not one segment of text. ``refuses`` is in the order of the checks. The docstring of ``handle``
+    is the operation's description. ``lengthy_from`` is the body size in bytes from which the operation runs
+    on a separate thread. ``only_reads`` marks an operation that changes nothing although its method is not
+    GET. ``streams`` marks a streamed answer. ``forms`` are the content types of its answers. ``subject`` is
+    the class that the operation belongs to, if that is not a module. ``lists_names``, ``orders``, ``price``
+    and ``guard`` are those of ``ApiOperation``.
     """
 
     id: str
     method: str
     paths: tuple[str, ...]
     handle: Callable[[Any], Any]
-    answer: Schema
-    body: Schema | None = None
-    query: Schema | None = None
-    path: Schema | None = None
+    make_schemas: Callable[[], Schemas]
+    converters: Mapping[str, str] = field(default_factory=dict)
     refuses: tuple[Rule, ...] = ()
     lengthy_from: int | None = None
     status: int = 200
@@ -100,29 +111,52 @@ class Endpoint:
     price: tuple[str, ...] = ()
     guard: str = ""
 
+    @cached_property
+    def schemas(self) -> Schemas:
+        """The schemas of the operation."""
+        return self.make_schemas()
+
     @property
     def reads(self) -> bool:
         """Whether the operation never changes anything."""
         return self.method == "GET" or self.only_reads
 
     def rules(self) -> tuple[str, ...]:
-        """Return the paths as routing rules.
-
-        A placeholder uses the converter of its field, or matches one segment.
-        """
-        fields = {**(self.query.fields if self.query else {}), **(self.path.fields if self.path else {})}
-        forms = {name: getattr(field, "route", "string") for name, field in fields.items()}
-        forms["version"] = "version"
+        """Return the paths as routing rules. A placeholder without a converter matches one segment."""
+        converters = {"version": "version", **self.converters}
 
         def rule(match: re.Match[str]) -> str:
-            return f"<{forms.get(match[1], 'string')}:{match[1]}>"
+            return f"<{converters.get(match[1], 'string')}:{match[1]}>"
 
         return tuple(re.sub(r"\{(\w+)\}", rule, path) for path in self.paths)
 
 
-def route(name: str, method: str, *paths: str, answer: Schema, **more: Any) -> Callable[..., Endpoint]:
-    """Return a decorator that declares an operation with the fields ``more``."""
-    return lambda handle: Endpoint(id=name, method=method, paths=paths, handle=handle, answer=answer, **more)
+def route(
+    name: str,
+    method: str,
+    *paths: str,
+    answer: Schema,
+    body: Schema | None = None,
+    query: Schema | None = None,
+    path: Schema | None = None,
+    **more: Any,
+) -> Callable[..., Endpoint]:
+    """Return a decorator that declares an operation with these schemas and the fields ``more``.
+
+    A field of ``query`` or ``path`` can have the converter of its placeholder in its attribute ``route``.
+    """
+    schemas = Schemas(answer, body, query, path)
+    fields = [item for schema in (query, path) if schema is not None for item in schema.fields.items()]
+    converters = {key: field.route for key, field in fields if hasattr(field, "route")}
+    return lambda handle: Endpoint(
+        id=name,
+        method=method,
+        paths=paths,
+        handle=handle,
+        make_schemas=lambda: schemas,
+        converters=converters,
+        **more,
+    )
 
 
 def refuses(*rules: Rule) -> Callable[[Endpoint], Endpoint]:
@@ -227,8 +261,8 @@ class Interface:
         from reseller_sandbox.web.fields import load  # late, because marshmallow is slow to load
 
         query = dict(request.query)
-        values = load(endpoint.query, query) if endpoint.query is not None else {}
-        values |= load(endpoint.body, request.object) if endpoint.body is not None else {}
+        values = load(endpoint.schemas.query, query) if endpoint.schemas.query is not None else {}
+        values |= load(endpoint.schemas.body, request.object) if endpoint.schemas.body is not None else {}
         return values | request.path_arguments
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
@@ -249,7 +283,7 @@ class Interface:
 
     def accept(self, request: RequestContext, endpoint: Endpoint, result: Any) -> Answer:  # noqa: ARG002
         """Return the answer to an operation: its result through the endpoint's schema."""
-        return Answer(endpoint.status, endpoint.answer.dump(result))
+        return Answer(endpoint.status, endpoint.schemas.answer.dump(result))
 
     def error(self, request: RequestContext, refused: Refused) -> Answer:  # noqa: ARG002
         """Return the answer for a refusal: by default ``error``, the code, and ``message``, the sentence."""
@@ -315,7 +349,7 @@ class Interface:
         from marshmallow import fields
 
         for endpoint in cls.endpoints:
-            status = getattr(endpoint.answer, "fields", {}).get("status")
+            status = getattr(endpoint.schemas.answer, "fields", {}).get("status")
             yield ApiOperation(
                 id=endpoint.id,
                 method=endpoint.method,

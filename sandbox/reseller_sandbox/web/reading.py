@@ -73,10 +73,10 @@ class KnownKeys(Struct, frozen=True):
 @cache
 def vocabulary(endpoint: Endpoint) -> KnownKeys:
     """Return the keys that ``endpoint`` reads."""
-    body, query = wire_fields(endpoint.body), wire_fields(endpoint.query)
+    body, query = wire_fields(endpoint.schemas.body), wire_fields(endpoint.schemas.query)
     inner = {key: field.schema for key, field in body.items() if isinstance(field, fields.Nested)}
     nested = {key: wire_fields(schema) for key, schema in inner.items()}
-    parts = (body, query, wire_fields(endpoint.path), *nested.values())
+    parts = (body, query, wire_fields(endpoint.schemas.path), *nested.values())
     arguments = [argument for part in parts for argument in part.items()]
     placed = {key for path in endpoint.paths for key in re.findall(r"\{(\w+)\}", path)} - {_VERSION}
     aliases = {alias: key for key, alias in _ALIASES.items() if key in placed}
@@ -102,7 +102,8 @@ def require_consistent(
     if INVALID_PARAMETER not in endpoint.refuses or not (body or request.query):
         return
     known, statements = vocabulary(endpoint), dict[str, list[tuple[str, Any]]]()
-    additional = endpoint.body.additional_keys(world) if isinstance(endpoint.body, Shape) else ()
+    schema = endpoint.schemas.body
+    additional = schema.additional_keys(world) if isinstance(schema, Shape) else ()
     for place, key, value in _statements(request, body, known.objects):
         name = known.names.get(key)
         if name is not None and value not in (None, "") and key not in additional:
@@ -164,9 +165,10 @@ def note_ignored(
     if not body and not request.query:
         return
     read_keys, known = vocabulary(endpoint).read(request, body), vocabulary(endpoint).query
-    more = endpoint.body.additional_keys(world) if isinstance(endpoint.body, Shape) else ()
+    schema = endpoint.schemas.body
+    more = schema.additional_keys(world) if isinstance(schema, Shape) else ()
     # For some operations, the contract has an error for unknown keys in the body.
-    in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _unread(endpoint.body, body, {*read_keys, *more})
+    in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _unread(schema, body, {*read_keys, *more})
     known_keys = {*known, *read_keys, *elements}
     in_query = (_with_suggestion(key, "", known) for key, _ in request.query if key not in known_keys)
     unread = chain(in_body, in_query)

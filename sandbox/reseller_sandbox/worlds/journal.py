@@ -311,10 +311,10 @@ class RequestJournal:
     stays complete. It keeps at most ``limits.max_events`` of them.
     """
 
-    def __init__(self, limits: Limits, feed: Feed | None = None, tally: Tally | None = None) -> None:
+    def __init__(self, limits: Limits, feed: Feed, tally: Tally) -> None:
         self._limits = limits
-        self._feed = feed or Feed()
-        self._tally = tally or Tally()
+        self._feed = feed
+        self._tally = tally
         self._entries: deque[Entry] = deque(maxlen=limits.journal)
         self._older: deque[Event] = deque(maxlen=limits.max_events)
         self._lock = threading.Lock()

@@ -184,24 +184,19 @@ def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, plural: s
 AT = "@"
 
 
-class PastWorld(World):
-    """A world at a point of its past, with the requests until then and a frozen clock.
+def seen(world: World, named: str) -> World | None:
+    """Return ``world`` at the point ``named``, or None if there is no such point.
 
-    It is made for one look-up. Changes to it have no effect on the world.
+    The result has the requests until then and a frozen clock. Changes to it have no effect on ``world``.
     """
-
-    is_past = True
-
-
-def seen(world: World, named: str) -> PastWorld | None:
-    """Return ``world`` at the point ``named``, or None if there is no such point."""
     with world.lock:
         try:
             snapshot = point(world, named)
         except Refused:
             return None
         requests = requests_until(world, named)
-        past = PastWorld(f"{world.name}{AT}{named}", snapshot, world.limits, world.number)
+        past = World(f"{world.name}{AT}{named}", snapshot, world.limits, world.number)
+        past.is_past = True
         past.snapshot = snapshot.frozen()
         past.history, past.inherited = world.history, world.inherited
         entries = tuple(entry for entry in requests.entries if entry.number <= snapshot.requests)

@@ -136,13 +136,12 @@ class World:
     credentials of its accounts. ``inherited`` holds the credentials from its source world.
     """
 
-    #: Whether the world is read-only (``timeline.PastWorld``).
-    is_past = False
-
     def __init__(self, name: str, snapshot: Snapshot, limits: Limits | None = None, number: int = 0) -> None:
         limits = limits or Limits()
         self.name = name
         self.number = number
+        #: Whether it is a view of the past (``timeline.seen``), which refuses changes.
+        self.is_past = False
         self.limits = limits
         self.used = stopwatch()
         if snapshot.log.limit != limits.max_events:

@@ -23,7 +23,7 @@ from reseller_sandbox.refusals import UNKNOWN_PATH, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.errors import ANY_OPERATION, ErrorEntry
-from reseller_sandbox.web.fields import Digits, Shape, wire_fields
+from reseller_sandbox.web.fields import Shape, wire_fields
 from reseller_sandbox.web.interface import Endpoint, Interface
 from reseller_sandbox.web.openapi.glossary import Examples, Glossary
 from reseller_sandbox.web.openapi.schemas import Converter, name_of, request_schemas, resource, resources
@@ -119,8 +119,8 @@ class Operations:
             "description": rest.strip() or summary,
         }
         operation["parameters"] = self._parameters(endpoint, path)
-        if endpoint.body is not None:
-            operation["requestBody"] = self._body(endpoint.body)
+        if endpoint.schemas.body is not None:
+            operation["requestBody"] = self._body(endpoint.schemas.body)
         operation["responses"] = self._responses(endpoint, path, operation["operationId"])
         return operation
 
@@ -160,8 +160,8 @@ class Operations:
     def _answer(self, endpoint: Endpoint) -> dict[str, Any]:
         if endpoint.streams:
             words = "Server-sent events, each with data of this schema. Heartbeats are sent between events."
-            return _content(words, "text/event-stream", endpoint.answer)
-        answer = endpoint.answer
+            return _content(words, "text/event-stream", endpoint.schemas.answer)
+        answer = endpoint.schemas.answer
         shown = answer.response_schema(self.assumed) if isinstance(answer, Shape) else answer
         done = _content("Done.", _JSON, shown)
         done["content"] |= {form: {"schema": {"type": "string"}} for form in endpoint.forms if form != _JSON}
@@ -179,9 +179,10 @@ class Operations:
 
     def _parameters(self, endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
         in_path = _PLACE.findall(path)
-        queried = wire_fields(endpoint.query)
-        fields = {**wire_fields(self.interface.placeholders), **queried, **wire_fields(endpoint.path)}
-        required = endpoint.query.required_keys(self.assumed) if isinstance(endpoint.query, Shape) else ()
+        query = endpoint.schemas.query
+        queried = wire_fields(query)
+        fields = {**wire_fields(self.interface.placeholders), **queried, **wire_fields(endpoint.schemas.path)}
+        required = query.required_keys(self.assumed) if isinstance(query, Shape) else ()
         parameters = [self._parameter(name, "path", fields.get(name), True) for name in in_path]
         return parameters + [
             self._parameter(name, "query", field, name in required or field.required)
@@ -203,8 +204,7 @@ class Operations:
 
 def _has_digits(endpoint: Endpoint, path: str) -> bool:
     """Whether a path has a placeholder for digits, so that other texts match no route."""
-    fields = {**wire_fields(endpoint.query), **wire_fields(endpoint.path)}
-    return any(isinstance(fields.get(name), Digits) for name in _PLACE.findall(path))
+    return any(endpoint.converters.get(name) == "digits" for name in _PLACE.findall(path))
 
 
 def _limited(shape: Mapping[str, Any], errors: list[ErrorEntry]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def name_of(schema: Any) -> str:
 
 def request_schemas(endpoints: Iterable[Endpoint]) -> frozenset[type[Schema]]:
     """Return the classes of all objects in request bodies."""
-    return frozenset(schema for endpoint in endpoints for schema in _within(endpoint.body))
+    return frozenset(schema for endpoint in endpoints for schema in _within(endpoint.schemas.body))
 
 
 def _within(schema: Schema | None) -> Iterator[type[Schema]]:
