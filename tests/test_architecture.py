@@ -1,4 +1,4 @@
-"""How the project is built: which part may know of which, who reads the clock, and what is kept where."""
+"""The structure of the source: the order of imports, the use of the clock, and modules without state."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tests.v3.test_bad_input import GOOD, target_of
 ROOT = Path(reseller_sandbox.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-#: The parts from the bottom up, as the manual lists them. A part may import what stands below it.
+#: The parts from the bottom up, as the manual lists them. A part imports only parts of lower layers.
 (ORDER,) = re.findall(
     "^refusals ← .*", (ROOT / "manual/contribute/architecture.md").read_text("utf-8"), re.MULTILINE
 )
 LAYERS = [parts.split(", ") for parts in ORDER.split(" ← ")]
 
-#: What else may be imported from outside: by the core little, by the wire's parts what they are made of.
+#: The packages from outside that refusals, values and registry may import.
 REGISTRY_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}
 
 
@@ -42,12 +42,12 @@ def part_of(file: Path) -> str:
 
 @cache
 def nodes(file: Path) -> list[ast.AST]:
-    """Every node of a file's syntax tree."""
+    """Return every node of a file's syntax tree."""
     return list(ast.walk(ast.parse(file.read_text("utf-8"))))
 
 
 def imports(file: Path) -> Iterator[str]:
-    """The dotted names that a file imports, wherever in it."""
+    """Yield the dotted names that a file imports anywhere."""
     for node in nodes(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -58,12 +58,12 @@ def imports(file: Path) -> Iterator[str]:
 
 
 def height(part: str) -> int:
-    """How high a part stands; what is in no layer stands above all."""
+    """Return the number of a part's layer. A part without a layer is above all layers."""
     return next((at for at, parts in enumerate(LAYERS) if part in parts), len(LAYERS))
 
 
 def of_each_file(rule: Callable[[Path], None]) -> Callable[[], None]:
-    """Make a test of a rule for a file: that no file breaks it; it tells each that does."""
+    """Return a test that applies a rule to each file. It lists every file that breaks the rule."""
 
     def test() -> None:
         broken = []
@@ -85,14 +85,14 @@ def test_imports_point_downwards(file: Path) -> None:
         pieces = name.split(".")
         if pieces[0] != "reseller_sandbox" or len(pieces) < 2 or part.startswith("__"):
             continue
-        other = pieces[1].lower()  # Sandbox stands for the module that has it
+        other = pieces[1].lower()  # the class Sandbox counts as its module
         if other != part:
             assert height(other) < height(part), f"{part} imports {name}"
 
 
 @of_each_file
-def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
-    """It imports the standard library and small packages, and no word of HTTP, Flask or marshmallow."""
+def test_the_registry_imports_neither_http_nor_flask(file: Path) -> None:
+    """It imports only the standard library and a few small packages."""
     if part_of(file) not in ("refusals", "values", "registry"):
         return
     simulate = (
@@ -104,7 +104,7 @@ def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
     }
 
 
-#: Where else an interface may be named, each with its reason: the beginning of a path below the package.
+#: The beginnings of the paths where an interface may be named, each with a reason.
 MENTIONS = {
     "v3/": "the interface",
     "v2/": "the interface",
@@ -114,12 +114,12 @@ MENTIONS = {
     "cli/main.py": "an example of a command, in a help text that loads no interface",
 }
 
-#: An interface in a string, a name or the text of another file: v3, V2.0, v2_http_status, but not ipv4.
+#: The name of an interface, such as v3, V2.0 or v2_http_status, but not ipv4.
 _INTERFACE = re.compile(r"(?<![A-Za-z])v[23](?![0-9A-Za-z])", re.IGNORECASE)
 
 
 def test_only_their_packages_and_one_list_name_the_interfaces() -> None:
-    """Whatever else an interface needs is in its declaration. Docstrings and comments are free."""
+    """Other modules use the declaration of an interface. Docstrings and comments are not checked."""
     texts = {
         file: _words(file) for file in FILES if file.name != "diagram.py"
     }  # a kind of diagram is named so
@@ -138,7 +138,7 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def _words(file: Path) -> list[str]:
-    """Every string but docstrings, and every name, of a module."""
+    """Return every name and every string of a module, without docstrings."""
     found = nodes(file)
     firsts = [node.body[0] for node in found if isinstance(node, DOCUMENTED) and node.body]
     docstrings = {id(first.value) for first in firsts if isinstance(first, ast.Expr)}
@@ -151,15 +151,15 @@ def _words(file: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def _all_modules() -> None:
-    """Every module is loaded."""
+    """Load every module."""
     for module in pkgutil.walk_packages(reseller_sandbox.__path__, "reseller_sandbox."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
 
 
 @pytest.mark.usefixtures("_all_modules")
-def test_no_module_keeps_state() -> None:
-    """Two busy sandboxes leave every list, dict and set of every module as they were."""
+def test_a_busy_sandbox_changes_no_module() -> None:
+    """After two busy sandboxes, every list, dict and set of every module is unchanged."""
     _work()
     before = _containers()
     _work()
@@ -183,7 +183,7 @@ def _containers() -> dict[str, object]:
 
 
 def _values() -> dict[str, object]:
-    """Return what stands in the modules that are loaded, by its name."""
+    """Return the values of the loaded modules by their names."""
     return {
         f"{name}.{key}": value
         for name, module in sorted(sys.modules.items())
@@ -194,7 +194,7 @@ def _values() -> dict[str, object]:
 
 
 def test_no_modules_import_each_other() -> None:
-    """There is no circle among what modules import when they are loaded."""
+    """The imports at the top of modules have no circle."""
     modules = {_module(file): file for file in FILES}
     imported = {name: _loaded_with(file, modules) for name, file in modules.items()}
     while free := [name for name, others in imported.items() if not others & imported.keys()]:
@@ -209,7 +209,7 @@ def _module(file: Path) -> str:
 
 
 def _loaded_with(file: Path, modules: Mapping[str, Path]) -> set[str]:
-    """The modules of this package that are loaded with ``file``: not by a function, nor for types alone."""
+    """Return the modules of this package that ``file`` imports at its top, without imports for types."""
     found: set[str] = set()
     for statement in ast.parse(file.read_text("utf-8")).body:
         if isinstance(statement, ast.ImportFrom) and statement.module is not None:

@@ -15,7 +15,7 @@ OPTION = re.compile(r"\w+=")
 
 
 class Client:
-    """An account with both interfaces, time that passes, and a bad network."""
+    """A client of one account that uses both interfaces, waits, and loses answers."""
 
     def __init__(self, sandbox: Sandbox, account: str = "main") -> None:
         self.sandbox = sandbox
@@ -165,7 +165,7 @@ class Pair(NamedTuple):
 
 
 def pairs(text: str) -> Iterator[Pair]:
-    """Yield the pairs that a text lists, three lines each."""
+    """Yield the pairs of a text. Each pair has three lines."""
     lines = text.strip().splitlines()
     for first, careless, careful in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         rule, about = first.split(": ")

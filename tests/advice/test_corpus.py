@@ -1,4 +1,4 @@
-"""Each rule of advice finds its careless client, and nothing in the requests of the careful client."""
+"""Each rule of advice has a finding for its careless client, and none for the careful client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORLDS = Sandbox(REGISTRY)
 
 
 def test_only_the_careless_client_of_a_pair_gets_advice(subtests: pytest.Subtests) -> None:
-    """Exactly one finding, with the requests that show it."""
+    """There is exactly one finding, with the requests that show it."""
     for pair in CORPUS:
         with subtests.test(pair.rule, about=pair.about):
             with WORLDS.fork(frozen=False) as world:

@@ -47,7 +47,7 @@ def test_a_finding_is_the_same_over_http_and_in_python(client: Client) -> None:
     assert (empty["findings"], empty["requests"], empty["dropped"]) == ([], 0, 0)
 
 
-def test_unusual_requests_in_the_journal_are_read(client: Client) -> None:
+def test_unusual_requests_in_the_journal_do_not_stop_advice(client: Client) -> None:
     odd = [
         ("GET", "/v3/domains?perPage=%ff&page=x", b""),
         ("GET", "/v3/domains/0/0", b""),
@@ -70,9 +70,9 @@ def test_unusual_requests_in_the_journal_are_read(client: Client) -> None:
 
 UNPAID = "have 24.99, create new.com, to_expiry active.com"
 
-#: A program, its findings with amounts and requests, and words of the summary of the only finding.
+#: A program, its findings with amounts and requests, and words in the summary if there is one finding.
 ROWS: tuple[tuple[str, str, str], ...] = (
-    # An order that is repeated after a lost answer: one finding; with a known answer none.
+    # An order that is repeated after a lost answer is a finding. After a known answer it is not.
     ("lose v3.createDomain; 3 times: create new.com", "registration_repeated 10.00 r1 r2 r3", "r1"),
     ("lose v3.requestTransfer; 2 times: transfer theirs.com", "transfer_repeated 9.00 r1 r2", "theirs.com"),
     ("2 times: create new.com", "", ""),
@@ -106,7 +106,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
         "for 15.00 USD and;within 3 hours",
     ),
     ("post disableAutorenew/active.com, to_expiry active.com, wait PT3H, renew active.com", "", ""),
-    # Five reads in a row without a pause; another account's requests are not between them.
+    # Five reads in a row without a pause. Requests of another account do not interrupt the row.
     ("run_the_clock; 6 times: look second.com", "polled_without_pause - r1 r2 r3 r4 r5 r6", "second.com"),
     ("run_the_clock; 3 times: balance; wait PT3S; 2 times: balance", "", ""),
     ("run_the_clock; 8 times: balance, set_code second.com {n}", "", ""),

@@ -1,4 +1,4 @@
-"""Canned answers: to calls beyond the contract, from the world that the credentials choose."""
+"""Canned answers to calls beyond the contract. The credentials choose the world of an answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ZONE: dict[str, Any] = {
 }
 
 
-def test_an_answer_has_values_of_the_request_and_of_the_registry(sandbox: Sandbox, api: Api) -> None:
+def test_placeholders_get_values_of_the_request_and_of_the_registry(sandbox: Sandbox, api: Api) -> None:
     sandbox.answers.add(**ZONE)
     sandbox.answers.add(
         "/dns/zones/{zone}/records",
@@ -48,7 +48,7 @@ def test_an_answer_has_values_of_the_request_and_of_the_registry(sandbox: Sandbo
     assert (answer.status, answer.json) == (201, {"id": 1, "type": "A", "t": "60 s", "all": sent})
 
 
-def test_the_first_answer_that_matches_method_path_and_body_is_given(
+def test_the_first_answer_that_matches_method_path_and_body_is_returned(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     sandbox.answers.add("/dns/{zone}", method="POST", request_body={"type": "M*", "ttl": 60}, body="both")
@@ -68,7 +68,7 @@ def test_the_first_answer_that_matches_method_path_and_body_is_given(
             assert api.call(method, path).status == 404
 
 
-def test_a_sequence_gives_its_answers_in_turn_and_goes_back_in_time(sandbox: Sandbox, api: Api) -> None:
+def test_a_sequence_returns_its_answers_in_turn_and_is_rewound(sandbox: Sandbox, api: Api) -> None:
     sandbox.answers.add("/job", sequence=[{"status": 202, "body": "wait"}, {"body": {"done": "{count}"}}])
 
     def ask() -> Any:
@@ -100,7 +100,7 @@ def test_a_changed_answer_keeps_its_place_and_its_count(sandbox: Sandbox, api: A
 
 
 def test_credentials_choose_the_world_of_an_answer(sandbox: Sandbox, api: Api) -> None:
-    """The prefix of the path comes first, and without credentials it is the default world."""
+    """A path prefix takes precedence. Without credentials, the default world answers."""
     sandbox.answers.add("/who", body="default")
     with sandbox.fork(name="mine") as fork:
         fork.answers.clear()
@@ -117,7 +117,7 @@ def test_credentials_choose_the_world_of_an_answer(sandbox: Sandbox, api: Api) -
             assert answer.data == expected, (path, headers)
 
 
-def test_a_canned_answer_is_in_the_journal_and_is_no_operation(sandbox: Sandbox, api: Api) -> None:
+def test_a_canned_answer_is_in_the_journal_but_not_an_operation(sandbox: Sandbox, api: Api) -> None:
     sandbox.coverage.clear()
     refused = api.call("GET", "/v3/dns/zones")
     assert "add a canned answer with answers.add" in refused.message
@@ -193,7 +193,7 @@ def test_a_fixture_with_invalid_answers_is_refused_with_the_lines(tmp_path: Path
 
 
 @pytest.mark.port
-def test_answers_are_added_over_http_by_the_command_and_for_dns(wire: Api, served: Sandbox, url: str) -> None:
+def test_answers_are_added_by_a_fixture_and_by_a_command(wire: Api, served: Sandbox, url: str) -> None:
     served.load("include: {answers-dns: [answers]}\n" + served.export())
     zone = wire.call("GET", "/v3/dns/zones/active.com").json
     assert zone["expires"] == "2026-11-21T12:00:00Z"

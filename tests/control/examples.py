@@ -1,6 +1,6 @@
-"""Accepted and refused calls of the control operations: for every parameter an accepted value.
+"""Accepted and refused calls of the control operations. Each parameter has an accepted value.
 
-The order matters: the OpenAPI document shows the first refusal of each error code.
+The order matters, because the OpenAPI document shows the first refusal of each error code.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reseller_sandbox import Sandbox
 
 Parameters = dict[str, Any]
 Call = tuple[str, Parameters]
-#: For each parameter an accepted value and a refused one.
+#: An accepted and a refused value for each parameter.
 Pairs = dict[str, tuple[Any, Any]]
 
 
@@ -32,7 +32,7 @@ class Example:
         return f"{self.operation}({given})"[:70]
 
 
-#: In place of an operation: a client's request, with the parameters of Flask's test client.
+#: Instead of an operation: a request of a client, with the parameters of Flask's test client.
 REQUEST = "request"
 
 BAD = "invalid_parameter"
@@ -52,14 +52,14 @@ def bad(
 def each(
     operation: str, default: Parameters, pairs: Pairs, before: tuple[Call, ...] = ()
 ) -> Iterator[Example]:
-    """Yield for each parameter an accepted and a refused call. ``default`` are the other parameters."""
+    """Yield an accepted and a refused call for each parameter, together with the parameters ``default``."""
     for name, (accepted, refused) in pairs.items():
         yield Example(operation, {**default, name: accepted}, before=before)
         yield Example(operation, {**default, name: refused}, BAD)
 
 
 BALANCE = (REQUEST, {"path": "/v3/balance", "headers": {"User-Agent": "me"}})
-#: Requests of which the first is refused.
+#: Requests. The service refuses the first one.
 REQUESTS = ((REQUEST, {"path": "/v3/domains/getDomain/nobodys.com"}), BALANCE)
 LATER, MUCH_LATER = (("clock.advance", {"by": "P60D"}),), (("clock.advance", {"by": "P300D"}),)
 SECOND, WANTED = {"domain": "second.com"}, {"domain": "wanted.com"}
@@ -316,7 +316,7 @@ WORLDS = (
 
 # Third parties
 
-#: Each action with its required parameters and with the others.
+#: Each action, with its required and its optional parameters.
 ACTIONS: dict[str, tuple[Parameters, Parameters]] = {
     "register": (WANTED, {"years": 2, "locked": True, "autorenew": False, "auth_code": "x"}),
     **dict.fromkeys(("hold", "release_hold", "drop", "release"), (SECOND, {})),
@@ -333,7 +333,7 @@ ACTIONS: dict[str, tuple[Parameters, Parameters]] = {
     "revoke_credentials": ({"account": "main"}, {"which": "key"}),
     "restore_credentials": ({"account": "main"}, {"which": "token"}),
 }
-#: Matches for ``after``: any part but ``since``.
+#: Matches for ``after``, which can have every part except ``since``.
 AWAITED: tuple[Parameters, ...] = (
     {"account": "main", "operation": ["v3.getDomain", "v2.domain.*"], "outcome": ["ok", "refused", "fault"]},
     {"method": "post", "path": "/v3/*", "body": {"domainNames[*]": "*.com"}, "changed": False},
@@ -379,7 +379,7 @@ OUTSIDE = (
 
 # Records of the registry
 
-#: A control character, which no text may have.
+#: A text with a control character, which is refused.
 BELL = "\x07"
 
 
@@ -421,7 +421,7 @@ ADDING = (
     good("transfers.add", {**SECOND, "to": "other", **TRANSFER}, {**SECOND, "to": "other", **REJECTED}),
     bad("transfers.add", {"domain": "nobodys.com", "to": "main"}, code="invalid_entry"),
 )
-#: For each resource a key of a record and a key of none.
+#: For each resource, a key with a record and a key without a record.
 KEYS: Pairs = {
     "names": ({"name": "españa.com"}, {"name": "nobodys.com"}),
     "customers": ({"number": 501}, {"number": 99999}),

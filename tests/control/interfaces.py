@@ -1,4 +1,4 @@
-"""The four interfaces to a world, as tests call through them: Python, HTTP, a remote sandbox, the command."""
+"""Calls through the four interfaces to a world: Python, HTTP, a remote sandbox, the command line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation of the control interface that Python has too, as the OpenAPI document describes it."""
+    """An operation of the control interface in the OpenAPI document that Python has, too."""
 
     id: str
     method: str
@@ -72,7 +72,7 @@ def _operations() -> Iterator[Operation]:
 
 
 def resolved(shape: Any) -> Any:
-    """Return a schema of the control interface's document, without a reference at its top."""
+    """Return a schema of the control interface's document. A reference is followed."""
     while "$ref" in shape:
         shape = document("control").content["components"]["schemas"][shape["$ref"].rpartition("/")[2]]
     return shape
@@ -98,7 +98,7 @@ def in_python(sandbox: Sandbox) -> Through:
 
 
 def over_http(socket: Socket | InProcess) -> Through:
-    """Return a function that sends requests, each written by hand."""
+    """Return a function that sends requests, without the client of the sandbox."""
 
     def call(name: str, given: dict[str, Any]) -> Came:
         operation, rest = BY_NAME[name], dict(given)
@@ -143,7 +143,7 @@ def _word(value: Any) -> str:
 
 
 def measured(result: Any) -> Any:
-    """Return a result of built-in types, without measured times, which are never the same twice."""
+    """Return a result as built-in types, without measured times, which differ between two runs."""
     if hasattr(result, "__struct_fields__"):
         shown = [name for name in result.__struct_fields__ if not name.startswith("_")]
         result = {"type": type(result).__name__, **{name: getattr(result, name) for name in shown}}

@@ -24,7 +24,7 @@ from tests.thorough import tries
 
 
 class Word(str, enum.Enum):  # noqa: UP042  (str() of a member differs from its value, unlike with StrEnum)
-    """Words as a client's own code may have them."""
+    """An enumeration in a client."""
 
     MAIN = "main"
     OVERDUE = "overdue"
@@ -33,7 +33,7 @@ class Word(str, enum.Enum):  # noqa: UP042  (str() of a member differs from its 
 
 HUGE, DEEP = 10**5000, json.loads('{"a":' * 30 + "1" + "}" * 30)
 
-#: Values that JSON has no form for, or another form.
+#: Values that JSON cannot express, or expresses in another form.
 ODD: tuple[Any, ...] = (
     *(Word.MAIN, Word.OVERDUE, [Word.EVERY], "\ud800", {"name": "\ud800"}, b"main", Path("main"), object()),
     *(HUGE, -HUGE, float("nan"), True, Decimal("sNaN"), Decimal("Infinity"), Decimal("1E+99999")),
@@ -42,7 +42,7 @@ ODD: tuple[Any, ...] = (
     *(date(2026, 6, 1), timedelta(milliseconds=500), timedelta(seconds=-1), timedelta.max),
     *(relativedelta(months=-1), relativedelta(year=2030), relativedelta(years=1, days=-10)),
 )
-#: Words that mean something in the tests' registry, or look as if they did.
+#: Words with a meaning in the registry of the tests, and similar words.
 WORDS = (
     *("active.com", "second.com", "arriving.com", "españa.com", "ACTIVE.com.", "wanted.com", "nobodys.com"),
     *("main", "other", "nobody", "com", "*", "*.com", "v3.*", "v3.balance", "expiry", "slow", "latency"),
@@ -61,7 +61,7 @@ ANY: SearchStrategy[Any] = st.sampled_from(ODD) | st.recursive(
 
 
 def fitting(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
-    """Return values that a JSON Schema describes, roughly: bounds and patterns may be left."""
+    """Return values for a JSON Schema. Some of them are outside its bounds or do not match its patterns."""
     shape = resolved(shape)
     kind = shape.get("type", "")
     if "oneOf" in shape:
@@ -85,7 +85,7 @@ def fitting(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
 
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[Operation, dict[str, Any]]:
-    """Return an operation and parameters for it: most of them as documented, some of them wrong."""
+    """Return an operation with parameters. Most of them are as documented, and some are invalid."""
     operation, parameters = draw(st.sampled_from(OPERATIONS)), {}
     often = 5 if len(operation.parameters) < 8 else 1
     for one in operation.parameters:
@@ -104,7 +104,7 @@ def both() -> Iterator[tuple[Sandbox, Sandbox]]:
         yield in_process, remote
 
 
-#: A server refuses a body with half a character before it reads the parameter.
+#: A server refuses a body with half a surrogate pair before it reads the parameter.
 MASKED = ("invalid_parameter", "invalid_entry", "invalid_fixture")
 
 
@@ -133,7 +133,7 @@ def test_any_call_has_the_same_result_locally_and_remotely(
 
 
 def test_python_values_mean_the_same_locally_and_remotely(both: tuple[Sandbox, Sandbox]) -> None:
-    """Lengths of time, members of enumerations, and money, which has two decimals."""
+    """Durations, members of enumerations, and money, which has two decimals."""
     for sandbox in both:
         assert sandbox.accounts[Word.MAIN].name == "main"
         lapsed = sandbox.names.list(stage=Word.OVERDUE, account=Word.MAIN).names

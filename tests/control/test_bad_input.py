@@ -1,4 +1,4 @@
-"""Wrong input to every control operation, over a real socket: a JSON answer, and never a failure."""
+"""Invalid requests to every control operation get a JSON answer over a socket, never an internal error."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def some(items: Sequence[Any], number: int, every: int) -> Sequence[Any]:
     return items[number % every :: every]
 
 
-def test_wrong_input_is_answered_as_documented(served: Sandbox, url: str, subtests: pytest.Subtests) -> None:
-    """Broken bodies are refused; wrong values and unknown keys, paths and queries may be."""
+def test_invalid_requests_get_documented_errors(served: Sandbox, url: str, subtests: pytest.Subtests) -> None:
+    """Broken bodies are always refused. Wrong values and unknown keys can be accepted."""
     socket = Socket(url)
     transport = documented(socket)
 

@@ -1,4 +1,4 @@
-"""The faults of a world: over HTTP, in Python, and as a client in this process meets them."""
+"""The faults of a world, over HTTP and in Python."""
 
 from __future__ import annotations
 

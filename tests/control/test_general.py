@@ -1,4 +1,4 @@
-"""Health and assumptions: the needs of a test suite that shares a server."""
+"""The path prefix of a world in control requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CONTROL = "/_sandbox"
 
 
 def test_the_path_prefix_chooses_the_world_of_a_control_request(wire: Api) -> None:
-    """It needs no credentials and has no request number. An unknown path is refused with the nearest."""
+    """The request needs no credentials and has no request number. An unknown path gets a suggestion."""
     health = {"status": "ok", "world": "default", "now": "2026-03-01T12:00:00Z", "frozen": True}
     first = wire.get("/v3/balance").headers["x-sandbox-request"]
     for prefix in ("", "/_worlds/default"):

@@ -1,4 +1,4 @@
-"""Every interface gives the same answer and the same refusal: Python, HTTP, a remote sandbox, the command."""
+"""Python, HTTP, a remote sandbox and the command return the same results and the same refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Interface:
         self.changed = True
 
     def outcome(self, example: Example) -> tuple[str, object]:
-        """Return the outcome of an example in a world at its beginning. A refused call leaves no event."""
+        """Return the outcome of an example in a new world. Check that a refused call leaves no event."""
         if self.changed:
             start_over(self.sandbox)
         if example.operation.startswith("coverage."):
@@ -60,10 +60,10 @@ def interfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, I
             }
 
 
-def test_every_interface_answers_like_python(
+def test_every_interface_returns_the_result_of_python(
     interfaces: dict[str, Interface], subtests: pytest.Subtests
 ) -> None:
-    """The first call of an operation goes through every interface, and so does a call with a key.
+    """The first call of an operation, and a call with a key, go through every interface.
 
     The other calls go through one interface in turn.
     """
@@ -73,9 +73,9 @@ def test_every_interface_answers_like_python(
         if not example.refused:
             has_key = any(parameter.in_path for parameter in operation.parameters)
             if has_key or operation.id not in seen or operation.id.startswith("worlds."):
-                names = ["http", "remote", "command"]  # worlds are numbered over all calls
+                names = ["http", "remote", "command"]  # the numbers of worlds continue over all calls
             if operation.streams:
-                names = [name for name in names if name != "command"]  # which would not end
+                names = [name for name in names if name != "command"]  # because a stream would not end
             seen.add(operation.id)
         with subtests.test(str(example)):
             code, result = interfaces["python"].outcome(example)

@@ -1,4 +1,4 @@
-"""Worlds, the past and records in Python, the same in a local and in a remote sandbox."""
+"""Worlds, their past and records in Python, in a local and in a remote sandbox."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from reseller_sandbox import Refused, Sandbox, connect
 from tests.registry import Make
 
-#: A key of a record and a key of none, in a world with a request, a snapshot, a branch and so on.
+#: For each resource, a key with a record and a key without a record.
 KEYS: dict[str, tuple[Any, Any]] = {
     "worlds": ("default", "none"),
     "snapshots": ("here", "none"),
@@ -42,7 +42,7 @@ def names(sandbox: Sandbox) -> list[str]:
     return [world.name for world in sandbox.worlds]
 
 
-def test_a_fork_is_a_separate_world_until_its_end(sandbox: Sandbox) -> None:
+def test_a_fork_is_a_separate_world_until_it_is_closed(sandbox: Sandbox) -> None:
     with sandbox.fork(name="mine", assume={"v3.ids": "integer"}) as fork:
         fork.clock.advance("P1Y")
         assert fork.health.show().world == "mine"
@@ -56,7 +56,7 @@ def test_a_fork_is_a_separate_world_until_its_end(sandbox: Sandbox) -> None:
         assert names(sandbox) == ["default", "mine"]
 
 
-def test_the_past_is_not_forked_but_a_point_is(sandbox: Sandbox) -> None:
+def test_a_fork_begins_at_a_point_but_not_from_a_past_world(sandbox: Sandbox) -> None:
     with pytest.raises(Refused, match="what is past can be looked at"):
         sandbox.at("start").fork()
     with sandbox.fork(point="start") as fork:
@@ -80,7 +80,7 @@ def test_a_fixture_may_be_an_object_or_a_file(sandbox: Sandbox, tmp_path: Path) 
         sandbox.load(tmp_path / "nothing.yaml")
 
 
-def test_a_remote_sandbox_has_a_world_and_a_token(make: Make, served: Sandbox, url: str) -> None:
+def test_a_remote_sandbox_uses_its_world_and_its_token(make: Make, served: Sandbox, url: str) -> None:
     """Errors name the nearest attribute, an attribute of local sandboxes, and an unreachable server."""
     with make(control_token="let-me-in").serve() as server:
         assert connect(server.url, control_token="let-me-in").clock.frozen
@@ -103,7 +103,7 @@ def test_a_remote_sandbox_has_a_world_and_a_token(make: Make, served: Sandbox, u
 def test_a_key_has_a_record_or_raises_a_key_error(
     served: Sandbox, url: str, subtests: pytest.Subtests
 ) -> None:
-    """The error of a resource with ``get`` is the refusal of ``get``, too."""
+    """If the resource has ``get``, the KeyError is also the refusal of ``get``."""
     served.client().get("/v3/balance")
     served.snapshot("here")
     served.restore("here")
@@ -132,7 +132,7 @@ def test_a_key_has_a_record_or_raises_a_key_error(
 
 
 def test_names_are_listed_and_iterated_in_order_over_all_pages(served: Sandbox, url: str) -> None:
-    """Names without a date come last."""
+    """Sorted by a date, names without the date come last."""
     for number in range(130):
         served.names.add(f"one-of-many-{number}.com")
     for sandbox in (served, connect(url)):

@@ -1,4 +1,4 @@
-"""Requests, events and the clock are followed as they happen, through each interface."""
+"""Each interface streams requests, events and moves of the clock as they happen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reseller_sandbox import Refused, Sandbox, connect
 from tests.command import run
 from tests.registry import REGISTRY
 
-#: Starts the command so that the interrupt signal ends it, even where the tests ignore that signal.
+#: Starts the command so that the interrupt signal ends it, even if the tests ignore that signal.
 MAIN = (
     "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "runpy.run_module('reseller_sandbox', run_name='__main__', alter_sys=True)"
@@ -48,7 +48,7 @@ class Sse(closing[Any]):
         self.connection.close()
 
     def event(self) -> dict[str, str]:
-        """Return the next event; a comment has an empty name."""
+        """Return the next event. A comment is an event with an empty name."""
         lines = iter(lambda: self.response.readline().decode().rstrip("\n"), "")
         return {name: value for name, _, value in (line.partition(": ") for line in lines)}
 
@@ -111,8 +111,8 @@ def test_a_stream_continues_after_the_record_of_since(served: Sandbox, url: str)
         assert [next(events).number for _ in numbers[2:]] == numbers[2:]
 
 
-def test_events_and_the_clock_are_followed(served: Sandbox, url: str) -> None:
-    """The clock: each due event, then the time that the clock shows; also that it runs or is frozen."""
+def test_events_and_moves_of_the_clock_are_streamed(served: Sandbox, url: str) -> None:
+    """The stream of the clock has each due event, the new time, and whether the clock runs."""
     with (
         connect(url) as remote,
         served.events.follow() as local,
@@ -136,7 +136,7 @@ def test_events_and_the_clock_are_followed(served: Sandbox, url: str) -> None:
 
 
 def test_a_slow_follower_gets_the_latest_records(served: Sandbox, url: str) -> None:
-    """Records are missed above the limit per second, and above a thousand waiting records."""
+    """Records above the limit per second, or above a thousand waiting records, are left out and counted."""
     for _ in range(9):
         served.client().get(BALANCE)
     with connect(url) as remote:
@@ -179,7 +179,7 @@ def test_closing_a_stream_or_deleting_its_world_ends_it(served: Sandbox, url: st
 
 
 def test_a_server_that_stops_ends_its_streams(at_once: Any) -> None:
-    """A stream is refused like any call: without the token, for a wrong parameter, and without a server."""
+    """A stream is also refused without the token, for a wrong parameter, and without a server."""
     sandbox = Sandbox(REGISTRY, control_token="a-token")
     with ExitStack() as stopping, sandbox.serve() as server:
         token = {"X-Sandbox-Token": "a-token"}
@@ -203,7 +203,7 @@ def test_a_server_that_stops_ends_its_streams(at_once: Any) -> None:
 
 @pytest.mark.slow
 def test_a_server_sends_a_heartbeat_when_nothing_happens(served: Sandbox, url: str) -> None:
-    """A remote sandbox reads over it."""
+    """A remote sandbox skips the heartbeat."""
     with Sse(url, "journal/follow") as sse, connect(url) as there, there.journal.follow() as following:
         assert sse.event() == {"": "here"}
         served.client().get(BALANCE)

@@ -1,6 +1,6 @@
-"""A type checker, and so an editor, knows the types of results and of parameters.
+"""A type checker knows the types of results and of parameters.
 
-``mypy`` checks this file. When it runs, the calls succeed.
+``mypy`` checks this file, and pytest makes the calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from reseller_sandbox import Refused, Sandbox
 
 
-def test_results_have_types(sandbox: Sandbox) -> None:
+def test_results_have_their_declared_types(sandbox: Sandbox) -> None:
     sandbox.client().get("/v3/balance")
     assert_type(sandbox.journal.find(limit=1).requests[0].outcome, str)
     assert_type(sandbox.journal.expect(operation="v3.balance")[0].id, str)
@@ -40,7 +40,7 @@ def test_results_have_types(sandbox: Sandbox) -> None:
 
 
 def test_wrong_calls_fail_the_type_checker_and_are_refused(sandbox: Sandbox) -> None:
-    """Mypy reports a line whose ``ignore`` is not needed."""
+    """Mypy reports an ``ignore`` that is not needed, so each of these lines has a type error."""
     with pytest.raises(Refused, match="bye is not known here; did you mean by"):
         sandbox.clock.advance(bye="P1D")  # type: ignore[call-arg]
     with pytest.raises(Refused, match="second is not known here; did you mean seconds"):

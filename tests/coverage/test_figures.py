@@ -132,7 +132,7 @@ def test_coverage_of_all_worlds_is_their_union(sandbox: Sandbox) -> None:
 
 
 def test_the_steps_and_the_request_of_a_gap_exercise_its_item(subtests: pytest.Subtests) -> None:
-    """Every sixth gap of an operation at a stage, every fourteenth injected error, and all others."""
+    """The test takes every sixth gap of a stage, every fourteenth injected error, and all other gaps."""
     seeded = Sandbox()
     gaps = seeded.coverage.missing(limit=1000).gaps
     assert {gap.area for gap in gaps[:7]} == AREAS

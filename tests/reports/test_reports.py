@@ -1,4 +1,4 @@
-"""The report on coverage as lines, as JSON and as a page; its code to copy works."""
+"""The report on coverage as lines, as JSON and as a page, whose code fills the gaps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AREAS = ["operations", "errors", "stages", "transitions", "events", "faults", "a
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """The address of a sandbox that has had requests with different results."""
+    """The address of a sandbox with earlier requests that had different results."""
     sandbox = Sandbox()
     client = sandbox.client()
     sandbox.names.add("removed.com", account="main", stage="redemption")
@@ -50,7 +50,7 @@ def page(url: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_page_is_well_formed_and_has_every_figure_and_item(page: str, report: dict[str, Any]) -> None:
-    """Items are below their operation, or have their name. Injected errors are marked."""
+    """The section of an operation has its errors. Injected errors are marked."""
     root = ElementTree.fromstring(re.sub(r"(?i)<!doctype[^>]*>|<(meta|br)\b[^>]*>", "", page))
     text = " ".join("".join(root.itertext()).split())
     for area in report["areas"]:

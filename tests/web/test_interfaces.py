@@ -1,4 +1,4 @@
-"""Interfaces of other packages: RDAP as an example, and a tiny one made from the manual's page."""
+"""Interfaces of other packages: the example RDAP, and a tiny interface made from the manual's page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.command import PROGRAM, run
 EXAMPLE = Path(__file__).parents[1] / "examples" / "rdap"
 RDAP, NAME = "rdap_sandbox:INTERFACE", "active-example.com"
 
-#: An interface with credentials and a change, made only from the manual's page "Add an interface".
+#: An interface with credentials and changes, made only from the manual's page "Add an interface".
 NOTES = '''
 from reseller_sandbox.refusals import CREDENTIALS_MISSING, DOMAIN_NOT_FOUND, Refused
 from reseller_sandbox.registry import orders, purchases
@@ -111,7 +111,7 @@ def sandbox() -> Sandbox:
 
 @pytest.fixture
 def url(sandbox: Sandbox) -> Iterator[str]:
-    """The address of RDAP on a server. An independent client asks it about every name."""
+    """The address of RDAP on a server. An independent client sends its requests to it."""
     whoisit = import_module("whoisit")
     with sandbox.serve() as server:
         services: dict[str, Any] = {
@@ -190,7 +190,7 @@ def test_an_entry_point_registers_an_interface_for_every_command(tmp_path: Path)
 
 
 @pytest.mark.port
-def test_an_interface_made_from_the_page_signs_and_changes(tmp_path: Path) -> None:
+def test_an_interface_made_from_the_page_signs_requests_and_changes_domains(tmp_path: Path) -> None:
     (tmp_path / "notes_of_page.py").write_text(NOTES)
     sandbox = Sandbox(interfaces=["notes_of_page:INTERFACE"])
     with sandbox.serve() as server:

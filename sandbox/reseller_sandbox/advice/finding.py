@@ -150,7 +150,7 @@ def renewals(entry: Entry) -> list[LedgerEntry]:
 
 
 def cost(entry: Entry, cause: str | None = None) -> Decimal:
-    """Return the total charge of the request, or the part for ``cause``."""
+    """Return the total charge of the request, or only the charges with the cause ``cause``."""
     return -sum((charge.amount for charge in charges(entry) if cause in (None, charge.cause)), Decimal(0))
 
 

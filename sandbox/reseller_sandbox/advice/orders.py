@@ -134,7 +134,7 @@ _INSTEAD = (
 
 @rule(Severity.MONEY, instead=_INSTEAD)
 def registration_repeated(record: Record) -> Iterator[Case]:
-    """A registration sent again after a lost response, and refused as taken.
+    """A registration sent again after a lost response, and refused because the name is taken.
     The first registration had already taken the name.
     """
     return _repeated(record, Purpose.REGISTRATION, refusals.NAME_TAKEN)
@@ -150,7 +150,7 @@ def transfer_repeated(record: Record) -> Iterator[Case]:
 
 @rule(Severity.MONEY, instead=_INSTEAD)
 def lost_answer_ignored(record: Record) -> Iterator[Case]:
-    """A paid order whose response was lost, and whose name was not read since."""
+    """A paid order whose response was lost, and whose name was not read afterwards."""
     for order in _unknown_orders(record):
         first, answered = order.first, any(entry.carried_out or entry.refused for entry in order.again)
         if first.lost and not order.is_known and not answered and cost(first):

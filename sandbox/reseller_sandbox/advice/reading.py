@@ -28,7 +28,7 @@ from reseller_sandbox.worlds import Entry
 #: The default number of names per page.
 PER_PAGE = 100
 
-#: Longer numbers of a page are not read.
+#: A page number with this many digits or more is ignored.
 _DIGITS = 12
 
 
@@ -97,7 +97,7 @@ def _read(entry: Entry) -> _Page | None:
     return _Page(entry, int(page), int(per_page), state.orders_of_account.count((holder,)))
 
 
-#: Minimum number of refusals without a correct order. A client may learn the price from one refusal.
+#: The smallest number of refusals without a correct order. A client may learn the price from one refusal.
 TRIES = 2
 
 

@@ -43,7 +43,7 @@ class Health(Resource):
 class Resources:
     """Every resource over one world.
 
-    A subclass may add or replace resources. Each annotation declares one.
+    Each annotation declares a resource. A subclass may add or replace resources.
     """
 
     health: Health

@@ -55,7 +55,7 @@ class UntilStage(TypedDict, total=False):
 class UntilEvent(TypedDict, total=False):
     """An event to wait for, by kind.
 
-    With ``domain`` or ``account``, only an event about these.
+    If ``domain`` or ``account`` is set, the event must be about it.
     """
 
     event: Required[Annotated[str, choice(*timers.names())]]
@@ -82,8 +82,8 @@ class ClockState(Result, frozen=True, kw_only=True):
 class ClockMove(ClockState, frozen=True, kw_only=True):
     """The clock after a move, and the events that came due, in order.
 
-    ``total`` counts all of them, ``events`` lists the first ``limit``. After a dry run, the record describes
-    the move without its effect.
+    ``total`` counts all events, and ``events`` lists the first ``limit`` events. After a dry run, the record
+    describes the move without its effect.
     """
 
     dry_run: bool
@@ -92,7 +92,7 @@ class ClockMove(ClockState, frozen=True, kw_only=True):
 
 
 class DueEvents(Result, frozen=True, kw_only=True):
-    """The next due events, soonest first. ``total`` counts the whole calendar."""
+    """The next due events, soonest first. ``total`` counts all events in the calendar."""
 
     now: datetime
     total: int
@@ -212,7 +212,7 @@ class Clock(Resource):
     ) -> DueEvents:
         """Return the next due events, soonest first.
 
-        Each event is predicted as if it were the next one.
+        Each event is predicted as if no other event happened before it.
 
         Args:
             limit: Number of events to list.
@@ -294,8 +294,8 @@ def _later(now: datetime, by: Any) -> datetime:
 def _order(state: State, name: str, account: str | None) -> Order:
     """Return the order of an account for a name.
 
-    Without ``account``, return the order of the only account of this service that has one, or else another
-    registrar's.
+    Without ``account``, one account of this service must have an order for the name. If none has one, return
+    the order of another registrar.
     """
     client_ids = sorted(state.accounts) if account is None else [find_account(state, account).client_id]
     orders = [order for number in client_ids if (order := own_order(state, number, name)) is not None]

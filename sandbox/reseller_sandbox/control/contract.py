@@ -34,7 +34,7 @@ Everywhere = Annotated[Switch, "Whether to include all worlds of the server, als
 
 
 class Assumption(Result, frozen=True, kw_only=True):
-    """One silence of the contract: its value in this world, and its other values."""
+    """A behaviour that the contract leaves open: its value in this world, and its possible values."""
 
     name: str
     value: Any
@@ -116,7 +116,7 @@ class AdviceReport(Result, frozen=True, kw_only=True):
     requests: int
     dropped: int
     looked_for: tuple[AdviceRule, ...]
-    findings: tuple[Finding, ...]  # last, so that a terminal ends with them
+    findings: tuple[Finding, ...]  # the last field, so that a terminal ends with the findings
 
 
 class Advice(Resource):
@@ -138,9 +138,9 @@ class Advice(Resource):
 class CoverageSummary(Result, frozen=True, kw_only=True):
     """How much of the contract has been exercised, in total and by area.
 
-    ``figures`` are the coverage of the operations that you use, of their documented errors, and of the whole
-    contract, which the first fields repeat. ``counts`` describes how items are counted. ``canned`` counts the
-    requests that got a canned answer. These are calls beyond the contract and belong to no item.
+    ``figures`` has the coverage of the operations that you use, of their documented errors, and of the whole
+    contract. The first fields repeat the coverage of the whole contract. ``counts`` describes how items are
+    counted. ``canned`` counts the requests that got a canned answer. These requests belong to no item.
     """
 
     percentage: float
@@ -155,7 +155,7 @@ class CoverageSummary(Result, frozen=True, kw_only=True):
 class CoverageItems(Result, frozen=True, kw_only=True):
     """Items of the contract, area by area, with their counts.
 
-    ``by`` of an item names the requests that first exercised it, with their worlds.
+    ``by`` lists the requests that first exercised an item, each with its world.
     """
 
     items: tuple[ItemCovered, ...]
@@ -171,7 +171,7 @@ class GapList(Result, frozen=True, kw_only=True):
 class Coverage(Resource):
     """How much of the contract your requests have exercised.
 
-    The contract consists of operations, errors, stages, transitions, events, faults and silences. Coverage
+    The contract consists of operations, errors, stages, transitions, events, faults and assumptions. Coverage
     survives a rewind, a reset, and the removal of old requests from the journal.
     """
 

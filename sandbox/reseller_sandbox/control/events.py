@@ -103,8 +103,8 @@ class LocalSubscription(Subscription[T]):
     """A stream of the events in a world of this process.
 
     It yields ``show(event)`` for each event that ``matches``. Streams with the same ``key`` must have the
-    same ``matches`` and ``show``, because they share results. With ``per_second``, it yields only the latest
-    so many records each second, so that a spectator costs little however many events there are.
+    same ``matches`` and ``show``, because they share results. With ``per_second``, the stream yields at most
+    that many records each second, the latest ones. A viewer then costs little, even if many events happen.
     """
 
     def __init__(
@@ -128,8 +128,8 @@ class LocalSubscription(Subscription[T]):
     def written(self, write: Callable[[T], bytes], most: float = inf) -> list[bytes]:
         """Return the next records as bytes.
 
-        Streams with the same key share the result of ``write``. At ``most`` bytes, the rest is left for the
-        next call.
+        Streams with the same key share the result of ``write``. After ``most`` bytes, the next call returns
+        the other records.
         """
         pieces, size, events = [], 0, self._take()
         for number, event in enumerate(events, 1):
@@ -144,7 +144,7 @@ class LocalSubscription(Subscription[T]):
         return pieces
 
     def _take(self) -> list[FeedRecord]:
-        """Return the new events. With ``per_second``, only the latest of one piece."""
+        """Return the new events. With ``per_second``, return only the latest events, for one piece."""
         events = self.follower.take()
         if self._per_second is None:
             return events
@@ -193,7 +193,7 @@ class Events(Resource):
         Args:
             since: Number of an event. Only later events match.
             before: Number of an event. Only earlier events match. Use this to page back.
-            cause: Number of the event that caused the events.
+            cause: Number of an event. Only events that it caused match.
             limit: Number of events to list, the latest ones.
         """
         world = self._world

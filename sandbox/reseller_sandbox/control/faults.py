@@ -30,7 +30,7 @@ from reseller_sandbox.worlds import World
 
 
 class FaultRecord(Result, frozen=True, kw_only=True):
-    """A rule with its counts. ``replace`` accepts it as it is.
+    """A rule with its counts. You can pass the record to ``replace``.
 
     The parameters of its kind are keys of the record, too. ``exhausted`` is true if the rule will never apply
     again.
@@ -185,7 +185,7 @@ def _rules(value: Any) -> list[Any]:
 
 
 def _without_counts(rule: Any) -> Any:
-    """Return a rule, which ``list`` may have returned, without its counts."""
+    """Return a rule without its counts. The rules that ``list`` returns have counts."""
     if not isinstance(rule, Mapping | FaultRecord):
         return rule
     return {key: rule[key] for key in rule if key not in ("matched", "applied", "exhausted")}

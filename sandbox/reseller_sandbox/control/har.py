@@ -21,7 +21,8 @@ PROGRAM = "reseller-sandbox"
 def archive(requests: Iterable[tuple[Entry, RequestRecord]]) -> str:
     """Return requests as an HTTP archive in JSON.
 
-    Each request has its journal id, outcome and faults under names with an underscore, as HAR asks for.
+    Each request has its journal id, outcome and faults under names that begin with an underscore, as HAR
+    requires.
     """
     log = {
         "version": "1.2",
@@ -81,7 +82,7 @@ def _pairs(pairs: Iterable[tuple[str, Any]]) -> list[Mapping[str, str]]:
 
 
 def _text(body: Any) -> str:
-    """Return a body with its secrets masked as text."""
+    """Return a body as text. Its secrets are masked already."""
     if body is None:
         return ""
     return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)

@@ -44,7 +44,7 @@ from reseller_sandbox.worlds.verify import Verdict
 #: The largest and the default ``limit``.
 MOST, LISTED = 10_000, 100
 
-#: A text that any spelling of JSON contains unchanged, unless an escape is in place of one of its letters.
+#: Text that is the same in every JSON encoding, unless an escape sequence replaces a character.
 _IN_RAW = re.compile(r"[\w.@/-]+")
 _ESCAPE = re.compile(r"[\\%]")
 
@@ -127,7 +127,7 @@ class SentRequest(Result, frozen=True, kw_only=True):
 
 
 class SentResponse(Result, frozen=True, kw_only=True):
-    """The response to a request. ``lost`` is true if a fault kept it from the client."""
+    """The response to a request. ``lost`` is true if the client did not receive it because of a fault."""
 
     status: int
     headers: Mapping[str, Any]
@@ -504,7 +504,7 @@ def request_record(entry: Entry) -> RequestRecord:
 def _has_text(entry: Entry, text: str) -> bool:
     """Whether the target, a name, a body or the refusal of a request contains ``text``.
 
-    Secrets are masked first, so that nobody can find them by trying.
+    Secrets are masked before the search, so that a search cannot reveal a secret.
     """
     sought = text.casefold()
     message = entry.refused.message if entry.refused is not None else ""
@@ -512,7 +512,7 @@ def _has_text(entry: Entry, text: str) -> bool:
     bodies = (body.decode("utf-8", "replace") for body in (entry.body, entry.answer))
     raw = " ".join((entry.raw_target, *bodies, message)).casefold()
     if sought not in raw and _IN_RAW.fullmatch(sought) and not _ESCAPE.search(raw):
-        return False  # because masking takes a hundred times as long
+        return False  # without masking, which takes a hundred times as long
     body, answer = redact.read(entry.body), redact.read(entry.answer)
     parts = (entry.target, unquote(entry.target), message, body, answer)
     shown = json.dumps(redact.masked(parts, _secrets(entry, body, answer)), ensure_ascii=False).casefold()

@@ -34,11 +34,11 @@ Month = Annotated[str, matching(r"\d{4}-(0[1-9]|1[0-2])", "a month such as 2026-
 
 
 class Movement(Result, frozen=True, kw_only=True):
-    """A movement of money: a charge, a refund of a charge (``refunds``), or a credit.
+    """A movement of money: a charge, a refund of a charge, or a credit.
 
     ``amount`` is negative if the balance decreased. ``balance`` is the account's balance after the movement.
     ``cause`` is the request or the timed event that made the movement. ``request`` is set only if the cause
-    is a request.
+    is a request. ``refunds`` is the id of the refunded charge.
     """
 
     # A table shows as many columns as fit, in this order.
@@ -133,7 +133,7 @@ class AccountStatement(Result, frozen=True, kw_only=True):
 
 
 class Statement(Result, frozen=True, kw_only=True):
-    """The statements of accounts for a month, and the same as a document."""
+    """The statements of accounts for a month, and a document with the same content."""
 
     hidden = ("document",)
 
@@ -171,8 +171,8 @@ class Ledger(Resource):
         The totals are by order, operation, purpose and account.
 
         Args:
-            before: List only movements before the movement of this id. Use it to page back. It changes
-                only the totals by order.
+            before: Id of a movement. List only earlier movements. Use it to page back. Of the totals, only
+                those by order change.
             limit: Number of movements to list, the latest ones.
         """
         state = self._world.present().state

@@ -17,7 +17,7 @@ from reseller_sandbox.worlds.timeline import AT
 
 
 class UndeclaredRefusal(AssertionError):
-    """A bug in a resource: it refused by a rule that it does not declare."""
+    """A bug: an operation refused by a rule that it does not declare."""
 
 
 class LocalTransport:
@@ -32,7 +32,7 @@ class LocalTransport:
 
     @property
     def name(self) -> str:
-        """Return the name of its world."""
+        """Return the name of the world."""
         return self.world.name
 
     @property
@@ -42,7 +42,7 @@ class LocalTransport:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether its world was deleted, even if another world has its name now."""
+        """Whether the world was deleted, even if another world now has the same name."""
         current = self.worlds.get(self.name.partition(AT)[0])
         return current is None or (current is not self.world and not self.world.is_past)
 

@@ -14,7 +14,7 @@ from typing import Any, Never
 def parse_text(shape: Mapping[str, Any], word: str) -> Any:
     """Return the JSON value of ``word``, or ``word`` itself if it is not JSON.
 
-    If ``shape`` accepts strings, a JSON value of a type that it does not accept is a string, too.
+    If ``shape`` accepts strings but not the type of the JSON value, return ``word`` as well.
     """
     sorts = types_of(shape)
     if sorts == {"string"}:
@@ -27,12 +27,12 @@ def parse_text(shape: Mapping[str, Any], word: str) -> Any:
 
 
 def is_compound(shape: Mapping[str, Any]) -> bool:
-    """Whether ``shape`` accepts lists or objects, which can be given in several words."""
+    """Whether ``shape`` accepts lists or objects. A command accepts these in several words."""
     return any(schema.get("type") not in _SINGLE for schema in alternatives(shape))
 
 
 def alternatives(shape: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas of which a value must fit at least one."""
+    """Yield the alternative schemas in ``shape``. A value must fit one of them."""
     for schema in shape.get("oneOf", ()):
         yield from alternatives(schema)
     if "oneOf" not in shape:

@@ -42,7 +42,7 @@ FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
 
 _STAGES = {stage: number for number, stage in enumerate(Stage)}
-#: The sort keys of names, beside the order. Names without a timed transition come last in ``due``.
+#: The sort keys of names besides ``order``. By ``due``, names without a timed transition come last.
 _SORTED: Mapping[str, Callable[[Order], Any]] = {
     "account": lambda order: (order.account, order.id),
     "stage": lambda order: (_STAGES[order.stage], order.id),
@@ -348,7 +348,7 @@ class Names(RegistryResource[NameRecord]):
 
     @read(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
-        """Return one name with the order of its holder, or with that of ``account``.
+        """Return one name with the order of its holder, or with the order of ``account``.
 
         The order of ``account`` may still wait for a transfer.
 

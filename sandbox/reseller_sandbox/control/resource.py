@@ -65,7 +65,7 @@ class Transport(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name of its world."""
+        """Return the name of the world that the transport leads to."""
 
     def entering(self, world: str) -> Self:
         """Return the transport to another world of the same server."""
@@ -74,7 +74,7 @@ class Transport(Protocol):
         """Return the result of ``operation`` with ``arguments``. Raise ``Refused``."""
 
     def close(self) -> None:
-        """Close the connection, if any. The next call opens another."""
+        """Close the connection, if there is one. The next call opens a new connection."""
 
 
 class ReceivedRefusal(Refused):
@@ -140,23 +140,23 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Return its parameters in the order of the signature."""
+        """Return the parameters in the order of the signature."""
         return declared(self.body)
 
     @cached_property
     def segments(self) -> tuple[str, ...]:
-        """Return the names of its path parameters, which are positional-only."""
+        """Return the names of the path parameters. They are the positional-only parameters."""
         return tuple(parameter.name for parameter in self.parameters if parameter.place == "segment")
 
     @cached_property
     def result(self) -> Any:
-        """Return the type of its result, or of each record of its stream."""
+        """Return the type of the result, or the type of each record of a stream."""
         returned = get_type_hints(self.body)["return"]
         return get_args(returned)[0] if self.sort == "stream" else returned
 
     @property
     def path(self) -> str:
-        """Return its path over HTTP, with a placeholder for each path parameter.
+        """Return the path over HTTP, with a placeholder for each path parameter.
 
         For example, ``/_sandbox/faults/{name}/pause``.
         """
@@ -165,7 +165,7 @@ class Operation:
 
     @property
     def method(self) -> str:
-        """Return its HTTP method. A read is a GET, but a POST if it takes objects or lists."""
+        """Return the HTTP method: GET for a read, and POST for a read that takes objects or lists."""
         if self.sort == "stream":  # a browser's EventSource can only send GET
             return "GET"
         if self.name in _WITHOUT_VERB:
@@ -177,14 +177,14 @@ class Operation:
 
     @property
     def takes_slashes(self) -> bool:
-        """Whether its path parameter can contain slashes: every path of the resource ends with one."""
+        """Whether a path parameter can contain slashes, because each path of the resource ends with it."""
         return all(
             operation.path.endswith("}") for operation in self.resource.operations() if operation.segments
         )
 
     @property
     def description(self) -> str:
-        """Return its docstring without the section on parameters."""
+        """Return the docstring without the section on parameters."""
         choice = f"\n\nTakes {self._choice}." if self.one_of else ""
         return without_arguments(self.body) + choice
 
@@ -234,7 +234,7 @@ class Operation:
         }
 
     def call(self, resource: Resource, values: Mapping[str, Any]) -> Any:
-        """Run the body in the process that holds the world. Return its result."""
+        """Run the body in the process that holds the world, and return the result."""
         segments = [values[name] for name in self.segments]
         named = {
             parameter.attribute: values[parameter.name]
@@ -267,12 +267,12 @@ class Resource:
         self._transport = transport
 
     def __repr__(self) -> str:
-        """Return its name and the name of its world."""
+        """Return the name of the resource and the name of its world."""
         return f"<{type(self).__name__}: {self._transport}>"
 
     @property
     def _local(self) -> LocalTransport:
-        """Return the transport in the process that holds the world, where the bodies of operations run."""
+        """Return the transport for the body of an operation, which runs in the process of the world."""
         return cast("LocalTransport", self._transport)
 
     @property
@@ -284,7 +284,7 @@ class Resource:
         def __getattr__(self, name: str) -> Any:
             """Raise AttributeError with a suggestion."""
             __tracebackhide__ = True
-            if name.startswith("__"):  # Python asks for these, for example to copy: no misspelling
+            if name.startswith("__"):  # Python itself looks up such names, for example to copy an object
                 raise AttributeError(name)
             public = [known for known in dir(type(self)) if not known.startswith("_")]
             raise AttributeError(f"{self.name} has no {name!r}{nearest(name, public, self.synonyms())}")
@@ -296,7 +296,7 @@ class Resource:
 
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:
-        """Return its operations in order of declaration, inherited ones first."""
+        """Return the operations in the order of their declaration, inherited operations first."""
         by_name = {
             operation.name: operation for base in reversed(cls.__mro__) for operation in _operations(base)
         }
@@ -344,7 +344,8 @@ def method_for(operation: Operation) -> Callable[..., Any]:
             answer = self._transport.carry_out(operation, {**operation.bind(args, kwargs), **self._always})
         except Refused as refused:
             raise refused.with_traceback(None) from None  # so that a traceback ends at the caller's line
-        return answer.of(self) if hasattr(answer, "of") else answer  # its methods call this resource
+        # The methods of some results call this resource.
+        return answer.of(self) if hasattr(answer, "of") else answer
 
     method.operation = operation  # type: ignore[attr-defined]
     return method

@@ -75,7 +75,7 @@ class RegistryEventRecord(Result, frozen=True, kw_only=True):
     """An event in the registry: its time, kind, subject, account and charge.
 
     ``charged`` is the amount that the account paid, negative for a refund. ``balance`` is the balance
-    afterwards. ``note`` is the reason why a planned event failed.
+    afterwards. ``note`` is the reason why an expected event did not happen.
     """
 
     at: datetime
@@ -144,12 +144,12 @@ Since = Annotated[
     "Number of an event. The stream begins with the later events that the world still has.",
 ]
 
-#: One object of the match language.
+#: A parameter that describes requests.
 MatchParameter = Annotated[Matching, MATCH]
 
 
 class MissingRecord(ReceivedRefusal, KeyError):
-    """The refusal of ``[]`` for an unknown key, which is also a ``KeyError``."""
+    """The error of ``resource[key]`` for an unknown key: a refusal that is also a ``KeyError``."""
 
     __module__ = "reseller_sandbox"
 
@@ -201,9 +201,9 @@ def page(records: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], i
 
 
 def parse_match(resource: Resource, match: Matching, place: str = "") -> Match:
-    """Return a parameter of a resource as a match.
+    """Return the match that a parameter of a resource describes.
 
-    Refuse with ``invalid_parameter``. ``place`` is the parameter's name in the message.
+    Refuse with ``invalid_parameter``. ``place`` is the name of the parameter in the message.
     """
     try:
         return read_match(match, resource._local.words)

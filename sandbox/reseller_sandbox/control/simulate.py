@@ -42,7 +42,7 @@ RequestOrMatch = Annotated[str | Matching, either(TEXT, MATCH)]
 
 
 class ScheduledRecord(Result, frozen=True, kw_only=True):
-    """A third party's action at an instant, or ``after`` a matching request.
+    """An action that a third party takes at an instant, or ``after`` a matching request.
 
     ``applied`` is the time at which it happened or failed. If it failed, ``refused`` is the reason.
     """
@@ -192,8 +192,8 @@ class Simulate(Resource):
             at: The time of the action: an instant, or a duration from now. By default the action happens at
                 once.
             after: The request after which the action happens, from any client: a match as in
-                ``journal.find``, or only the operation. Unless the match says otherwise, the request must be
-                carried out.
+                ``journal.find``, or only the operation. By default, the request must be carried out. The
+                match can change this.
         """
         planned = copy(self)
         planned._always = {"at": at, "after": after}

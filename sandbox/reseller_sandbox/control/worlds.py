@@ -287,8 +287,8 @@ class History(Resource):
     ) -> RewindResult:
         """Go back to before or after any request of the journal.
 
-        The clock and the random numbers go back, too. The future that you leave is kept as a branch. You can
-        remove it, and the oldest branch goes when there are too many.
+        The clock and the random numbers go back, too. The future that you leave stays as a branch until you
+        remove it. If there are too many branches, the oldest branch is removed.
 
         Args:
             request: The request's id, such as ``r3``.
@@ -420,7 +420,7 @@ class Worlds(Keyed[WorldSummary]):
     def fork(self, **options: Unpack[ForkOptions]) -> WorldRecord:
         """Make a new world with its own credentials, from this world or a fixture.
 
-        To choose a world, a request carries its credentials or its path prefix. A copy shares unchanged data
+        A request chooses the new world by its credentials or by its path prefix. A copy shares unchanged data
         with its source, so the size of the source does not matter.
 
         Args:
@@ -432,7 +432,7 @@ class Worlds(Keyed[WorldSummary]):
             now: The initial time of the new world's clock.
             frozen: Whether the new world's clock is frozen.
             assume: Assumptions to change, by name.
-            seed: The seed of codes and identifiers. Two worlds with the same seed draw the same ones.
+            seed: The seed of codes and identifiers. Two worlds with the same seed get the same codes.
         """
         transport = _unlogged(self)
         return _world(WorldRecord, transport.worlds, _fork(transport, options))
@@ -518,9 +518,9 @@ def _world_list(engine: Engine) -> WorldList:
 
 
 def _unlogged(resource: Resource) -> LocalTransport:
-    """Return the transport of a resource whose operation changes other worlds.
+    """Return the transport for an operation that changes other worlds.
 
-    The event log of the resource's own world does not list the operation.
+    The event log of the resource's own world then does not list the operation.
     """
     transport = resource._local
     transport.world.leave_unlogged()

@@ -1,4 +1,4 @@
-"""The control interface, which acts on worlds and takes no account's credentials."""
+"""The control interface: its requests act on worlds and need no credentials of an account."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PACE = 0.0005
 #: The number of cached documents. Building one takes a twentieth of a second.
 _MOST_KEPT = 12
 
-#: The approximate largest size of a piece in bytes. A client that does not read keeps one in memory.
+#: The approximate largest size of a piece in bytes. For a client that does not read, one piece is in memory.
 _PIECE = 1 << 16
 
 
@@ -48,7 +48,7 @@ class EventStream:
     """A stream as server-sent events.
 
     A record has ``id`` and ``data``. The events ``begin``, ``missed`` and ``end`` have only ``data``. Over a
-    socket, ``begin`` comes first. It identifies this start of the server (``instance``).
+    socket, the first event is ``begin``. Its ``instance`` identifies this start of the server.
     """
 
     content_type = "text/event-stream"
@@ -95,7 +95,8 @@ class EventStream:
 class Control(Interface):
     """The control operations of one server, the OpenAPI documents, and ``more`` rows.
 
-    ``public`` are the interfaces that clients call. ``clients`` returns them loaded, for their documents.
+    ``public`` declares the interfaces that clients call. ``clients`` loads these interfaces and returns them,
+    for their documents.
     """
 
     name = owner = "control"
@@ -160,7 +161,7 @@ class Control(Interface):
         return values
 
     def carry_out(self, request: RequestContext, endpoint: Endpoint, world: World) -> Outcome[Any]:
-        """Carry the request out at once, because an operation locks the world itself."""
+        """Carry out the request without a lock, because an operation locks the world itself."""
         call = rows.ControlCall(LocalTransport(self.worlds, world), request.arguments, request, self)
         return Outcome(endpoint.handle(call))
 

@@ -50,7 +50,7 @@ class PathName(fields.Raw):
 
 
 class DocumentedParameter(fields.Raw):
-    """A parameter as its kind documents it. The operation itself reads the value."""
+    """A parameter with the documentation of its kind. The operation itself reads the value."""
 
     def __init__(self, operation: Operation, parameter: Parameter) -> None:
         about = operation.descriptions.get(parameter.name, "")
@@ -66,7 +66,7 @@ class OperationParameters(Schema):
     """
 
     def load(self, data: Any, **_: Any) -> Any:
-        """Return the values unread."""
+        """Return the values unchanged."""
         return data
 
 

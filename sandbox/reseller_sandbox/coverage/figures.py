@@ -27,8 +27,8 @@ class Mark(Struct):
     """How often an item was seen: ``times`` in total.
 
     For an operation, ``carried_out`` and ``refused`` count the outcomes. ``injected`` counts errors that a
-    fault injected. ``values`` are the values of an assumption. ``by`` lists the requests or tests that first
-    exercised the item. Both are in order of appearance.
+    fault injected. ``values`` are the values of an assumption, and ``by`` the requests or tests that first
+    exercised the item, each in order of appearance.
     """
 
     times: int = 0
@@ -46,7 +46,7 @@ class Mark(Struct):
         self.by |= other.by
 
     def since(self, earlier: Mark) -> Mark:
-        """Return the counts since ``earlier``, or all counts after a reset."""
+        """Return the counts since ``earlier``. If the counts were reset since, return all of them."""
         if self.times < earlier.times:
             return self
         counted = {name: getattr(self, name) - getattr(earlier, name) for name in _NUMBERS}
@@ -127,7 +127,7 @@ class _Share(Struct, frozen=True, kw_only=True):
     about: str
 
     def __str__(self) -> str:
-        """Return the share in one line, after the first field."""
+        """Return the share in one line that begins with the name."""
         name = getattr(self, self.__struct_fields__[0])
         return f"{name}: {self.covered} of {self.total}, {self.percentage:g} %"
 

@@ -54,7 +54,7 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 class Samples(Struct, frozen=True, kw_only=True):
-    """The contents of a ``samples.yaml``, which documents its fields. All of them are optional."""
+    """The content of a file ``samples.yaml``, which describes the fields. Each field is optional."""
 
     places: Mapping[str, str] = {}
     operations: Mapping[str, Sample] = {}
@@ -63,13 +63,13 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 @cache
 def samples(package: str) -> Samples:
-    """Return the samples of the interface in ``package``, none without a file."""
+    """Return the samples of the interface in ``package``. Without a file, there are none."""
     file = files(package) / "samples.yaml" if package else None
     text = file.read_text("utf-8") if file is not None and file.is_file() else "{}"
     return convert(yaml.safe_load(text), Samples)
 
 
-#: The parameters of a fault of each kind that needs any.
+#: The parameters of a fault, for each kind that needs parameters.
 FAULTS: Mapping[str, Mapping[str, Any]] = {
     "error": {"error": "internal_error"},
     "latency": {"seconds": 0.1},
@@ -105,7 +105,7 @@ SLOW = Step(call="assumptions.set", parameters={"assume": {public_name("order_pr
 DAILY = Step(call="assumptions.set", parameters={"assume": {"lifecycle.autorenew.tries": "daily"}})
 
 
-#: The order in which the areas take turns.
+#: The order of the areas. The list of gaps has one gap of each area in turn.
 _TURNS = ("errors", "faults", "stages", "events", "transitions", "operations", "assumptions")
 
 #: The most important errors come first: errors that cost money or a name, before errors of syntax.

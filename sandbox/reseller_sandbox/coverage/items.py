@@ -61,7 +61,7 @@ def items(contract: Contract, like: Glob | None = None) -> Iterator[Item]:
     """Yield every item, area by area.
 
     With ``like``, yield only items of matching operations. Assumptions are left out if they are about an
-    interface of which no operation matches.
+    interface without a matching operation.
     """
     operations = [operation for operation in contract if like is None or like.matches(operation.id)]
     yield from (Item("operations", operation.id, operation.id) for operation in operations)

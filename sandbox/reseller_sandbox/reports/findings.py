@@ -13,7 +13,7 @@ from msgspec import Struct
 from reseller_sandbox.reports.html import rendered
 from reseller_sandbox.settings import BadSetting
 
-#: A line of a program, as the header ``X-Sandbox-Source`` names it.
+#: A file and a line number, in the form of the header ``X-Sandbox-Source``.
 _SOURCE = re.compile(r"(.+?):(\d+)")
 
 
@@ -33,7 +33,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Difference(Struct, frozen=True):
-    """A field of a record before the run, after the run, and after a run without the trouble."""
+    """A field of a record before the run, after the run, and after an undisturbed run."""
 
     record: str
     field: str

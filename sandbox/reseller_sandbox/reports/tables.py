@@ -85,7 +85,7 @@ def _title(console: Console, name: str, gap: bool) -> None:
 
 
 def _is_apart(value: Any, within: str) -> bool:
-    """Whether a value comes below the facts: a text, a list, or a nested mapping."""
+    """Whether a value is shown below the facts: a text of several lines, a list, or a nested mapping."""
     if isinstance(value, str):
         return "\n" in value
     return _is_listed(value) or (isinstance(value, Mapping) and not within and not _is_flat(value))
