@@ -17,7 +17,7 @@ from tests.documented import document
 WITHOUT = {
     *("clockWatch", "eventsFollow", "journalFollow"),
     *("manual", "manualPage", "page", "pageAddresses", "pageFile", "reader", "readerFile", "openapi"),
-    *("session", "sessionBegin", "sessionEnd"),
+    *("session", "sessionBegin", "sessionEnd", "forms"),
     *("adviceList", "assumptionsList", "assumptionsSet", "recordingGet", "domainZonesAll", "faultsKinds"),
     "historyExport",
 }

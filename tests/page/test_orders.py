@@ -188,7 +188,7 @@ def test_a_failed_request_of_the_page_is_repeated(browser: Browser, url: str) ->
     with browser.new_context(base_url=url) as context:
         for pattern, address in (
             ("**/lifecycle.json", "/#/names/active.com"),
-            ("**/requests.json", "/#/console/v3.balance"),
+            ("**/forms", "/#/console/v3.balance"),
             ("**/snapshots", "/#/history"),
         ):
             page = context.new_page()

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from reseller_sandbox.control.resource import Operation, Resource
@@ -14,7 +14,9 @@ from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.values.parameters import Parameter
 from reseller_sandbox.web.interfaces import PublicInterface
-from reseller_sandbox.web.openapi.glossary import Examples
+
+#: The number of references inside one another that a form follows, because a schema can refer to itself.
+_DEPTH = 6
 
 
 def lifecycle() -> Mapping[str, Any]:
@@ -33,15 +35,53 @@ def lifecycle() -> Mapping[str, Any]:
     return {"stages": STAGES, "ways": ways}
 
 
-def recorded(interfaces: Iterable[PublicInterface]) -> Mapping[str, Any]:
-    """Return the path parameters and the body of a recorded request per operation."""
+def requests(interface: str, document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield each request in an OpenAPI document, with its fields and an example, for the console."""
+    schemas = document["components"]["schemas"]
+    for path, row in document["paths"].items():
+        for method, operation in row.items():
+            parameters = operation["parameters"]
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            yield {
+                "id": f"{interface}.{operation['operationId']}",
+                "operation": operation["x-sandbox-operation"],
+                "interface": interface,
+                "method": method.upper(),
+                "path": path,
+                "summary": operation["summary"],
+                "path_fields": [_field(each) for each in parameters if each["in"] == "path"],
+                "query_fields": [_field(each) for each in parameters if each["in"] == "query"],
+                "body": body
+                and {"shape": _resolved(body["schema"], schemas), "example": body.get("example")},
+            }
+
+
+def _field(parameter: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a parameter of a request as a field of a form. ``example`` is its initial value."""
+    shape = parameter["schema"]
     return {
-        interface.name: {
-            name: {part: example[part] for part in ("parameters", "body") if part in example}
-            for name, example in Examples.of(interface.load()).operations.items()
-        }
-        for interface in interfaces
+        "name": parameter["name"],
+        "required": parameter.get("required", False),
+        "shape": shape,
+        "about": parameter.get("description"),
+        "example": parameter.get("example", shape.get("enum", [None])[0]),
     }
+
+
+def _resolved(schema: Any, schemas: Mapping[str, Any], depth: int = 0) -> Any:
+    """Return a schema with its references replaced, and without null, which means a key that is not sent."""
+    if isinstance(schema, list):
+        return [_resolved(item, schemas, depth) for item in schema if item not in ("null", None)]
+    if not isinstance(schema, Mapping):
+        return schema
+    if "$ref" in schema:
+        target = schemas[schema["$ref"].rpartition("/")[2]]
+        return _resolved(target, schemas, depth + 1) if depth < _DEPTH else {}
+    variants = [variant for variant in schema.get("anyOf", ()) if variant != {"type": "null"}]
+    if len(variants) == 1:
+        others = {key: value for key, value in schema.items() if key != "anyOf"}
+        return _resolved({**variants[0], **others}, schemas, depth)
+    return {key: _resolved(value, schemas, depth) for key, value in schema.items()}
 
 
 def declared(interfaces: Iterable[PublicInterface]) -> list[Mapping[str, Any]]:

@@ -18,6 +18,7 @@ from werkzeug.http import parse_accept_header, parse_etags
 from reseller_sandbox.control.resource import Resource
 from reseller_sandbox.control_http.rows import ControlCall, PathName, about, extra_row
 from reseller_sandbox.refusals import UNKNOWN_PAGE, Refused
+from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.web.access_control import PAGE
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
@@ -47,7 +48,7 @@ def _files(
     resources: tuple[type[Resource], ...], interfaces: tuple[PublicInterface, ...]
 ) -> Mapping[str, Answer]:
     """Return the page's files and the declarations of resources and interfaces as answers."""
-    from reseller_sandbox.page.declarations import declared, lifecycle, operations, recorded
+    from reseller_sandbox.page.declarations import declared, lifecycle, operations
 
     files = {
         path.relative_to(FOLDER).as_posix(): Answer(200, path.read_bytes(), TYPES[path.suffix])
@@ -58,7 +59,6 @@ def _files(
         "lifecycle": lifecycle(),
         "operations": operations(resources),
         "interfaces": declared(interfaces),
-        "requests": recorded(interfaces),
     }
     return files | {f"{name}.json": Answer(200, write(part), _JSON) for name, part in declarations.items()}
 
@@ -98,6 +98,18 @@ def addresses(call: ControlCall) -> Answer:
     )
     request.headers_out["Vary"] = "Accept"
     return sent(call, Answer(200, text.encode(), "text/plain; charset=utf-8"))
+
+
+@extra_row("forms", "forms", forms=(_JSON,), lengthy_from=0)
+def forms(call: ControlCall) -> Answer:
+    """Return the requests that the page's console can send, each with its fields and an example."""
+    from reseller_sandbox.page import declarations
+
+    documents = {
+        each.name: call.control.document(f"{each.name}.json", Assumptions()) for each in call.control.public
+    }
+    listed = [request for pair in documents.items() for request in declarations.requests(*pair)]
+    return sent(call, Answer(200, write(listed), _JSON))
 
 
 @extra_row(

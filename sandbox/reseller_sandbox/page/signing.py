@@ -1,10 +1,13 @@
-"""Signs requests for the page's console, as an account of the world.
+"""Signs requests for the page, as an account of the world, and writes them as commands and programs.
 
 The headers follow the world's assumptions and the server's header prefix.
 """
 
 from __future__ import annotations
 
+import json
+import shlex
+from itertools import chain
 from typing import Any
 
 from marshmallow import fields
@@ -29,6 +32,21 @@ class UnsignedRequest(Nothing):
     body = String(load_default="", metadata=about("Body of the request."))
 
 
+class CopiedRequest(UnsignedRequest):
+    """A request to copy. Without an account it is not signed."""
+
+    account = String(
+        load_default="", metadata=about("Name or client id of the account that sends the request.")
+    )
+    method = String(required=True, metadata=about("Method of the request."))
+
+
+class RequestCopies(Shape):
+    """A request as commands and as programs."""
+
+    copies = fields.Dict(String(), String(), metadata=about("Code that sends the request, by language."))
+
+
 class SignedRequest(Shape):
     """The headers of a signed request."""
 
@@ -50,9 +68,79 @@ def sign(call: ControlCall) -> Any:
 
     The sandbox sends nothing, and the answer does not contain the secret.
     """
-    arguments, world, control = call.arguments, call.transport.world, call.control
-    account, target = find_account(world.present().state, arguments["account"]), arguments["target"]
-    base = f"{call.request.scheme}://{call.request.headers.get('Host', '')}"
-    prefix, body = control.settings.header_prefix, arguments["body"].encode()
+    return _signed(call, call.arguments["account"], call.arguments["target"], call.arguments["body"])
+
+
+@extra_row(
+    *("signature.copies", "signature/copies", UNKNOWN_ACCOUNT),
+    method="POST",
+    answer=RequestCopies(),
+    body=CopiedRequest(),
+    only_reads=True,
+)
+def copy(call: ControlCall) -> Any:
+    """Return commands and programs that send a request, signed as of now."""
+    account, target, body, method = (call.arguments[key] for key in ("account", "target", "body", "method"))
+    headers = dict(_signed(call, account, target, body).headers) if account else {}
+    if body:
+        headers["Content-Type"] = "application/json"
+    return {"copies": _copies(account, method, target, body, _base(call) + target, headers)}
+
+
+def _copies(
+    account: str, method: str, target: str, body: str, url: str, headers: dict[str, str]
+) -> dict[str, str]:
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+
+    def command(data: str, *words: str) -> str:
+        return shlex.join([*words, *((data, body) if body else ())])
+
+    def python(library: str, data: str) -> str:
+        parts = [repr(method), repr(url), f"headers={headers!r}", *([f"{data}={body!r}"] if body else [])]
+        return f"{library}.request({', '.join(parts)})"
+
+    sent = {"method": method, "headers": headers} | ({"body": body} if body else {})
+    http = {"method": method, "header": lines, "ignore_errors": True} | ({"content": body} if body else {})
+    sender = ("--account", account) if account else ()
+    return {
+        "Shell": shlex.join(
+            ["reseller-sandbox", "request", method, target, *([body] if body else []), *sender]
+        ),
+        "curl": command("--data", "curl", "-X", method, url, *chain(*(("-H", line) for line in lines))),
+        "HTTPie": command("--raw", "http", method, url, *(line.replace(": ", ":", 1) for line in lines)),
+        "PHP": f"echo file_get_contents({_php(url)}, false, stream_context_create({_php({'http': http})}));",
+        "Node": f"console.log(await (await fetch({json.dumps(url)}, {json.dumps(sent)})).text())",
+        "httpx": python("httpx", "content"),
+        "requests": python("requests", "data"),
+    }
+
+
+def _php(value: Any) -> str:
+    """Return a JSON value in PHP syntax."""
+    if isinstance(value, dict):
+        return f"[{', '.join(f'{_php(key)} => {_php(item)}' for key, item in value.items())}]"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_php, value))}]"
+    if isinstance(value, str):
+        quoted = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{quoted}'"
+    return json.dumps(value)
+
+
+def _base(call: ControlCall) -> str:
+    return f"{call.request.scheme}://{call.request.headers.get('Host', '')}"
+
+
+def _signed(call: ControlCall, account: str, target: str, body: str) -> interfaces.SignedRequest:
+    world, control = call.transport.world, call.control
     interface = interfaces.interface_of(target, control.public) or control.public[0]
-    return interface.sign(interfaces.UnsignedRequest(account, world.assumptions, prefix, base, target, body))
+    return interface.sign(
+        interfaces.UnsignedRequest(
+            account=find_account(world.present().state, account),
+            assumed=world.assumptions,
+            header_prefix=control.settings.header_prefix,
+            base=_base(call),
+            target=target,
+            body=body.encode(),
+        )
+    )

@@ -8,7 +8,13 @@ export const root = new URL("../../", here);
 /** The declaration of every operation by its id: its call, and its parameters with their shapes. */
 export let operations = {};
 
-const load = (file) => reach(new URL(file, here)).then((answer) => answer.json());
+const loaded = new Map();
+
+/** Return declarations of the server, which are loaded once. */
+export const declared = (file) => loaded.get(file) ?? loaded.set(file, reach(new URL(file, here)).then((answer) => answer.json()).catch((problem) => {
+  loaded.delete(file); // the next call loads it again
+  throw problem;
+})).get(file);
 
 /** The declarations of the interfaces: name, label, address, credentials and example paths. */
 export let interfaces = [];
@@ -37,7 +43,7 @@ const reach = (address, parameters) => fetch(address, parameters).catch(() => {
 
 /** Load the operations and the header for changes. Throw a Refusal if a token is required. */
 export async function begin() {
-  [operations, interfaces, { change, instance }] = await Promise.all([load("operations.json"), load("interfaces.json"), sent("GET", "_sandbox/session")]);
+  [operations, interfaces, { change, instance }] = await Promise.all([declared("operations.json"), declared("interfaces.json"), sent("GET", "_sandbox/session")]);
 }
 
 /** Send the control token. The browser keeps a cookie for it. */
@@ -80,11 +86,10 @@ export async function ask(operation, args, where) {
   return sent(method, path, body, method === "GET" ? {} : { "X-Sandbox-Change": change });
 }
 
-/** Return the response of a path of the server, in the world of an address. */
-export const look = (path, where) => sent("GET", prefix(where) + path);
+const read = (path) => (body, where) => sent("POST", `${prefix(where)}_sandbox/${path}`, body, { "X-Sandbox-Change": change });
 
-/** Let the server sign a request of an interface. */
-export const signed = (unsigned, where) => sent("POST", `${prefix(where)}_sandbox/signature`, unsigned, { "X-Sandbox-Change": change });
+/** Let the server sign a request of an interface, or write it as commands and programs. */
+export const [signed, copied] = [read("signature"), read("signature/copies")];
 
 async function sent(method, path, body, headers = {}) {
   const text = body === undefined ? undefined : JSON.stringify(body);

@@ -15,4 +15,4 @@ export const First = ({ where, accounts }) => html`<section class="part first">
   ${accounts.length > 0 && html`<${Scroll} label="Accounts"><${Table} heads=${Object.values(columns())}>${accounts.map((account) => html`<tr key=${account.name}>
       ${Object.keys(columns()).map((key) => html`<td class="code">${key === "balance" ? `${account.balance} ${account.currency}` : account[key]}</td>`)}</tr>`)}<//><//>
     <p class="buttons"><a class="do first" href=${beside(where, "console", example().operation)}>Send a first request</a></p>
-    <${CopyAs} request=${{ method: "GET", target: `${root.pathname}${prefix(where)}${example().path.slice(1)}`, body: "", account: accounts[0].name, where }} />`}</section>`;
+    <${CopyAs} method="GET" target="${root.pathname}${prefix(where)}${example().path.slice(1)}" account=${accounts[0].name} where=${where} />`}</section>`;

@@ -8,15 +8,6 @@ const APART = 150, RISE = 40;
 // The half size of a stage's box.
 const WIDE = 62, HIGH = 24;
 
-let loaded;
-
-/** Return the stages and their transitions, as the sandbox declares them. */
-export const life = () => (loaded ??= fetch(new URL("../lifecycle.json", import.meta.url)).then((answer) => answer.json())
-  .catch((problem) => { // the next call loads it again
-    loaded = undefined;
-    throw problem;
-  }));
-
 /** The picture, with `stage` highlighted and its transitions described in words. */
 export function Picture({ life: { stages, ways }, stage }) {
   const x = (name, outside) => APART / 2 + APART * (name === null ? outside : stages.indexOf(name) + 1);

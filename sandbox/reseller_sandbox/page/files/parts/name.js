@@ -2,8 +2,9 @@
 
 import { Action } from "./action.js";
 import { answers } from "./answers.js";
+import { declared } from "./api.js";
 import { html } from "./html.js";
-import { life, Picture } from "./lifecycle.js";
+import { Picture } from "./lifecycle.js";
 import { OF_NAME } from "./limits.js";
 import { Others } from "./others.js";
 import { Body, Link, Pairs, Scroll, Stage, Tag, Time } from "./pieces.js";
@@ -15,7 +16,7 @@ export class Name extends View {
     const [record, { events }, { now, due }, { entries }, way] = await Promise.all([
       this.ask("names.get", { name: domain }).catch(unlessUnknown),
       ...["events.find", "clock.due", "ledger.find"].map((operation) => this.ask(operation, { domain, limit: OF_NAME })),
-      life(),
+      declared("lifecycle.json"),
     ]);
     return { record, events, now, due, entries, way, responses: await answers(this.props.address, domain, record) };
   }

@@ -95,5 +95,5 @@ function Tools({ address, record }) {
     ${isBeyond && html`<${Action} key="answer${id}" label="Add a canned answer" operation="answers.add" args=${{ path: record.path, method: record.method, status: 200 }} asks />`}
     ${isOperation && html`<${Action} key="fault${id}" label="Add a fault for this request" operation="faults.add" asks=${["kind", "match", "when"]}
       args=${{ kind: "reset", match: { operation, domain }, when: { times: 1 } }} says=${({ faults }) => `The fault ${faults[0].name} is added.`} />`}</p></details>
-    <${CopyAs} key="copy${id}" request=${{ method: record.method, target: record.request.target, body: record.request.body, account: record.account, where: { world: address.world } }} />`;
+    <${CopyAs} key="copy${id}" method=${record.method} target=${record.request.target} body=${record.request.body} account=${record.account} where=${{ world: address.world }} />`;
 }

@@ -15,7 +15,8 @@ export function Signature({ refusal: { facts: { explanation, diagnosis: { place,
       ${accepted.map((parts) => html`<p class="quiet"><code>${parts.settings}</code></p><${Parts} of=${parts} />`)}</details>`}`;
 }
 
-const Parts = ({ of: parts, wrong }) => html`<${Text} name="String to sign" text=${Object.keys(PARTS).map((name) => parts[name]).join("")}>
+/** A string to sign, with its parts in colours and the `wrong` one marked. */
+export const Parts = ({ of: parts, wrong }) => html`<${Text} name="String to sign" text=${Object.keys(PARTS).map((name) => parts[name]).join("")}>
   ${Object.entries(PARTS).map(([name, words]) => html`<mark class="${name} ${wrong === name ? "wrong" : ""}" title=${wrong === name ? `${words}: the mistake is here` : words}>${parts[name]}</mark>`)}<//>`;
 
 const Text = ({ name, children, text = children }) => html`<div class="body"><${Copy} name=${name} text=${text} /><pre class="string" tabindex="0">${children}</pre></div>`;

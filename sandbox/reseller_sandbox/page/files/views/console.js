@@ -1,13 +1,13 @@
 // The console: any operation of any interface, filled in, signed and sent. The response is beside the request.
 
 import { beside } from "../parts/address.js";
-import { ask, interfaces, prefix, root, signed } from "../parts/api.js";
+import { ask, declared, prefix, root, signed } from "../parts/api.js";
 import { CopyAs } from "../parts/copies.js";
 import { fixOf } from "../parts/fix.js";
 import { fields, parts, put, valueOf, values } from "../parts/form.js";
 import { Component, html } from "../parts/html.js";
 import { Body, Copy, Filter, Link } from "../parts/pieces.js";
-import { operationsOf } from "../parts/reference.js";
+import { Parts } from "../parts/signature.js";
 import { Problem, View } from "../parts/view.js";
 import { json, parsed } from "../parts/words.js";
 
@@ -15,16 +15,10 @@ import { json, parsed } from "../parts/words.js";
 const drafts = new Map();
 
 export default class extends View {
-  async load(address) {
-    const { subject, target, fix, world } = address;
-    if (!this.known || this.world !== world) {
-      this.known = Promise.all(interfaces.map(({ name }) => operationsOf(name, address))).then((each) => each.flat());
-      this.known.catch(() => (this.known = undefined)); // the next address loads it again
-      this.world = world;
-    }
-    const [all, { accounts }, refused] = await Promise.all([this.known, this.ask("accounts.list"),
+  async load({ subject, target, fix, world, account: wanted }) {
+    const [all, { accounts }, refused] = await Promise.all([declared("../forms"), this.ask("accounts.list"),
       fix && ask("journal.get", { request: fix }, { world }).catch(() => null)]);
-    const account = address.account || accounts[0]?.name || "";
+    const account = wanted || accounts[0]?.name || "";
     const chosen = subject && called(all, subject, target);
     return { all, accounts, account, chosen, refused, held: chosen && await this.#held(chosen, account) };
   }
@@ -32,16 +26,16 @@ export default class extends View {
   draw({ all, accounts, account, chosen, refused, held }, address) {
     const wanted = (address.q ?? "").toLowerCase();
     const shown = all.filter(({ id, path, summary }) => `${id} ${path} ${summary}`.toLowerCase().includes(wanted));
-    const { world, at, target, body, fix } = address;
+    const { world, target, body, fix } = address;
     const key = JSON.stringify([chosen?.id, target, body, world, fix]);
     return html`<div class="bar"><h1>Console</h1>
         <${Filter} of="q" type="search" isLive label="Search operations" placeholder="Search operations" />
         <label>as <${Filter} of="account" label="as" words=${accounts.map(({ name }) => name)} value=${account} /></label></div>
       <div class="console ${chosen ? "open" : ""}">
         <ol class="rows operations" aria-label="Operations">${shown.map((operation) => html`<li key=${operation.id} data-row aria-current=${String(operation === chosen)}>
-          <a href=${beside({ world, at }, "console", operation.id, { account: address.account, q: address.q })}>
-            <span class="id">${operation.interfaceName}</span><span class="status">${operation.method}</span><span class="operation">${broken(operation.path)}</span><span class="about quiet">${operation.summary}</span></a></li>`)}</ol>
-        ${chosen && html`<${Form} key=${key} draft=${key} operation=${chosen} account=${account} held=${held} refused=${refused} address=${address} />`}</div>
+          <a href=${beside(address, "console", operation.id, { account: address.account, q: address.q })}>
+            <span class="id">${operation.interface}</span><span class="status">${operation.method}</span><span class="operation">${broken(operation.path)}</span><span class="about quiet">${operation.summary}</span></a></li>`)}</ol>
+        ${chosen && html`<${Form} key=${key} draft=${key} operation=${chosen} account=${account} held=${held} refused=${refused} />`}</div>
       ${!shown.length && html`<p class="empty">No operation matches.</p>`}`;
   }
 
@@ -50,22 +44,21 @@ export default class extends View {
   missed() {}
 
   // The name to fill in: the name in the example if it exists, otherwise a name of the account.
-  async #held(operation, account) {
-    const { example } = operation.path_fields.find(isName) ?? {};
-    if (!example || /regist|check|transfer/i.test(operation.id)) return example;
-    const [{ names: same }, { names }] = await Promise.all([this.ask("names.list", { like: example, limit: 1 }),
+  async #held({ id, path_fields: inPath }, account) {
+    const { example } = inPath.find(isName) ?? {};
+    if (!example || /regist|check|transfer/i.test(id)) return example;
+    const [{ total }, { names }] = await Promise.all([this.ask("names.list", { like: example, limit: 1 }),
       this.ask("names.list", { account, stage: "active", limit: 1 })]);
-    return same.length ? example : names[0]?.name ?? example;
+    return total ? example : names[0]?.name ?? example;
   }
 }
 
 // One operation. The text of the body is the truth: the fields below it change it.
 class Form extends Component {
-  constructor({ draft, operation, held, address, refused }) {
+  constructor({ draft, operation: { path, body, path_fields: inPath, query_fields: inQuery }, held, refused }, { address }) {
     super();
-    const { path_fields: inPath, query_fields: inQuery } = operation;
-    const again = placed(operation.path, address.target) ?? {};
-    const example = renamed(operation.body?.example, inPath.find(isName)?.example, held);
+    const again = placed(path, address.target) ?? {};
+    const example = renamed(body?.example, inPath.find(isName)?.example, held);
     const place = Object.fromEntries([...inPath, ...inQuery].map(({ name, example: usual }) => [name, again[name] ?? (isName({ name }) ? held : usual)]));
     this.state = drafts.get(draft) ?? { place, body: address.body ?? (example ? json(example) : ""), fix: refused && fixOf(refused) };
   }
@@ -84,52 +77,53 @@ class Form extends Component {
     this.keep({ body: json(whole) });
   };
 
-  submit = (event) => {
+  submit = async (event) => {
     event.preventDefault();
-    this.send(values(event.target.querySelector(".place"))).catch((problem) => this.setState({ problem, isBusy: false }));
+    this.setState({ problem: undefined, answer: undefined, sent: undefined, isBusy: true });
+    await this.send(values(event.target.querySelector(".place"))).catch((problem) => this.setState({ problem }));
+    this.setState({ isBusy: false });
   };
 
   async send(args) {
-    const { operation, account, address: { world } } = this.props;
+    const { operation, account } = this.props;
+    const where = { world: this.context.address.world };
     const { fix, isFixed } = this.state;
-    this.setState({ problem: undefined, answer: undefined, sent: undefined, isBusy: true });
-    if (fix?.operation && !isFixed) {
-      await ask(fix.operation, fix.args, { world });
+    if (fix && !isFixed) {
+      await ask(fix.operation, fix.args, where);
       this.keep({ isFixed: true });
     }
     const body = operation.body ? this.state.body.trim() : "";
-    const target = root.pathname + prefix({ world }) + filled(operation, args);
-    const { headers, signed: string } = await signed({ account, target, body }, { world });
-    const all = { ...headers, ...(body ? { "Content-Type": "application/json" } : {}) };
-    const asked = fetch(new URL(target, root), { method: operation.method, headers: all, body: body || undefined, credentials: "omit" });
-    this.setState({ sent: { method: operation.method, target, headers: all, string, body } });
-    const answer = await asked.then(async (response) => ({ response, text: await response.text() })).catch((problem) => ({ problem }));
-    this.setState({ answer, isBusy: false });
+    const target = root.pathname + prefix(where) + filled(operation, args);
+    const { headers, signed: string } = await signed({ account, target, body }, where);
+    const sent = { method: operation.method, target, headers: { ...headers, ...(body ? { "Content-Type": "application/json" } : {}) }, string, body };
+    this.setState({ sent });
+    const answer = await fetch(new URL(target, root), { ...sent, body: body || undefined, credentials: "omit" })
+      .then(async (response) => ({ response, text: await response.text() }), (problem) => ({ problem }));
+    this.setState({ answer });
   }
 
-  render({ operation, account, refused, address }, { place, body, fix, isFixed, problem, isBusy, sent, answer, isOpen }) {
-    const hasFields = operation.body?.shape?.properties;
+  render({ operation, account, refused }, { place, body, fix, isFixed, problem, isBusy, sent, answer, isOpen }, { address }) {
+    const { method, path, summary, path_fields: inPath, query_fields: inQuery, body: takes } = operation;
     const whole = parsed(body || "{}");
     const isObject = typeof whole === "object" && whole !== null;
     return html`<section class="detail scroller sides" aria-label=${operation.id}><div>
-      <header><h2><span class="tag">${operation.method}</span> <code>${operation.path}</code></h2>
+      <header><h2><span class="tag">${method}</span> <code>${path}</code></h2>
         <a class="close" href=${beside(address, "console", "", { account: address.account })} aria-label="Close">×</a></header>
-      <p class="quiet">${operation.summary}</p>
+      <p class="quiet">${summary}</p>
       ${refused?.refusal && html`<div class="why"><p><b>${refused.id} was refused:</b> ${refused.refusal.message}</p><p><b>Remedy:</b> ${refused.refusal.allowed}</p>
-        ${fix?.operation && html`<label class="toggle"><input type="checkbox" checked=${!isFixed} onChange=${({ target }) => this.keep({ isFixed: !target.checked })} /> ${fix.words} before sending</label>`}</div>`}
+        ${fix && html`<label class="toggle"><input type="checkbox" checked=${!isFixed} onChange=${({ target }) => this.keep({ isFixed: !target.checked })} /> ${fix.words} before sending</label>`}</div>`}
       <form novalidate onSubmit=${this.submit}>
-        <fieldset class="bare place" onInput=${({ currentTarget }) => this.keep({ place: values(currentTarget) })}>${fields([...operation.path_fields, ...operation.query_fields], place)}</fieldset>
-        ${operation.body && html`<label class="field"><span class="name">Body</span>
+        <fieldset class="bare place" onInput=${({ currentTarget }) => this.keep({ place: values(currentTarget) })}>${fields([...inPath, ...inQuery], place)}</fieldset>
+        ${takes && html`<label class="field"><span class="name">Body</span>
           <textarea class="code" rows="8" spellcheck=${false} aria-label="Body" value=${body} onInput=${({ target }) => this.keep({ body: target.value })}></textarea></label>`}
-        ${hasFields && html`<details onToggle=${({ target, currentTarget }) => target === currentTarget && this.setState({ isOpen: target.open })}><summary>Body, field by field</summary>
-          ${isOpen && (isObject ? html`<fieldset class="bare" onInput=${this.edit}>${fields(parts(operation.body.shape).map((part) => ({ ...part, required: false })), whole)}</fieldset>`
+        ${takes?.shape.properties && html`<details onToggle=${({ target, currentTarget }) => target === currentTarget && this.setState({ isOpen: target.open })}><summary>Body, field by field</summary>
+          ${isOpen && (isObject ? html`<fieldset class="bare" onInput=${this.edit}>${fields(parts(takes.shape).map((part) => ({ ...part, required: false })), whole)}</fieldset>`
             : html`<p class="quiet">The body is not a JSON object.</p>`)}</details>`}
-        <p class="buttons"><button class="do first" type="submit" disabled=${Boolean(address.at) || isBusy}>${fix?.operation && !isFixed ? "Fix and send" : "Send"}</button>
+        <p class="buttons"><button class="do first" type="submit" disabled=${Boolean(address.at) || isBusy}>${fix && !isFixed ? "Fix and send" : "Send"}</button>
           ${address.at && html`<span class="quiet">You cannot send requests to the past. Go back to the present first.</span>`}</p></form></div>
       <div class="answer" aria-live="polite">${problem && html`<${Problem} of=${problem} />`}
-        ${sent && html`<${Sent} of=${sent} />`}
-        ${sent && !answer && html`<p class="quiet">Waiting for the response …</p>`}
-        ${answer && html`<${Answer} of=${answer} /><${CopyAs} key=${sent.target + sent.body} request=${{ method: sent.method, target: sent.target, body: sent.body, account, where: { world: address.world } }} />`}</div></section>`;
+        ${sent && html`<${Sent} of=${sent} />${answer ? html`<${Answer} of=${answer} /><${CopyAs} key=${sent.target + sent.body} ...${sent} account=${account} where=${{ world: address.world }} />`
+          : html`<p class="quiet">Waiting for the response …</p>`}`}</div></section>`;
   }
 }
 
@@ -137,7 +131,7 @@ const isName = ({ name }) => /^domain_?name$/i.test(name);
 
 // The documents name each path of an operation, the journal names the operation once. So compare the paths.
 function called(all, subject, target) {
-  const candidates = all.filter(({ id, own }) => [id, own].includes(subject));
+  const candidates = all.filter(({ id, operation }) => [id, operation].includes(subject));
   return candidates.find(({ path }) => placed(path, target)) ?? candidates.find(({ id }) => id === subject) ?? candidates[0];
 }
 
@@ -157,17 +151,15 @@ const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.string
 const broken = (path) => path.split(/(?=\/)/).map((part) => html`<wbr />${part}`);
 
 /** Return the path and query of a request with its parameters filled in. */
-function filled(operation, args) {
-  const path = operation.path.slice(1).replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(args[name] ?? ""));
-  const query = new URLSearchParams(operation.query_fields.filter(({ name }) => args[name] !== undefined).map(({ name }) => [name, args[name]]));
-  return path + (query.size ? `?${query}` : "");
+function filled({ path, query_fields: inQuery }, args) {
+  const query = new URLSearchParams(inQuery.filter(({ name }) => args[name] !== undefined).map(({ name }) => [name, args[name]]));
+  return path.slice(1).replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(args[name] ?? "")) + (query.size ? `?${query}` : "");
 }
 
-function Sent({ of: { method, target, headers, string: [key, where, payload], body } }) {
+function Sent({ of: { method, target, headers, string: [key, url, payload], body } }) {
   const text = [`${method} ${target} HTTP/1.1`, `Host: ${root.host}`, ...lines(headers)].join("\n") + (body ? `\n\n${body}` : "");
   return html`<section><h3>Request, as sent</h3><div class="body"><${Copy} name="Request" text=${text} /><pre tabindex="0">${text}</pre></div></section>
-    ${key && html`<section><h3>Signed string: key, URL and body, with nothing between them</h3>
-      <pre class="string" tabindex="0"><mark class="key" title="API key">${key}</mark><mark class="url" title="URL">${where}</mark>${payload && html`<mark class="body" title="body">${payload}</mark>`}</pre></section>`}`;
+    ${key && html`<section><h3>Signed string: key, URL and body, with nothing between them</h3><${Parts} of=${{ key, url, body: payload }} /></section>`}`;
 }
 
 function Answer({ of: { response, text, problem } }) {
