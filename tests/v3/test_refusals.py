@@ -23,9 +23,8 @@ from tests.ladder import (
     transfer,
     zone,
 )
-from tests.registry import BASE, Make, connect, contents, edit, edit_name
+from tests.registry import BASE, Make, connect
 from tests.v3.operations import Operation, operations
-from tests.v3.test_bad_input import GOOD
 
 #: Under these every rule of v3 can be met.
 ASSUME = {
@@ -328,38 +327,3 @@ def test_checks_are_made_in_order_and_each_documented_refusal_occurs(make: Make,
     answer = climb.send()
     assert (answer.status, answer.error) == (200, None), answer.raw
     assert set(climb.visited) == set(climb.errors)
-
-
-STAGES = ("requested", "processing", "arriving", "active", "overdue", "redemption", "pending_delete")
-#: Where an operation on a name is possible, if not only at ``active``.
-POSSIBLE = {
-    **dict.fromkeys(("v3.renewDomain", "v3.getAuthcode"), ("active", "overdue")),
-    **dict.fromkeys(("v3.getDomain", "v3.listGlueRecords", "v3.getGlueRecord"), STAGES),
-}
-DECISIONS = ("v3.approveTransfer", "v3.rejectTransfer", "v3.cancelTransfer")
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_an_operation_is_possible_only_in_its_stages(
-    sandbox: Sandbox, stage: str, subtests: pytest.Subtests
-) -> None:
-    domain = "arriving.com" if stage == "arriving" else "active.com"
-    if stage == "arriving":  # the host lies below the name, whichever registrar holds it
-        edit(sandbox, {"taken": {domain: {"hosts": {"ns1": ["192.0.2.9"]}}}})
-    elif stage != "active":
-        edit_name(sandbox, domain, stage=stage)
-    api = connect(sandbox)
-    for operation, row in operations().items():
-        if "{domainName}" not in row.paths[-1] or operation in DECISIONS:
-            continue
-        sandbox.reset()
-        before = contents(sandbox)
-        good = GOOD.get(operation) if operation != "v3.renewDomain" else None
-        with subtests.test(operation=operation):
-            answer = api.call(row.method, row.paths[-1].format(domainName=domain, hostname="ns1"), good)
-            if stage in POSSIBLE.get(operation, ("active",)):
-                assert answer.status == 200, answer.raw
-            else:
-                assert answer.error == "wrong_state"
-                assert f"{domain} is at the stage {stage}, where" in answer.message
-                assert contents(sandbox) == before
