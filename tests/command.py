@@ -31,11 +31,11 @@ class Done:
 
 @cache
 def _entry() -> Any:
-    (found,) = entry_points(group="console_scripts", name=NAME)
-    return found.load()
+    (entry,) = entry_points(group="console_scripts", name=NAME)
+    return entry.load()
 
 
-def run(*words: str, env: Mapping[str, str | None] | None = None, given: str = "") -> Done:
+def run(*words: str, env: Mapping[str, str | None] | None = None, stdin: str = "") -> Done:
     """Run the command in this process. ``env`` changes variables, None removes one."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     changed = {**os.environ, **(env or {})}
@@ -44,14 +44,14 @@ def run(*words: str, env: Mapping[str, str | None] | None = None, given: str = "
         redirect_stdout(out),
         redirect_stderr(err),
         patch.object(sys, "argv", [NAME, *words]),
-        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()))),
+        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()))),
         patch.dict(os.environ, environment, clear=True),
     ):
         try:
             _entry()()
         except SystemExit as ended:
             code = ended.code
-    texts = (one.buffer.getvalue().decode() for one in (out, err))
+    texts = (stream.buffer.getvalue().decode() for stream in (out, err))
     return Done(code if isinstance(code, int) else int(code is not None), *texts)
 
 

@@ -39,8 +39,10 @@ class Document:
         self.validators: dict[str, Draft202012Validator] = {}
 
     def operation(self, method: str, path: str) -> dict[str, Any] | None:
-        found = (operations.get(method.lower()) for rule, operations in self.paths if rule.fullmatch(path))
-        return next((operation for operation in found if operation is not None), None)
+        operations_there = (
+            operations.get(method.lower()) for rule, operations in self.paths if rule.fullmatch(path)
+        )
+        return next((operation for operation in operations_there if operation is not None), None)
 
     def check(self, method: str, target: str, answer: Answer) -> None:
         """Assert that the document allows this answer to this request."""
@@ -48,8 +50,11 @@ class Document:
         if operation is None:
             return
         said = operation["responses"].get(str(answer.status), {}).get("headers", {})
-        told = {name for name in map(str.lower, answer.headers) if name.startswith("x-sandbox-")}
-        assert told <= {name.lower() for name in said} or answer.error in UNMATCHED, (operation[ID], told)
+        headers = {name for name in map(str.lower, answer.headers) if name.startswith("x-sandbox-")}
+        assert headers <= {name.lower() for name in said} or answer.error in UNMATCHED, (
+            operation[ID],
+            headers,
+        )
         form = answer.headers["content-type"].partition(";")[0]
         if form != "application/json":
             assert form in operation["responses"][str(answer.status)]["content"]
@@ -85,11 +90,11 @@ def _validator(schema: dict[str, Any], components: Registry) -> Draft202012Valid
 def closed(part: Any) -> Any:
     """Return a part of a document in which each object has the keys that are described, and no others."""
     if isinstance(part, list):
-        return [closed(one) for one in part]
+        return [closed(item) for item in part]
     if not isinstance(part, dict):
         return part
     added = {"additionalProperties": False} if isinstance(part.get("properties"), dict) else {}
-    return {**added, **{name: closed(one) for name, one in part.items()}}
+    return {**added, **{name: closed(inner) for name, inner in part.items()}}
 
 
 def _segment(part: str) -> str:

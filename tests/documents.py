@@ -59,22 +59,25 @@ class Block(NamedTuple):
 
 def blocks(text: str) -> list[Block]:
     """Every block of a document, in order."""
-    found = _BLOCK.finditer(text)
-    return [Block(one["language"], one["content"], one["file"] or "", one["output"] or "") for one in found]
+    matches = _BLOCK.finditer(text)
+    return [
+        Block(match["language"], match["content"], match["file"] or "", match["output"] or "")
+        for match in matches
+    ]
 
 
 def commands(text: str) -> list[Block]:
     """The blocks that one shell runs, in order: commands and files."""
-    told = blocks(text)
+    every = blocks(text)
     return (
-        [one for one in told if one.language == "sh" or one.file]
-        if "sh" in {b.language for b in told}
+        [block for block in every if block.language == "sh" or block.file]
+        if "sh" in {b.language for b in every}
         else []
     )
 
 
 def python(text: str) -> list[Block]:
-    return [one for one in blocks(text) if one.language == "python" and not one.file]
+    return [block for block in blocks(text) if block.language == "python" and not block.file]
 
 
 def _outside_ci() -> dict[str, str]:
@@ -84,8 +87,8 @@ def _outside_ci() -> dict[str, str]:
 
 def run_commands(text: str, address: str, folder: Path) -> None:
     """Run a document's blocks of commands in one shell; assert that each prints what stands below it."""
-    told = commands(text)
-    script = f"\necho; echo '{_MARK}'\n".join(["", *(one.command for one in told), ""])
+    shown = commands(text)
+    script = f"\necho; echo '{_MARK}'\n".join(["", *(block.command for block in shown), ""])
     port = address.rpartition(":")[2]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     finished = subprocess.run(
@@ -99,12 +102,12 @@ def run_commands(text: str, address: str, folder: Path) -> None:
     )
     printed = finished.stdout.replace(port, PORT).split(_MARK)[1:]
     wrong = [
-        f"{one.command}\n  shows   {one.output}\n  printed {got.strip()}"
-        for one, got in zip(told, printed, strict=False)
-        if not one.fits(got)
+        f"{block.command}\n  shows   {block.output}\n  printed {got.strip()}"
+        for block, got in zip(shown, printed, strict=False)
+        if not block.fits(got)
     ]
     assert not wrong, "\n".join(wrong) + finished.stderr
-    assert len(printed) == len(told) + 1, finished.stderr
+    assert len(printed) == len(shown) + 1, finished.stderr
 
 
 def run_python(block: Block, address: str, folder: Path) -> None:
@@ -159,5 +162,5 @@ def _control(address: str, method: str, path: str) -> dict[str, list[dict[str, s
     with urlopen(
         Request(f"{address}/_sandbox/{path}", method=method, data=b"" if method == "POST" else None)
     ) as answer:
-        told: dict[str, list[dict[str, str]]] = json.load(answer)
-    return told
+        body: dict[str, list[dict[str, str]]] = json.load(answer)
+    return body

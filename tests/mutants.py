@@ -111,9 +111,11 @@ def meaning(source: str) -> str:
         if isinstance(node, ast.FunctionDef):
             node.returns = None
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            node.decorator_list = [one for one in node.decorator_list if name_of(one) not in ONLY_FASTER]
+            node.decorator_list = [
+                decorator for decorator in node.decorator_list if name_of(decorator) not in ONLY_FASTER
+            ]
         if isinstance(node, ast.ClassDef | ast.Call):
-            node.keywords = [one for one in node.keywords if one.arg not in ONLY_FASTER]
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in ONLY_FASTER]
         if isinstance(node, ast.Assign) and name_of(node.targets[0]) == "__tracebackhide__":
             node.value = ast.Constant(0)
     return ast.dump(tree)
@@ -127,8 +129,8 @@ def name_of(node: ast.expr) -> str:
 
 def mutant(file: Path, dice: random.Random) -> tuple[int, str]:
     """Return the line of a change, and the source after it."""
-    source, found = file.read_text("utf-8"), places(file)
-    for operator, occurrence, line in dice.sample(found, len(found)):
+    source, changes = file.read_text("utf-8"), places(file)
+    for operator, occurrence, line in dice.sample(changes, len(changes)):
         with suppress(SyntaxError, AttributeError):  # a star before a parameter is no multiplication
             changed = str(mutate_code(source, operator, occurrence))
             if meaning(changed) != meaning(source):
@@ -141,8 +143,8 @@ def sample(part: Path, count: int, seed: int) -> Iterator[tuple[Path, int, str]]
     dice = random.Random(seed)
     files = sorted(part.rglob("*.py")) if part.is_dir() else [part]
     mixed = dice.sample(files, len(files))
-    found = ((file, *mutant(file, dice)) for file in mixed * count)
-    return islice((one for one in found if one[1]), count)
+    mutants = ((file, *mutant(file, dice)) for file in mixed * count)
+    return islice((mutated for mutated in mutants if mutated[1]), count)
 
 
 def survives(tree: Path, tests: Iterable[str], most: float = 1800) -> bool:
@@ -183,9 +185,9 @@ def main() -> None:
         package = tree / "sandbox" / "reseller_sandbox"
         top = asked.part.partition("/")[0]
         names = [
-            one
-            for one in dict.fromkeys([top, *TESTS.get(top, []), "golden"])
-            if (tree / "tests" / one).exists()
+            tests
+            for tests in dict.fromkeys([top, *TESTS.get(top, []), "golden"])
+            if (tree / "tests" / tests).exists()
         ]
         first = [f"tests/{name}" for name in names]
         rest = ["tests", *(f"--ignore=tests/{name}" for name in (*names, *AROUND))]

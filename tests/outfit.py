@@ -18,13 +18,13 @@ def program(name: str, *others: str) -> str:
 
     A test that finds none is skipped, and fails where everything had to be installed (``TESTS_COMPLETE=1``).
     """
-    found = next(filter(None, map(shutil.which, (name, *others))), None)
-    if found is None:
+    path = next(filter(None, map(shutil.which, (name, *others))), None)
+    if path is None:
         missing = " or ".join((name, *others)) + " is not on this machine"
         if os.environ.get("TESTS_COMPLETE"):
             pytest.fail(f"{missing}, though everything that tests need should be")
         pytest.skip(missing)
-    return found
+    return path
 
 
 def free_ports(count: int = 1) -> int:

@@ -87,16 +87,16 @@ def balance(sandbox: Sandbox, account: str = "main") -> Decimal:
 
 def assert_books_balance(sandbox: Sandbox) -> None:
     """Assert that each balance is its opening and its movements, and that nothing is refunded twice."""
-    found = sandbox.ledger.find(limit=10_000)
+    ledger = sandbox.ledger.find(limit=10_000)
     for account in sandbox.accounts.list().accounts:
-        moved = sum(one.amount for one in found.entries if one.account == account.name)
+        moved = sum(entry.amount for entry in ledger.entries if entry.account == account.name)
         assert account.balance == account.opening + moved, account.name
         assert account.balance >= 0
-    refunded = [one.refunds for one in found.entries if one.refunds is not None]
-    assert found.matching == len(found.entries)
+    refunded = [entry.refunds for entry in ledger.entries if entry.refunds is not None]
+    assert ledger.matching == len(ledger.entries)
     assert len(refunded) == len(set(refunded))
-    assert {one.id: -one.amount for one in found.entries if one.id in refunded} == {
-        one.refunds: one.amount for one in found.entries if one.refunds is not None
+    assert {entry.id: -entry.amount for entry in ledger.entries if entry.id in refunded} == {
+        entry.refunds: entry.amount for entry in ledger.entries if entry.refunds is not None
     }
 
 
@@ -112,7 +112,7 @@ def assert_consistent(sandbox: Sandbox) -> None:
     assert not any(character < " " and character != "\n" for character in text)
     assert_books_balance(sandbox)
     coming = sandbox.clock.due().due
-    assert all(one.at > sandbox.clock.now for one in coming), coming
+    assert all(event.at > sandbox.clock.now for event in coming), coming
     names = list(sandbox.names)
     holders = Counter(name.name for name in names if name.stage != "arriving")
     assert not [name for name, count in holders.items() if count > 1], "a name has two holders"

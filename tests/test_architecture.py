@@ -139,13 +139,13 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 def _words(file: Path) -> list[str]:
     """Return every name and every string of a module, without docstrings."""
-    found = nodes(file)
-    firsts = [node.body[0] for node in found if isinstance(node, DOCUMENTED) and node.body]
+    every = nodes(file)
+    firsts = [node.body[0] for node in every if isinstance(node, DOCUMENTED) and node.body]
     docstrings = {id(first.value) for first in firsts if isinstance(first, ast.Expr)}
-    strings = [node.value for node in found if isinstance(node, ast.Constant) and id(node) not in docstrings]
-    names = [node.id for node in found if isinstance(node, ast.Name)]
-    names += [node.attr for node in found if isinstance(node, ast.Attribute)]
-    names += [node.name for node in found if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.alias)]
+    strings = [node.value for node in every if isinstance(node, ast.Constant) and id(node) not in docstrings]
+    names = [node.id for node in every if isinstance(node, ast.Name)]
+    names += [node.attr for node in every if isinstance(node, ast.Attribute)]
+    names += [node.name for node in every if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.alias)]
     return [word for word in (*strings, *names, *imports(file)) if isinstance(word, str)]
 
 
@@ -210,10 +210,10 @@ def _module(file: Path) -> str:
 
 def _loaded_with(file: Path, modules: Mapping[str, Path]) -> set[str]:
     """Return the modules of this package that ``file`` imports at its top, without imports for types."""
-    found: set[str] = set()
+    imported: set[str] = set()
     for statement in ast.parse(file.read_text("utf-8")).body:
         if isinstance(statement, ast.ImportFrom) and statement.module is not None:
             for alias in statement.names:
                 whole = f"{statement.module}.{alias.name}"
-                found.add(whole if whole in modules else statement.module)
-    return found & modules.keys() - {_module(file)}
+                imported.add(whole if whole in modules else statement.module)
+    return imported & modules.keys() - {_module(file)}

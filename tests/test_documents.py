@@ -71,9 +71,9 @@ def server(address: str) -> str:
 )
 def test_every_command_prints_the_shown_output(name: str, server: str, tmp_path: Path) -> None:
     """All blocks of commands of a page run in one shell, in an empty folder; the README's in each run."""
-    for one in commands(TEXTS[name]):
-        if not one.file and one.content.startswith(("php ", "node ")):
-            program(one.content.split()[0])
+    for block in commands(TEXTS[name]):
+        if not block.file and block.content.startswith(("php ", "node ")):
+            program(block.content.split()[0])
     run_commands(TEXTS[name], server, tmp_path)
 
 
@@ -99,7 +99,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) <= 120
-    (tests,) = (one.content for one in blocks(README) if one.file)
+    (tests,) = (block.content for block in blocks(README) if block.file)
     assert len(tests.splitlines()) <= 30
 
 

@@ -66,7 +66,9 @@ def test_libraries_are_loaded_late(subtests: pytest.Subtests) -> None:
             loaded = {*printed(code).split()}
             assert any(name.startswith("reseller_sandbox.") for name in loaded)
             assert not [
-                one for one in loaded - needed() if f"{one}.".startswith(tuple(f"{x}." for x in LATER))
+                module
+                for module in loaded - needed()
+                if f"{module}.".startswith(tuple(f"{x}." for x in LATER))
             ]
             assert moment == "the first request" or "marshmallow" not in loaded
             assert moment != "the help of a tool" or not {"flask", "yaml"} & loaded

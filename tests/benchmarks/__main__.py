@@ -49,7 +49,7 @@ def main() -> None:
             done[name][1].append(figure)
     if page := arguments.markdown:
         page.write_text(markdown(done, page.read_text("utf-8") if page.exists() else ""), "utf-8")
-    figures = [figure for _, found in done.values() for figure in found if isinstance(figure, Figure)]
+    figures = [figure for _, results in done.values() for figure in results if isinstance(figure, Figure)]
     print(f"\n{sum(figure.is_missed for figure in figures)} goals are missed")
 
 

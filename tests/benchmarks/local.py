@@ -56,9 +56,9 @@ def loading(how: How) -> Found:
 
     for name, section in SECTIONS.items():
         ways = {str(size): partial(each, _text(*section, size), size) for size in (small, large)}
-        found = interleaved(ways, how.rounds)
-        slower = ratios(found[str(large)], found[str(small)])
-        yield Figure(f"load, {name}", "µs each", found[str(large)], 60 if name == "names" else None)
+        times = interleaved(ways, how.rounds)
+        slower = ratios(times[str(large)], times[str(small)])
+        yield Figure(f"load, {name}", "µs each", times[str(large)], 60 if name == "names" else None)
         yield Figure(f"load, {large:,} {name} beside {small:,}", "× each", slower)
     sandbox.load(_text(*SECTIONS["names"], large))
     exports, events = [], []
@@ -99,8 +99,8 @@ def starting(how: How) -> Found:
     printed = [subprocess.check_output(command, text=True).split() for _ in range(how.rounds)]
     for (what, (_, most)), values in zip(STEPS.items(), zip(*printed, strict=True), strict=True):
         yield Figure(what, "ms", [float(value) * 1e3 for value in values], most)
-    found = interleaved({name: partial(_begins, name) for name in ("", "reseller_sandbox")}, how.rounds)
-    more = [late - early for late, early in zip(found["reseller_sandbox"], found[""], strict=True)]
+    begins = interleaved({name: partial(_begins, name) for name in ("", "reseller_sandbox")}, how.rounds)
+    more = [late - early for late, early in zip(begins["reseller_sandbox"], begins[""], strict=True)]
     yield Figure("the wait of a run's first test for its world", "ms", more, 400)
 
 

@@ -134,9 +134,9 @@ def machine() -> str:
 def markdown(parts: Mapping[str, tuple[str, Sequence[Figure | str]]], page: str = "") -> str:
     """Return a page whose figures are replaced: a table for each part, whose text comes first."""
     lines = [HEADING, "", f"Measured with {machine()}."]
-    for name, (about, found) in parts.items():
-        figures = [f"| {' | '.join(figure.cells)} |" for figure in found if isinstance(figure, Figure)]
-        texts = [f"* {text}" for text in found if isinstance(text, str)]
+    for name, (about, results) in parts.items():
+        figures = [f"| {' | '.join(figure.cells)} |" for figure in results if isinstance(figure, Figure)]
+        texts = [f"* {text}" for text in results if isinstance(text, str)]
         lines += ["", f"### {name.capitalize()}", "", about, ""]
         lines += (
             ["| measurement | median | least – most | goal |", "|---|---|---|---|", *figures]

@@ -27,13 +27,13 @@ def test_every_part_runs_and_writes_its_report(tmp_path: Path) -> None:
 
 
 def test_a_report_has_medians_with_their_spread_and_missed_goals() -> None:
-    found: list[Figure | str] = [
+    results: list[Figure | str] = [
         Figure("v3 balance", "µs", (900, 1000, 1250)),
         Figure("v3 balance", "× bare", (1.5, 2.25, 1.75), 1.5),
         Figure("v3 balance", "MiB", (5, 4, 7), 5),
         "something is left out",
     ]
-    lines = markdown({"answering": ("Responses.", found)}).splitlines()
+    lines = markdown({"answering": ("Responses.", results)}).splitlines()
     assert "| v3 balance | 1,000 µs | 900 – 1,250 |  |" in lines
     assert "| v3 balance | 1.75 × bare | 1.5 – 2.25 | ≤ 1.5 (missed) |" in lines
     assert "| v3 balance | 5 MiB | 4 – 7 | ≤ 5 |" in lines

@@ -68,46 +68,46 @@ class Sender:
 
 def kept(name: str) -> dict[str, Any]:
     """Return the recorded examples of an interface, in the order in which the requests work."""
-    found: dict[str, Any] = json.loads(file_of(name).read_text("utf-8"))
-    return found
+    examples: dict[str, Any] = json.loads(file_of(name).read_text("utf-8"))
+    return examples
 
 
 def _operations(name: str) -> dict[str, Any]:
     """Return the request of each operation with its answer of now."""
-    sandbox, found = Sandbox(), {}
+    sandbox, examples = Sandbox(), {}
     sender = Sender(sandbox, InProcess(sandbox.app), BASE)
     sender.prepare(name)
     for operation, example in kept(name)["operations"].items():
         request = {key: example[key] for key in ("parameters", "body") if key in example}
         answer = sender.send(name, operation, **request)
         assert answer.status < 400, (operation, answer.raw)
-        found[operation] = request
+        examples[operation] = request
         if answer.headers["content-type"].startswith("application/json"):
             shown = json.loads(MEASURED.sub(r"\g<1>0", answer.raw.decode()))
-            found[operation] |= {"answer": shown} if len(json.dumps(shown)) <= LONGEST else {}
-    return found
+            examples[operation] |= {"answer": shown} if len(json.dumps(shown)) <= LONGEST else {}
+    return examples
 
 
 def _errors(name: str) -> dict[str, Any]:
     if name == "v2":
         bodies = [json.loads(exchange.body) for exchange in exchanges("v2") if exchange.target[:4] == "/V2."]
-        found = {_template(body.get("msg", "")): body for body in reversed(bodies)}
-        del found[""]  # what succeeds, and what the contract does not document
-        return dict(sorted(found.items()))
-    found = {}
+        errors = {_template(body.get("msg", "")): body for body in reversed(bodies)}
+        del errors[""]  # what succeeds, and what the contract does not document
+        return dict(sorted(errors.items()))
+    errors = {}
 
     def through(transport: Transport) -> Transport:
         def recorded(method: str, target: str, headers: Headers, raw: bytes) -> Answer:
             answer = transport(method, target, headers, raw)
             if answer.status >= 400:
-                found.setdefault(str(answer.error), answer.json)
+                errors.setdefault(str(answer.error), answer.json)
             return answer
 
         return recorded
 
     for _ in {"v3": _v3, "control": _control}[name](through):
         pass
-    return dict(sorted(found.items()))
+    return dict(sorted(errors.items()))
 
 
 def _lines(part: dict[str, Any]) -> str:
@@ -146,11 +146,11 @@ def _control(through: Through) -> Iterator[object]:
     silent = over_http(InProcess(sandbox.app))
     for example in EXAMPLES:
         sandbox.engine.start_over()
-        for name, given in example.before:
+        for name, parameters in example.before:
             if name == REQUEST:
-                sandbox.client().open(**given)
+                sandbox.client().open(**parameters)
             else:
-                silent(name, given)
+                silent(name, parameters)
         with suppress(AssertionError):  # a stream is no JSON
             yield call(example.operation, example.given)
 

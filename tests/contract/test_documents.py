@@ -63,13 +63,13 @@ def schemas(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def address(path: str) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: PLACES.get(found[1], "x"), path)
+    return re.sub(r"\{(\w+)\}", lambda place: PLACES.get(place[1], "x"), path)
 
 
 def accepts(name: str, operation: str, body: Any) -> bool:
     """Whether the schema of an operation's request allows a body."""
-    found = next(row for row in operations(name) if row["operationId"] == operation)
-    return document(name).requests(found["requestBody"]).is_valid(body)
+    row = next(row for row in operations(name) if row["operationId"] == operation)
+    return document(name).requests(row["requestBody"]).is_valid(body)
 
 
 @pytest.mark.parametrize("name", ["v3", "v2", pytest.param("control", marks=pytest.mark.slow)])

@@ -39,8 +39,8 @@ def ignored(sandbox: Sandbox, row: str, query: str = "", body: Any = None) -> st
 def example(schema: dict[str, Any], known: dict[str, Any]) -> Any:
     """Return a value with every key of a schema."""
     schema = known[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-    for one in schema.get("allOf", []) or schema.get("oneOf", []):
-        return example(one, known)
+    for part in schema.get("allOf", []) or schema.get("oneOf", []):
+        return example(part, known)
     if "properties" in schema:
         return {key: example(inner, known) for key, inner in schema["properties"].items()}
     return [example(schema["items"], known)] if "items" in schema else "x"
@@ -75,7 +75,7 @@ def test_every_operation_reports_unknown_keys_and_no_documented_key(
             operation = content["paths"][path][method.lower()]
             schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             body = example(schema.get("schema", {}), content["components"]["schemas"])
-            query = [one["name"] for one in operation["parameters"] if one["in"] == "query"]
+            query = [parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "query"]
             assert ignored(sandbox, row, "?" + "&".join(f"{name}=1" for name in query), body) is None
 
 

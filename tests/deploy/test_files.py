@@ -70,7 +70,7 @@ def test_the_base_image_and_actions_are_pinned() -> None:
     ):
         used = re.findall(pattern, text_of(form), re.MULTILINE)
         assert len(used) > 1, form
-        assert [one for one in used if not re.fullmatch(pin, one)] == [], form
+        assert [reference for reference in used if not re.fullmatch(pin, reference)] == [], form
 
 
 def test_the_worlds_of_a_container_outlive_it() -> None:
@@ -168,7 +168,7 @@ _ROW = re.compile(r"^([\w.-]+)==(\S+)( ; [^\\\n]+)?((?: \\\n    --hash=sha256:[0
 
 
 def rows(file: Path) -> dict[str, tuple[str, ...]]:
-    return {found[1]: found.groups() for found in _ROW.finditer(file.read_text("utf-8"))}
+    return {match[1]: match.groups() for match in _ROW.finditer(file.read_text("utf-8"))}
 
 
 def test_the_pins_of_the_wheel_equal_those_of_the_project() -> None:
@@ -182,6 +182,10 @@ def test_the_build_of_a_checkout_has_its_dependencies() -> None:
     needed, left = set[str](), ["hatchling", "editables"]
     while left:
         needed.add(name := canonicalize_name(left.pop()))
-        wanted = (Requirement(one) for one in requires(name) or ())
-        left += [one.name for one in wanted if one.marker is None or one.marker.evaluate({"extra": ""})]
+        wanted = (Requirement(name) for name in requires(name) or ())
+        left += [
+            requirement.name
+            for requirement in wanted
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        ]
     assert build == "|".join(sorted(needed - rows(PINS).keys()))

@@ -33,7 +33,9 @@ def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
     rows = {path.replace("{version}", "V2.0"): row for path, row in raw_schema["paths"].items()}
     raw_schema["paths"] = rows
     for operation in (operation for row in rows.values() for operation in row.values()):
-        operation["parameters"] = [one for one in operation["parameters"] if one["name"] != "version"]
+        operation["parameters"] = [
+            parameter for parameter in operation["parameters"] if parameter["name"] != "version"
+        ]
         for answer in operation["responses"].values():
             for link in answer.get("links", {}).values():
                 link["parameters"].pop("version", None)

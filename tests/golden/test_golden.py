@@ -15,8 +15,8 @@ from tests.golden.transcripts import FOLDER, TRANSCRIPTS, WORLD, differences
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
 def test_a_transcript_is_the_same_to_the_byte(name: str) -> None:
-    found = differences(name)
-    assert not found, "\n".join([*found, "", "If this was decided: python -m tests.golden", ""])
+    lines = differences(name)
+    assert not lines, "\n".join([*lines, "", "If this was decided: python -m tests.golden", ""])
 
 
 def keys(schema: Any, at: str = "") -> Iterator[str]:

@@ -73,12 +73,12 @@ def differences(name: str) -> list[str]:
     files = [file for file in (f"{name}.txt", *TRANSCRIPTS[name]) if file.endswith((".txt", ".yaml"))]
     with rerun(name) as folder:
         texts = [[(at / file).read_text("utf-8").splitlines() for at in (FOLDER, folder)] for file in files]
-    found = (
+    lines = (
         line
         for file, (golden, now) in zip(files, texts, strict=True)
         for line in islice(unified_diff(golden, now, f"golden {file}", "now", lineterm=""), SHOWN)
     )
-    return list(found)
+    return list(lines)
 
 
 class Exchange(NamedTuple):
@@ -93,10 +93,10 @@ class Exchange(NamedTuple):
 def exchanges(name: str) -> Iterator[Exchange]:
     """Yield the requests of a golden transcript with their answers."""
     for paragraph in (FOLDER / f"{name}.txt").read_text("utf-8").split("\n\n"):
-        if found := re.match(
+        if parts := re.match(
             r"\S+ ([A-Z]+) (/.*)\n(?:[^|].*\n)*\| (\d+)\n(?:\| .*\n)*\|\n\| (.*)$", paragraph
         ):
-            yield Exchange(found[1], found[2], int(found[3]), found[4])
+            yield Exchange(parts[1], parts[2], int(parts[3]), parts[4])
 
 
 class Run:

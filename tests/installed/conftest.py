@@ -34,8 +34,8 @@ MINORS = (11, 12, 13, 14)
 def interpreter(minor: int) -> str | None:
     """Return a Python 3.``minor``: this one, or one in the path or of pyenv."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    found = map(str, sorted(pyenv.glob(f"versions/3.{minor}.*/bin/python")))
-    for python in (sys.executable, shutil.which(f"python3.{minor}"), *found):
+    pythons = map(str, sorted(pyenv.glob(f"versions/3.{minor}.*/bin/python")))
+    for python in (sys.executable, shutil.which(f"python3.{minor}"), *pythons):
         question = [str(python), "-c", "import sys; print(*sys.version_info[:2])"]
         if python and subprocess.run(question, capture_output=True).stdout.split() == [b"3", b"%d" % minor]:
             return python

@@ -34,8 +34,8 @@ class Stage:
 
     def __init__(self, folder: Path, python: Path) -> None:
         self.upper, self.work, self.merged = (folder / name for name in ("upper", "work", "merged"))
-        for one in (self.upper, self.work, self.merged):
-            one.mkdir(parents=True)
+        for layer in (self.upper, self.work, self.merged):
+            layer.mkdir(parents=True)
         self.python = python
         self.environment = dict(OF_THE_BASE)
         self.folder, self.user = "/", "0:0"
@@ -55,8 +55,8 @@ class Stage:
         script = _ROOT + ('mount -o remount,ro "$MERGED"\n' if frozen else "")
         script += shlex.join(["exec", "chroot", str(self.merged), *become, *inside])
         places = {"UPPER": self.upper, "WORK": self.work, "MERGED": self.merged, "PYTHON": self.python}
-        given = [f"{name}={path}" for name, path in places.items()]
-        return ["unshare", "--mount", "--propagation", "private", "env", *given, "sh", "-c", script]
+        variables = [f"{name}={path}" for name, path in places.items()]
+        return ["unshare", "--mount", "--propagation", "private", "env", *variables, "sh", "-c", script]
 
     def execute(self, command: Sequence[str], environment: Mapping[str, str], *, frozen: bool = False) -> Any:
         words = self.words(command, environment, frozen=frozen)
@@ -89,11 +89,11 @@ class Image:
         if options:
             (option,) = options
             place = self._names[option.removeprefix("--from=")].upper
-        found = place / source.lstrip("/")
+        origin = place / source.lstrip("/")
         to = self.last.upper / self.last.folder.lstrip("/") / target.lstrip("./") if target == "./" else None
         there = to or self.last.upper / target.lstrip("/")
         there.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cp", "-a", str(found), str(there)], check=True)
+        subprocess.run(["cp", "-a", str(origin), str(there)], check=True)
 
     def _run(self, rest: str) -> None:
         registry = {
@@ -106,7 +106,7 @@ class Image:
         pairs = dict(pair.split("=", 1) for pair in shlex.split(rest))
         known = dict(self.last.environment)
         for name, value in pairs.items():
-            self.last.environment[name] = re.sub(r"\$(\w+)", lambda found: known[found[1]], value)
+            self.last.environment[name] = re.sub(r"\$(\w+)", lambda match: known[match[1]], value)
 
     def _workdir(self, rest: str) -> None:
         self.last.folder = rest

@@ -31,9 +31,9 @@ def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Image:
     context.mkdir()
     shutil.copy(wheel, context)
     text = deploy("dockerfile", at=context)
-    found = re.search(r"^FROM python:3\.(\d+)", text, re.MULTILINE)
-    assert found is not None
-    python = interpreter(int(found[1]))
+    version = re.search(r"^FROM python:3\.(\d+)", text, re.MULTILINE)
+    assert version is not None
+    python = interpreter(int(version[1]))
     if python is None or sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("the image's Python, Linux and root are wanted")
     base = Path(output_of(python, "-c", "import sys; print(sys.base_prefix)").strip())
@@ -156,12 +156,14 @@ MARK = "--- the next one ---"
 def steps() -> list[tuple[Block, str]]:
     """Return the README's blocks in order, each with its command; the server runs in the background."""
     wait = f"until curl -s -o /dev/null http://127.0.0.1:{PORT}/_sandbox/health; do sleep 0.1; done"
-    found = [one for one in blocks(README) if one.language in ("shell", "sh") or one.file]
-    serves = [one.language == "shell" and one.content.startswith("reseller-sandbox serve") for one in found]
+    shown = [block for block in blocks(README) if block.language in ("shell", "sh") or block.file]
+    serves = [
+        block.language == "shell" and block.content.startswith("reseller-sandbox serve") for block in shown
+    ]
     assert serves.count(True) == 1
     return [
-        (one, f"{one.content.strip()} > server.txt &\n{wait}" if goes_on else one.command)
-        for one, goes_on in zip(found, serves, strict=True)
+        (block, f"{block.content.strip()} > server.txt &\n{wait}" if goes_on else block.command)
+        for block, goes_on in zip(shown, serves, strict=True)
     ]
 
 

@@ -36,10 +36,10 @@ LOADED = re.compile(
 def kept(*folders: str) -> set[str]:
     """Return the files of the project in these folders."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders]
-    found = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=False)
-    if found.returncode:
+    done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
         pytest.skip("this is no checkout")
-    return {name for name in found.stdout.splitlines() if (ROOT / name).exists()}
+    return {name for name in done.stdout.splitlines() if (ROOT / name).exists()}
 
 
 @pytest.fixture(scope="module")

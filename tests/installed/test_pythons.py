@@ -72,8 +72,8 @@ def test_a_project_passes_alone_and_with_a_server_of_the_run(
             printed = output_of(python, "-m", "pytest", "-q", *options, at=project, **variables)
             assert "14 passed" in printed
             report = json.loads((project / "covered.json").read_text())
-            found = {item["item"]: len(item["by"]) for item in report["items"]}
-            assert [name for name, least in EXERCISED.items() if found[name] < least] == []
+            counts = {item["item"]: len(item["by"]) for item in report["items"]}
+            assert [name for name, least in EXERCISED.items() if counts[name] < least] == []
             page = (project / "reseller-sandbox-coverage.html").read_text("utf-8")
             assert "test_orders.py::test_a_name_taken_by_another_registrar_is_reported" in page
 

@@ -64,11 +64,11 @@ def test_each_filter_finds_exactly_its_requests(lived: Sandbox) -> None:
         ({"account": "main", "outcome": "ok", "limit": 1}, "r6"),
     ]
     assert [(sought, ids(lived, **sought)) for sought, _ in cases] == cases
-    found = control(lived).get("journal", outcome="404", limit=1)
-    assert ([one["id"] for one in found["requests"]], found["matching"], found["kept"]) == (["r7"], 2, 8)
-    assert (found["first"], found["last"]) == ("r5", "r7")
-    older = control(lived).get("journal", outcome="404", before=found["requests"][0]["number"])
-    assert ([one["id"] for one in older["requests"]], older["matching"]) == (["r5"], 2)
+    answer = control(lived).get("journal", outcome="404", limit=1)
+    assert ([row["id"] for row in answer["requests"]], answer["matching"], answer["kept"]) == (["r7"], 2, 8)
+    assert (answer["first"], answer["last"]) == ("r5", "r7")
+    older = control(lived).get("journal", outcome="404", before=answer["requests"][0]["number"])
+    assert ([row["id"] for row in older["requests"]], older["matching"]) == (["r5"], 2)
     with lived.journal.follow(text="active.com", since="r0") as following:
         assert next(following).id == "r5"
     words = "outcome=nam_taken outcome=99 since=yesterday since=r limit=-1 limit=x colour=red carried_out=yes"
@@ -83,7 +83,7 @@ def test_the_journal_is_bounded_and_can_be_cleared() -> None:
     for number in range(5):
         register(api, f"n{number}.com")
     answer = steer.get("journal")
-    assert ([one["id"] for one in answer["requests"]], answer["dropped"]) == (["r3", "r4", "r5"], 2)
+    assert ([row["id"] for row in answer["requests"]], answer["dropped"]) == (["r3", "r4", "r5"], 2)
     verdict = steer.post("journal/verify", {"match": {"operation": "v3.renewDomain"}})
     assert "dropped 2 older" in verdict["message"]
     code, message = steer.refused("GET", "journal/r2")[1:]
@@ -106,8 +106,8 @@ def test_only_requests_to_the_reseller_api_are_in_the_journal_of_their_world(
         main.send(
             "GET", "/v3/balance", [("X-SVC-APIKEY", fork.accounts["main"].key), ("X-SVC-SIGNATURE", "0")]
         )
-        found = control(sandbox, "mine").get("journal")["requests"]
-        assert [one["outcome"] for one in found] == ["ok", "unknown_path", "signature_mismatch"]
+        rows = control(sandbox, "mine").get("journal")["requests"]
+        assert [row["outcome"] for row in rows] == ["ok", "unknown_path", "signature_mismatch"]
     assert steer.get("journal")["kept"] == 0
 
 
@@ -179,12 +179,12 @@ def test_ok_is_only_the_outcome_of_a_request_that_was_carried_out_and_answered(
             journal.clear()
             attempt(sandbox, name)
             sandbox.faults.clear()
-            assert (name in {one.name for one in sandbox.names.list(limit=1000).names}) is carried_out
+            assert (name in {row.name for row in sandbox.names.list(limit=1000).names}) is carried_out
             (entry,) = journal.find().requests
             assert (entry.carried_out, entry.outcome, entry.fault) == (carried_out, outcome, kind)
             assert entry.fault_effects == (EFFECTS.get(kind, "altered"),)
-            found = ({"outcome": outcome}, {"carried_out": carried_out}, {"fault": f"{kind[:2]}*"})
-            assert [journal.count(**one) for one in found] == [1, 1, 1]
+            filters = ({"outcome": outcome}, {"carried_out": carried_out}, {"fault": f"{kind[:2]}*"})
+            assert [journal.count(**query) for query in filters] == [1, 1, 1]
             assert journal.count(carried_out=not carried_out) == journal.count(fault="other") == 0
             is_refused = outcome not in ("ok", "fault")
             for key, value, expected in (

@@ -58,13 +58,13 @@ def test_totals_equal_the_changes_of_the_balances(sandbox: Sandbox, lived: Contr
     for key in SUMS:
         assert sum(Decimal(row["balance"]) for row in answer["totals"][key]) == sum(moved.values())
     for row in answer["balances"]:
-        listed = [one for one in answer["entries"] if one["account"] == row["account"]]
-        paid = accumulate((Decimal(one["amount"]) for one in listed), initial=Decimal(row["opening"]))
-        assert [row["opening"], *(one["balance"] for one in listed)] == list(map(str, paid))
+        listed = [entry for entry in answer["entries"] if entry["account"] == row["account"]]
+        paid = accumulate((Decimal(entry["amount"]) for entry in listed), initial=Decimal(row["opening"]))
+        assert [row["opening"], *(entry["balance"] for entry in listed)] == list(map(str, paid))
     for part in ({"limit": 3}, {"account": "main", "purpose": "renewal"}):
-        assert all(one in answer["entries"] for one in lived.get("ledger", **part)["entries"])
+        assert all(entry in answer["entries"] for entry in lived.get("ledger", **part)["entries"])
     for request in lived.get("journal")["requests"]:
-        assert all(one in answer["entries"] for one in request["ledger"])
+        assert all(entry in answer["entries"] for entry in request["ledger"])
     for totals in answer["totals"].values():
         for row in totals:
             net = Decimal(row["refunded"]) + Decimal(row["added"]) - Decimal(row["charged"])
@@ -178,7 +178,7 @@ def test_near_misses_show_the_parts_that_differ(two_names: Control) -> None:
     match = {**CREATE, "account": "main", "body": {"years": 3, "domain": {"domainName": "one.com"}}}
     verdict = two_names.post("journal/verify", {"match": match})
     assert (verdict["verified"], verdict["count"]) == (False, 0)
-    assert [(one["request"]["id"], one["misses"]) for one in verdict["near_misses"][:2]] == [
+    assert [(near["request"]["id"], near["misses"]) for near in verdict["near_misses"][:2]] == [
         ("r2", [{"what": "body.domain.domainName", "expected": "one.com", "actual": "two.com"}]),
         ("r1", [{"what": "body.years", "expected": 3, "actual": 1}]),
     ]
@@ -190,8 +190,8 @@ def test_near_misses_show_the_parts_that_differ(two_names: Control) -> None:
 def test_a_broken_order_shows_the_first_request_that_is_missing(two_names: Control) -> None:
     wanted = [{"operation": "v3.renew*"}, {**CREATE, "domain": "one.com"}]
     verdict = two_names.post("journal/verify", {"in_order": wanted})
-    assert [one["id"] for one in verdict["requests"]] == ["r3"]
-    assert [one["request"]["id"] for one in verdict["near_misses"]] == ["r4"]
+    assert [row["id"] for row in verdict["requests"]] == ["r3"]
+    assert [near["request"]["id"] for near in verdict["near_misses"]] == ["r4"]
 
 
 def test_a_secret_can_be_expected_and_is_not_shown(steer: Control, main: Api) -> None:

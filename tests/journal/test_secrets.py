@@ -44,7 +44,9 @@ def test_no_answer_has_a_secret_of_a_request_or_of_the_world() -> None:
         api.post("/v3/domains/setAuthcode/active.com", sent)
     assert sandbox.journal.count() == 9
     secrets = [code, password, password.encode().hex()]
-    secrets += [secret for one in sandbox.accounts.list().accounts for secret in (one.secret, one.token)]
+    secrets += [
+        secret for account in sandbox.accounts.list().accounts for secret in (account.secret, account.token)
+    ]
     secrets += [name.auth_code for name in sandbox.names.list(limit=1000).names if name.auth_code]
     shown = _everything(control(sandbox))
     assert [secret for secret in secrets if secret in shown] == []
@@ -82,8 +84,8 @@ def test_only_the_secret_of_a_body_is_masked(sandbox: Sandbox) -> None:
     client = sandbox.client()
     for body in cases:
         client.post("/v3/domains/createDomains", data=body, content_type="application/json")
-    found = [entry.request.body for entry in sandbox.journal.find().requests]
-    assert dict(zip(cases, found, strict=True)) == cases
+    bodies = [entry.request.body for entry in sandbox.journal.find().requests]
+    assert dict(zip(cases, bodies, strict=True)) == cases
 
 
 def test_a_parameter_of_a_target_is_secret_by_its_innermost_name(sandbox: Sandbox) -> None:
@@ -281,15 +283,15 @@ def test_unmatched_requests_and_revoked_credentials_are_explained(
     sandbox.simulate.revoke_credentials("main")
     main.get("/v3/balance")
     sandbox.client().get("/V2.0/dom/x")
-    found = steer.get("journal")["requests"]
-    assert [(one["operation"], one["account"], one["outcome"]) for one in found] == [
+    rows = steer.get("journal")["requests"]
+    assert [(row["operation"], row["account"], row["outcome"]) for row in rows] == [
         ("-", "main", "unknown_path"),
         ("-", "main", "method_not_allowed"),
         ("v3.balance", "main", "unknown_key"),
         ("-", "main", "unknown_path"),
     ]
-    assert "GET /v3/domains/getDomain/{domainName}" in found[0]["refusal"]["allowed"]
-    assert "restore the credentials of main" in found[2]["refusal"]["allowed"]
+    assert "GET /v3/domains/getDomain/{domainName}" in rows[0]["refusal"]["allowed"]
+    assert "restore the credentials of main" in rows[2]["refusal"]["allowed"]
     sandbox.simulate.restore_credentials("main")
     assert money_of(main) == "10000.00"
     assert steer.get("journal")["requests"][-1]["refusal"] is None

@@ -106,8 +106,8 @@ class Model:
 
     def held(self, name: str) -> dict[str, Any] | None:
         """Return the order of the account that holds ``name``."""
-        found = [order for order in self.orders.values() if order["name"] == name]
-        return next((order for order in found if order["stage"] != "arriving"), None)
+        orders = [order for order in self.orders.values() if order["name"] == name]
+        return next((order for order in orders if order["stage"] != "arriving"), None)
 
     def own(self, account: str, name: str) -> dict[str, Any]:
         """Return the account's order for ``name``, which may wait for a transfer."""
@@ -546,29 +546,29 @@ class Model:
 
     def due(self) -> list[tuple[datetime, str, Any]]:
         """Return the events to come, in order: orders before transfers at the same instant."""
-        found: list[tuple[datetime, str, Any]] = []
+        events: list[tuple[datetime, str, Any]] = []
         for number, order in self.orders.items():
             policy = self.zone_of(order["name"])[1]["policy"]
             if order["stage"] == "active":
-                found.append((order["expires"], "order", number))
+                events.append((order["expires"], "order", number))
             elif order["stage"] != "arriving":
-                found.append((order["since"] + policy[order["stage"]], "order", number))
+                events.append((order["since"] + policy[order["stage"]], "order", number))
         for name in self.transfers:
             if transfer := self.pending(name):
-                found.append((transfer["completes"], "transfer", name))
+                events.append((transfer["completes"], "transfer", name))
         for name, zone in self.zones.items():
             ends = [(until, f"{term} promotion", name) for term, (_, until) in zone["promotions"].items()]
-            found += [end for end in ends if end[0] > self.now]
-        return sorted(found, key=lambda due: (due[0], due[1], str(due[2])))
+            events += [end for end in ends if end[0] > self.now]
+        return sorted(events, key=lambda due: (due[0], due[1], str(due[2])))
 
     def limits(self) -> list[tuple[str, str, datetime]]:
         """Return for each held name the instants from which a delete or a transfer has another result."""
-        found: list[tuple[str, str, datetime]] = []
+        instants: list[tuple[str, str, datetime]] = []
         for name, order in ((order["name"], order) for order in self.orders.values()):
             policy, settled = self.zone_of(name)[1]["policy"], order["arrived"] or order["created"]
-            found.append((name, "delete", order["created"] + policy["add_grace"]))
-            found.append((name, "transfer", settled + policy["transfer_lock"]))
-        return found
+            instants.append((name, "delete", order["created"] + policy["add_grace"]))
+            instants.append((name, "transfer", settled + policy["transfer_lock"]))
+        return instants
 
     def advance(self, to: datetime) -> list[tuple[datetime, str, str]]:
         """Let everything happen that is due by ``to``; return instant, event and name of each."""

@@ -131,23 +131,27 @@ def beginning() -> Model:
 
 def as_text(answered: Sequence[Sequence[Answered]]) -> str:
     """Return a history as text, in the order of the answers."""
-    every = sorted((one for mine in answered for one in mine), key=lambda one: one.ended)
-    return "\n".join(f"{one.began:3}-{one.ended:3} r{one.number} {one.call} {one.seen}" for one in every)
+    every = sorted((answer for mine in answered for answer in mine), key=lambda answer: answer.ended)
+    return "\n".join(
+        f"{answer.began:3}-{answer.ended:3} r{answer.number} {answer.call} {answer.seen}" for answer in every
+    )
 
 
 def assert_explained(sandbox: Sandbox, answered: Sequence[Sequence[Answered]]) -> None:
     """Assert that a request takes effect at its place in the journal, between its beginning and its end."""
-    model, every = beginning(), sorted(chain.from_iterable(answered), key=lambda one: one.number)
-    assert [one.number for one in every] == list(range(1, len(every) + 1))
+    model, every = beginning(), sorted(chain.from_iterable(answered), key=lambda answer: answer.number)
+    assert [answer.number for answer in every] == list(range(1, len(every) + 1))
     latest = 0
-    for one in every:
-        assert one.ended > latest, f"r{one.number} ended before an earlier request began\n{as_text(answered)}"
-        latest = max(latest, one.began)
-        expected = one.call.expected(model)
-        assert agree(one.seen, expected), f"r{one.number} {one.seen} {expected}\n{as_text(answered)}"
-        if one.number > 1:
-            between = sandbox.diff(f"after:r{one.number - 1}", f"before:r{one.number}").changes
-            assert not between, f"something changed before r{one.number}"
+    for answer in every:
+        assert answer.ended > latest, (
+            f"r{answer.number} ended before an earlier request began\n{as_text(answered)}"
+        )
+        latest = max(latest, answer.began)
+        expected = answer.call.expected(model)
+        assert agree(answer.seen, expected), f"r{answer.number} {answer.seen} {expected}\n{as_text(answered)}"
+        if answer.number > 1:
+            between = sandbox.diff(f"after:r{answer.number - 1}", f"before:r{answer.number}").changes
+            assert not between, f"something changed before r{answer.number}"
 
 
 @pytest.mark.parametrize("sockets", [0, 2])

@@ -63,9 +63,9 @@ class SameAnswers(RuleBasedStateMachine):
 
     def name(self, fitting: Iterable[str] = ()) -> str:
         """Mostly one of the ``fitting`` names, else any; sometimes a wrong one."""
-        found = sorted(fitting)
-        if found and not self.rarely():
-            return self.random.choice(found)
+        names = sorted(fitting)
+        if names and not self.rarely():
+            return self.random.choice(names)
         return self.random.choice((*NAMES, *WRONG))
 
     def at(self, *stages: str) -> list[str]:
@@ -95,9 +95,9 @@ class SameAnswers(RuleBasedStateMachine):
 
     # Requests
 
-    def send(self, interface: str, operation: str, account: str, name: str = "", **given: Any) -> Any:
+    def send(self, interface: str, operation: str, account: str, name: str = "", **parameters: Any) -> Any:
         """Send a request; the answer must be the model's."""
-        call = Call(interface, operation, account, name, given)
+        call = Call(interface, operation, account, name, parameters)
         self.history.append(call)
         method, path, body = call.request()
         answer = self.clients[account].open(path, method=method, json=body)
@@ -121,8 +121,8 @@ class SameAnswers(RuleBasedStateMachine):
         account = "poor" if self.is_clumsy else self.random.choice(ACCOUNTS)
         years = self.years()
         if self.rarely(0.3):
-            given = {"servers": self.servers(), "holder": f"PERSON-{account}"}
-            self.send("v2", "create", account, name, years=years, **given)
+            parameters = {"servers": self.servers(), "holder": f"PERSON-{account}"}
+            self.send("v2", "create", account, name, years=years, **parameters)
         else:
             servers = self.servers() if self.rarely(0.3) else None
             cost = self.cost(name, "registration", years)
@@ -171,14 +171,14 @@ class SameAnswers(RuleBasedStateMachine):
 
     def change(self) -> None:
         name = self.name(self.at("active"))
-        operation, given = self.random.choice(
+        operation, parameters = self.random.choice(
             [
                 *[("set_servers", {"servers": self.servers()})] * 2,
                 *[("set_holder", {"person": self.random.choice(["Ann Example", "Bob Example"])})] * 2,
                 ("set_code", {"code": self.random.choice(["abc", "abcd", "a-longer-code"])}),
             ]
         )
-        self.send("v3", operation, self.holder(name), name, **given)
+        self.send("v3", operation, self.holder(name), name, **parameters)
 
     def read_code(self, account: str, name: str) -> None:
         """Read the code; a name that has just been created or transferred has a new one."""
@@ -194,14 +194,14 @@ class SameAnswers(RuleBasedStateMachine):
         if held:
             self.read_code(held["account"], name)
         if held and held["account"] == account and not self.rarely():
-            account = self.random.choice([one for one in ACCOUNTS if one != account])
+            account = self.random.choice([other for other in ACCOUNTS if other != account])
         code = "wrong" if not held or held["code"] == UNKNOWN or self.rarely(0.1) else held["code"]
         if self.rarely(0.4):
             self.send("v2", "transfer", account, name, code=code)
         else:
             years = self.years()
-            given = {"code": code, "years": years, "cost": self.cost(name, "transfer", 1)}
-            self.send("v3", "transfer", account, name, **given, **self.wishes())
+            parameters = {"code": code, "years": years, "cost": self.cost(name, "transfer", 1)}
+            self.send("v3", "transfer", account, name, **parameters, **self.wishes())
 
     def decide(self) -> None:
         fitting = list(filter(self.model.pending, self.model.transfers))
@@ -222,9 +222,9 @@ class SameAnswers(RuleBasedStateMachine):
             operation = "create_host"
         name = self.name(self.at("active") if operation == "create_host" else below)
         interface = "v3" if operation == "update_host" else self.interface()
-        given = {} if operation == "delete_host" else {"ips": self.random.choice(IPS)}
+        parameters = {} if operation == "delete_host" else {"ips": self.random.choice(IPS)}
         label = self.random.choice(["ns1", "ns1", "ns2"])
-        self.send(interface, operation, self.holder(name), name, label=label, **given)
+        self.send(interface, operation, self.holder(name), name, label=label, **parameters)
 
     def read(self) -> None:
         name = self.name(self.at("arriving", "overdue", "redemption", "pending_delete"))

@@ -102,13 +102,13 @@ def _balance(body: Any) -> dict[str, Any]:
 
 
 def _availability(body: Any) -> dict[str, Any]:
-    (found,) = body["results"]
+    (row,) = body["results"]
     return {
-        "availability": found["status"],
-        "purchase": Decimal(found["purchaseCost"]),
-        "renewal": Decimal(found["renewalCost"]),
-        "premium": found["premium"],
-        "years": (int(found["periodMin"]), int(found["periodMax"])),
+        "availability": row["status"],
+        "purchase": Decimal(row["purchaseCost"]),
+        "renewal": Decimal(row["renewalCost"]),
+        "premium": row["premium"],
+        "years": (int(row["periodMin"]), int(row["periodMax"])),
     }
 
 
@@ -127,9 +127,9 @@ def _info_v2(body: Any) -> dict[str, Any]:
 
 def _domain(name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
     keys = {"privacy": "privacyEnabled", "autorenew": "autorenewEnabled", "locked": "lockedEnabled"}
-    found = {wire: wanted[key] for key, wire in keys.items() if key in wanted}
+    flags = {wire: wanted[key] for key, wire in keys.items() if key in wanted}
     servers = {"nameservers": wanted["servers"]} if wanted.get("servers") else {}
-    return {"domainName": name, **found, **servers}
+    return {"domainName": name, **flags, **servers}
 
 
 def _purchase(name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,13 +151,13 @@ def _switch(flag: str, on: bool) -> str:
 #: The keys of a body with the names of their values, or a function for them.
 Body = Mapping[str, str] | Callable[[str, Mapping[str, Any]], dict[str, Any]]
 Facts = Mapping[str, str] | Callable[[Any], dict[str, Any]]
-#: A method and a path with the name and what is given in braces, a body, and the facts in an answer.
+#: A method and a path with the name and what is parameters in braces, a body, and the facts in an answer.
 Row = tuple[str, Body, Facts]
 
 #: For each operation of the model, its v3 request and the facts in its answer.
 V3: Mapping[str, Row] = {
     "balance": ("GET /v3/balance", {}, _balance),
-    "check": (f"POST {D}/checkAvailability", lambda name, given: {"domainNames": [name]}, _availability),
+    "check": (f"POST {D}/checkAvailability", lambda name, parameters: {"domainNames": [name]}, _availability),
     "create": (f"POST {D}/createDomain", _purchase, _envelope),
     "info": (f"GET {D}/getDomain/{{name}}", {}, lambda body: _envelope(body, SPACED)),
     "names": (
@@ -170,14 +170,14 @@ V3: Mapping[str, Row] = {
     "set_servers": (f"POST {D}/setNameservers/{{name}}", {"nameservers": "servers"}, _envelope),
     "set_holder": (
         f"POST {D}/setContacts/{{name}}",
-        lambda name, given: {"contacts": {"reg-contact": person(given["person"])}},
+        lambda name, parameters: {"contacts": {"reg-contact": person(parameters["person"])}},
         _envelope,
     ),
     "get_code": (f"GET {D}/getAuthcode/{{name}}", {}, {"code": "authCode"}),
     "set_code": (f"POST {D}/setAuthcode/{{name}}", {"authcode": "code"}, {"code": "authCode"}),
     "transfer": (
         f"POST {D}/requestTransfer",
-        lambda name, given: {**_purchase(name, given), "authCode": given["code"]},
+        lambda name, parameters: {**_purchase(name, parameters), "authCode": parameters["code"]},
         _order,
     ),
     "decide": (f"POST {D}/{{word}}Transfer/{{name}}", {}, {"name": "domainName"}),
@@ -254,19 +254,19 @@ class Call(NamedTuple):
     operation: str
     account: str
     name: str = ""
-    given: Mapping[str, Any] = {}
+    parameters: Mapping[str, Any] = {}
 
     def request(self) -> tuple[str, str, Any]:
         """Return the method, the path and the body of the request."""
         target, body, _ = self._row()
-        words = {"switch": _switch(**self.given)} if self.operation == "switch" else {}
-        method, path = target.format(name=self.name, **words, **self.given).split(" ", 1)
+        words = {"switch": _switch(**self.parameters)} if self.operation == "switch" else {}
+        method, path = target.format(name=self.name, **words, **self.parameters).split(" ", 1)
         path = path if self.interface == "v3" else f"/V2.0/domain/{path}"
-        sent = body(self.name, self.given) if callable(body) else _chosen(body, self.given)
+        sent = body(self.name, self.parameters) if callable(body) else _chosen(body, self.parameters)
         return method, path, sent or None
 
     def _row(self) -> Row:
-        cancels = self.interface == "v2" and self.given.get("word") == "cancel"
+        cancels = self.interface == "v2" and self.parameters.get("word") == "cancel"
         return (V3 if self.interface == "v3" else V2)["cancel" if cancels else self.operation]
 
     def seen(self, status: int, body: Any, rule: str | None) -> tuple[Any, ...]:
@@ -286,7 +286,7 @@ class Call(NamedTuple):
         try:
             if self.interface == "v2" and self.operation not in _BY_PARTY:
                 model.zone_of(self.name)
-            facts = getattr(model, self.operation)(self.account, *names, **self.given, **extra)
+            facts = getattr(model, self.operation)(self.account, *names, **self.parameters, **extra)
         except Refusal as refusal:
             return self._refused(refusal)
         if self.operation == "check" and self.interface == "v2":
@@ -315,6 +315,6 @@ def agree(seen: tuple[Any, ...], expected: tuple[Any, ...]) -> bool:
 
 def _same(expected: Any, seen: Any) -> bool:
     if isinstance(expected, list) and isinstance(seen, list) and seen and isinstance(seen[0], dict):
-        same = [agree((0, 0, one), (0, 0, other)) for other, one in zip(expected, seen, strict=False)]
+        same = [agree((0, 0, shown), (0, 0, other)) for other, shown in zip(expected, seen, strict=False)]
         return len(expected) == len(seen) and all(same)
     return expected in (seen, UNKNOWN)

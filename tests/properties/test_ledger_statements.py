@@ -75,8 +75,8 @@ def test_statements_of_all_months_add_up_to_the_balance(steps: list[tuple[str, s
             amounts = [Decimal(row["amount"]) for row in (first, *rows)]
             assert sum(amounts) == Decimal(last["amount"]) == account.closing
         assert closing == balance.balance
-        found = sandbox.ledger.find(account=balance.account, limit=10_000).entries
-        assert sorted(movements, key=lambda entry: entry.id) == list(found)
+        entries = sandbox.ledger.find(account=balance.account, limit=10_000).entries
+        assert sorted(movements, key=lambda entry: entry.id) == list(entries)
 
 
 def test_a_statement_lists_charges_and_refunds_by_name(sandbox: Sandbox) -> None:

@@ -124,7 +124,7 @@ def assert_both_interfaces_show_the_same(sandbox: Sandbox) -> None:
     """Of each name of each account: v3's list, v3's one name, and v2.0."""
     for account in sandbox.accounts.list().accounts:
         client = sandbox.client(account.name)
-        listed = {one["domainName"]: one for one in client.get("/v3/domains").json["domains"]}
+        listed = {row["domainName"]: row for row in client.get("/v3/domains").json["domains"]}
         assert sorted(listed) == sorted(name.name for name in sandbox.names if name.account == account.name)
         for name, line in listed.items():
             domain = client.get(f"/v3/domains/getDomain/{name}").json["domain"]
@@ -135,8 +135,8 @@ def assert_both_interfaces_show_the_same(sandbox: Sandbox) -> None:
 
 
 def assert_the_past_replays(sandbox: Sandbox) -> None:
-    found = replay(sandbox.recording.get().content)
-    assert found.identical, found.difference
+    replayed = replay(sandbox.recording.get().content)
+    assert replayed.identical, replayed.difference
 
 
 def assert_an_export_is_the_same_world(sandbox: Sandbox) -> None:
@@ -155,7 +155,7 @@ def assert_an_export_is_the_same_world(sandbox: Sandbox) -> None:
 def assert_a_way_back_leads_back(sandbox: Sandbox) -> None:
     """To before the first request that is left, and by the branch to now."""
     entries = sandbox.journal.find(limit=10_000).requests
-    numbers = [one.number for one in entries]
+    numbers = [entry.number for entry in entries]
     assert numbers == sorted(set(numbers))
     if entries:
         now = sandbox.export()

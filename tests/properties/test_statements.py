@@ -38,11 +38,11 @@ def _cases() -> Iterator[tuple[tuple[str, str], str, tuple[str, dict[str, Any]]]
     for target, name, more, price in OPERATIONS:
         facts: dict[str, tuple[Any, Any, Any]] = {"domainName": (name, f"{name.upper()}.", "other.com")}
         facts |= {"years": (1, 1, 4), "purchaseCost": (10, "10.00", "20.00")}
-        for (fact, (right, alike, wrong)), (one, two) in product(facts.items(), combinations(PLACED, 2)):
+        for (fact, (right, alike, wrong)), (first, second) in product(facts.items(), combinations(PLACED, 2)):
             for kind, values in (("alike", (right, alike)), (fact, (right, wrong)), (fact, (wrong, right))):
                 body = {**more, "domain": {"domainName": name}}
                 query = ""
-                for place, value in zip((one, two), values, strict=True):
+                for place, value in zip((first, second), values, strict=True):
                     if place == "query":
                         query = f"?{fact}={value}"
                     else:

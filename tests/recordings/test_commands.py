@@ -57,9 +57,9 @@ def test_a_recording_replays_in_another_environment(written: Path) -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "18", "TZ": "Pacific/Kiritimati"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
-    found = json.loads(done.stdout)
-    assert (found["identical"], found["skipped"], found["difference"]) == (True, {}, None)
-    assert found["requests"] >= 3
+    report = json.loads(done.stdout)
+    assert (report["identical"], report["skipped"], report["difference"]) == (True, {}, None)
+    assert report["requests"] >= 3
     assert command("replay", written).out.startswith("identical to the byte: ")
 
 
@@ -122,7 +122,7 @@ def test_an_opened_recording_is_served_with_its_journal(written: Path) -> None:
             lost = there.journal["r1"]
             assert (lost.carried_out, lost.answer.lost) == (True, True)
             there.rewind("r1")
-            assert not [one for one in there.names.list().names if one.name == "lost.com"]
+            assert not [record for record in there.names.list().names if record.name == "lost.com"]
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)

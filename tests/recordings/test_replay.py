@@ -47,18 +47,18 @@ LINES = lines(CONTENT)
 
 
 def assert_replays(sandbox: Sandbox) -> None:
-    found = replay(sandbox.recording.get().content)
-    assert found.identical, found.difference
-    assert found.sandbox.export() == sandbox.export()
+    replayed = replay(sandbox.recording.get().content)
+    assert replayed.identical, replayed.difference
+    assert replayed.sandbox.export() == sandbox.export()
 
 
 def test_a_replay_is_identical_to_the_byte(tmp_path: Path) -> None:
     """The same past has the same file. A file of ten requests is small."""
     recorded = LIVED.recording.write(tmp_path / "world.recording")
-    found = replay(tmp_path / "world.recording")
-    assert (found.difference, found.requests) == (None, recorded.requests)
-    assert (found.skipped, found.notes) == ({}, ())
-    assert found.sandbox.export() == LIVED.export()
+    replayed = replay(tmp_path / "world.recording")
+    assert (replayed.difference, replayed.requests) == (None, recorded.requests)
+    assert (replayed.skipped, replayed.notes) == ({}, ())
+    assert replayed.sandbox.export() == LIVED.export()
     assert lived(Sandbox(REGISTRY)).recording.get().content == CONTENT
     assert len(CONTENT) < 20_000
     with LIVED.fork() as fork:
@@ -121,8 +121,8 @@ def test_an_event_of_a_running_clock_is_replayed_in_its_place(subtests: pytest.S
                 machine.shift(45)
                 act()
             NEXT[then](sandbox)
-            found = replay(sandbox.recording.get().content)
-            assert found.identical, found.difference
+            replayed = replay(sandbox.recording.get().content)
+            assert replayed.identical, replayed.difference
 
 
 def test_a_recording_begins_where_the_journal_begins() -> None:
@@ -134,11 +134,11 @@ def test_a_recording_begins_where_the_journal_begins() -> None:
     recorded = sandbox.recording.get()
     assert recorded.requests == 4
     assert recorded.notes[0] == "earlier requests are no longer in the journal"
-    found = replay(recorded.content)
-    assert found.identical
-    assert list(found.skipped) == ["r6"]
-    assert "--journal-body" in found.skipped["r6"]
-    assert found.sandbox.export() == sandbox.export()
+    replayed = replay(recorded.content)
+    assert replayed.identical
+    assert list(replayed.skipped) == ["r6"]
+    assert "--journal-body" in replayed.skipped["r6"]
+    assert replayed.sandbox.export() == sandbox.export()
 
 
 def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
@@ -148,8 +148,8 @@ def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
     sandbox.client().get("/v3/balance")
     sandbox.branches.switch(branch)
     sandbox.client().post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
-    found = replay(sandbox.recording.get().content)
-    assert (found.identical, found.requests, found.notes) == (True, 2, ())
+    replayed = replay(sandbox.recording.get().content)
+    assert (replayed.identical, replayed.requests, replayed.notes) == (True, 2, ())
 
 
 def test_an_opened_recording_is_a_new_world_at_the_end_of_the_recording() -> None:
@@ -195,7 +195,7 @@ def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
 @settings(max_examples=tries(40))
 @given(at=st.integers(0, len(LINES) - 1), value=st.none() | st.integers() | st.text(), data=st.data())
 def test_a_line_or_a_value_of_another_kind_is_refused(at: int, value: Any, data: st.DataObject) -> None:
-    key = data.draw(st.sampled_from([one for one in LINES[at] if one not in ("recording", "step")]))
+    key = data.draw(st.sampled_from([field for field in LINES[at] if field not in ("recording", "step")]))
     other = {**LINES[at], key: 1.5}
     for line, problem in ((value, "Expected `object`, got"), (other, rf"(.*at `\$\.)?{key}")):
         assert_refused(packed([*LINES[:at], line, *LINES[at + 1 :]]), f"line {at + 1}: {problem}")
@@ -245,15 +245,17 @@ def sandbox() -> Sandbox:
 
 def test_a_replay_skips_requests_with_masked_secrets_outside_headers(sandbox: Sandbox) -> None:
     """It skips requests with unknown credentials, too."""
-    found = replay(sandbox.recording.get().content)
-    assert found.difference is None
+    replayed = replay(sandbox.recording.get().content)
+    assert replayed.difference is None
     unknown = "the credentials of the request are unknown to this world"
     masked = "the request has a masked secret of another service"
-    assert found.skipped == {"r2": unknown, "r4": masked, "r5": masked, "r7": masked}
+    assert replayed.skipped == {"r2": unknown, "r4": masked, "r5": masked, "r7": masked}
     statuses, again = (
-        {entry.id: entry.status for entry in at.journal.find().requests} for at in (sandbox, found.sandbox)
+        {entry.id: entry.status for entry in at.journal.find().requests} for at in (sandbox, replayed.sandbox)
     )
-    assert again == {request: status for request, status in statuses.items() if request not in found.skipped}
+    assert again == {
+        request: status for request, status in statuses.items() if request not in replayed.skipped
+    }
 
 
 CODE = "Given-Code-21"
@@ -285,8 +287,8 @@ def test_a_code_of_a_control_call_stays(subtests: pytest.Subtests) -> None:
 
 
 def _replays(sandbox: Sandbox) -> None:
-    found = replay(sandbox.recording.get().content)
-    assert found.identical, found.difference
+    replayed = replay(sandbox.recording.get().content)
+    assert replayed.identical, replayed.difference
 
 
 #: Where a fault and a scheduled action look for a secret of somebody else's: exactly, and by a pattern.
@@ -325,13 +327,13 @@ def test_a_match_for_a_secret_of_another_service_finds_the_same_requests(subtest
             assert 599 in _statuses(sandbox)
             content = sandbox.recording.get().content
             assert b"tr0ub4dor" not in gzip.decompress(content)
-            found = replay(content)
-            assert found.identical, found.difference
-            (again,) = found.sandbox.faults.list().faults
+            replayed = replay(content)
+            assert replayed.identical, replayed.difference
+            (again,) = replayed.sandbox.faults.list().faults
             assert (again.matched, again.applied) == (1, 1)
-            (scheduled,) = found.sandbox.scheduled.list().scheduled
+            (scheduled,) = replayed.sandbox.scheduled.list().scheduled
             assert scheduled.applied is not None
-            assert found.sandbox.accounts["other"].balance == sandbox.accounts["other"].balance
+            assert replayed.sandbox.accounts["other"].balance == sandbox.accounts["other"].balance
 
 
 def test_a_number_can_be_a_secret() -> None:

@@ -60,7 +60,7 @@ def test_the_page_is_well_formed_and_has_every_figure_and_item(page: str, report
     places = re.findall(r' id="([^"]+)"', page)
     assert len(places) == len(set(places))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(places)
-    names = {one["item"].removeprefix(f"{one['operation']} ").partition(" ")[0] for one in report["items"]}
+    names = {item["item"].removeprefix(f"{item['operation']} ").partition(" ")[0] for item in report["items"]}
     assert [name for name in names if name not in text and name.replace("_", " ") not in text] == []
     operation = page[page.index('<details id="v3.renewDomain">') :]
     for kind, mark, error in (
@@ -100,12 +100,12 @@ def test_the_code_of_the_page_exercises_its_gaps(page: str) -> None:
     pattern = r'<span class="area">(\w+)</span> <code>([^<]+)</code></summary>(.*?)</details>'
     tried, left = set(), []
     for area, item, content in re.findall(pattern, section, re.DOTALL):
-        code = [unescape(one) for one in re.findall(r"<pre[^>]*>(.*?)</pre>", content, re.DOTALL)]
+        code = [unescape(block) for block in re.findall(r"<pre[^>]*>(.*?)</pre>", content, re.DOTALL)]
         if code:
             sandbox = Sandbox()
             exec("\n".join([*code[2:], code[0]]), {"reseller_sandbox": sandbox})
             tried.add(area)
-            if item not in {one.item for one in sandbox.coverage.items(area=area, seen=True).items}:
+            if item not in {seen.item for seen in sandbox.coverage.items(area=area, seen=True).items}:
                 left.append(item)
     assert left == []
     assert tried == {*AREAS} - {"assumptions"}

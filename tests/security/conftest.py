@@ -66,9 +66,9 @@ def digest(sandbox: Sandbox) -> Any:
     """Everything that a refused request could change, in short."""
     worlds = sandbox.worlds.list().worlds
     return (
-        [(one.name, one.now, one.frozen, one.seed, one.requests, one.orders) for one in worlds],
+        [(world.name, world.now, world.frozen, world.seed, world.requests, world.orders) for world in worlds],
         *(part.list() for part in (sandbox.faults, sandbox.branches, sandbox.scheduled)),
-        [(one.name, one.balance) for one in sandbox.accounts.list().accounts],
+        [(account.name, account.balance) for account in sandbox.accounts.list().accounts],
     )
 
 

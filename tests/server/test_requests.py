@@ -42,10 +42,10 @@ def test_two_servers_have_a_port_each_and_a_url_that_a_client_can_use(serve: Cal
     if socket.has_dualstack_ipv6():
         hosts["::1"] = "[::1]"
     started = {host: serve(host=host, control_open=True) for host in hosts}
-    for host, one in started.items():
-        assert one.server.url == f"http://{hosts[host]}:{one.server.port}"
-        assert one.dial().ask().status == 200
-    assert len({one.server.port for one in started.values()}) == len(hosts)
+    for host, at in started.items():
+        assert at.server.url == f"http://{hosts[host]}:{at.server.port}"
+        assert at.dial().ask().status == 200
+    assert len({at.server.port for at in started.values()}) == len(hosts)
 
 
 def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
@@ -207,7 +207,9 @@ def exchange(served: Served, pieces: Sequence[bytes]) -> tuple[bytes, list[Any]]
             client.end()
         received = client.rest()
         barrier.ask()
-    entries = [(one.outcome, one.status, one.refusal, one.request) for one in served.sandbox.journal]
+    entries = [
+        (entry.outcome, entry.status, entry.refusal, entry.request) for entry in served.sandbox.journal
+    ]
     # Of a malformed request, the journal has what the server has read.
     return received, [entry[:3] if entry[0] == "malformed_request" else entry for entry in entries]
 

@@ -220,7 +220,7 @@ def test_a_log_without_a_reader_does_not_block_the_server_and_counts_lost_lines(
     lines: list[str] = []
 
     def counted() -> int:
-        lost = [int(found[1]) for found in map(LOST.match, tuple(lines)) if found]
+        lost = [int(match[1]) for match in map(LOST.match, tuple(lines)) if match]
         return len(lines) - len(lost) + sum(lost)
 
     def read() -> None:

@@ -72,7 +72,7 @@ def effects(sandbox: Sandbox, url: str) -> None:
     for _ in range(4):
         assert socket("POST", target, headers, body).status == 200
     kept = sandbox.journal.find().requests
-    assert [one.id for one in kept] == ["r2", "r3", "r4"]
+    assert [entry.id for entry in kept] == ["r2", "r3", "r4"]
     assert (sandbox.journal["r4"].request.body, sandbox.journal["r4"].request.cut) == ('{"do', len(body))
     assert socket("GET", "/V2.0/domain/zones", [("X-Other", held.token)], b"").status == 200
     assert socket("GET", "/V2.0/domain/zones", [("X-Auth-Token", held.token)], b"").status == 403
@@ -92,7 +92,7 @@ def effects(sandbox: Sandbox, url: str) -> None:
     for _ in range(9):
         sandbox.restore("here")
     assert len(list(sandbox.branches)) == 1
-    assert len([one for one in sandbox.events.find(limit=100).events if one.kind != "request"]) <= 6
+    assert len([event for event in sandbox.events.find(limit=100).events if event.kind != "request"]) <= 6
 
 
 def test_each_setting_of_a_sandbox_has_its_effect_in_python(folder: Path) -> None:
@@ -260,7 +260,7 @@ def test_each_source_names_every_wrong_setting_in_a_line(
     path = tmp_path / "pyproject.toml"
     where = f"{path}: [tool.reseller_sandbox]"
     for part in range(3):
-        wrong, in_words = (dict(list(one.items())[part::3]) for one in (WRONG, IN_WORDS))
+        wrong, in_words = (dict(list(settings.items())[part::3]) for settings in (WRONG, IN_WORDS))
         options = {name: value for name, value in in_words.items() if WRONG[name] != "perhaps"}
         results = [(run("serve", *on_the_command_line(options)), [as_option(name) for name in options])]
         variables = in_the_environment(in_words)

@@ -116,8 +116,8 @@ def test_the_losing_registrar_approves_or_rejects_a_transfer(
     assert domain(wire, "arriving.com")["status"] == "pending"
     [approved] = player.act("approve_transfer", domain="arriving.com")["events"]
     assert (approved["account"], approved["charged"]) == ("main", "0.00")
-    found = domain(wire, "arriving.com")
-    assert (found["status"], found["domain"]["expireDate"]) == ("active", "2027-06-09 12:00:00")
+    arrived = domain(wire, "arriving.com")
+    assert (arrived["status"], arrived["domain"]["expireDate"]) == ("active", "2027-06-09 12:00:00")
     assert player.failure("approve_transfer", domain="arriving.com") == "no_transfer_in"
     assert wire.post("/v3/domains/requestTransfer", ELSEWHERE).json["totalPaid"] == "9.00"
     before = balance(served)
@@ -189,11 +189,11 @@ def test_a_released_name_is_free_at_once_and_its_transfer_refunded(
 
 def test_prices_and_premium_names_change(player: Player, wire: Api) -> None:
     player.act("set_prices", zone="com", registration=11.5, renewal="13.25")
-    found = availability(wire, "wanted.com")
-    assert (found["purchaseCost"], found["renewalCost"]) == ("11.50", "13.25")
+    offered = availability(wire, "wanted.com")
+    assert (offered["purchaseCost"], offered["renewalCost"]) == ("11.50", "13.25")
     player.act("set_premium", domain="wanted.com", registration=77, renewal=7)
-    found = availability(wire, "wanted.com")
-    assert (found["premium"], found["purchaseCost"], found["renewalCost"]) == (True, "77.00", "7.00")
+    offered = availability(wire, "wanted.com")
+    assert (offered["premium"], offered["purchaseCost"], offered["renewalCost"]) == (True, "77.00", "7.00")
     player.act("set_premium", domain="wanted.com")
     assert availability(wire, "wanted.com")["premium"] is False
     order = {"domain": {"domainName": "wanted.com", "privacyEnabled": True}}

@@ -111,8 +111,8 @@ def test_patterns_take_linear_time(world: Sandbox) -> None:
     for pattern in GREEDY:
         set_patterns(world, pattern)
         for length in (28, 999, 250_000):
-            found = outcomes(world, "a" * length + "!")
-            assert found == ["invalid_extra", "invalid_license"], (pattern, length)
+            results = outcomes(world, "a" * length + "!")
+            assert results == ["invalid_extra", "invalid_license"], (pattern, length)
 
 
 def test_unusable_patterns_are_refused_with_the_reason(subtests, world: Sandbox) -> None:

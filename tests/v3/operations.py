@@ -20,7 +20,7 @@ class Operation(NamedTuple):
 @cache
 def operations() -> dict[str, Operation]:
     """Return every operation of v3 by its id."""
-    found: dict[str, Operation] = {}
+    known: dict[str, Operation] = {}
     for path, methods in document("v3").content["paths"].items():
         for method, row in methods.items():
             errors = {
@@ -29,6 +29,6 @@ def operations() -> dict[str, Operation]:
                 if status != "200"
                 for code in answer["content"]["application/json"].get("examples", {})
             }
-            paths = found[row[ID]].paths if row[ID] in found else ()
-            found[row[ID]] = Operation(row[ID], method.upper(), (*paths, path), errors)
-    return found
+            paths = known[row[ID]].paths if row[ID] in known else ()
+            known[row[ID]] = Operation(row[ID], method.upper(), (*paths, path), errors)
+    return known

@@ -53,7 +53,7 @@ def control(sandbox: Sandbox, world: str = "") -> Control:
 
 def enter(transport: Transport, base: str, world: dict[str, Any], account: str = "main") -> Api:
     """The v3 client of an account of a world as control has shown it."""
-    held = next(one for one in world["accounts"] if one["name"] == account)
+    held = next(row for row in world["accounts"] if row["name"] == account)
     return Api(transport, base, held["key"], held["secret"])
 
 

@@ -170,11 +170,16 @@ def test_clock_assumptions_and_fault_rules_differ_as_settings(
     sandbox.faults.remove("b")
     main.get("/v3/balance")
     sandbox.faults.add(name="c", kind="close")
-    found = {row["name"]: row for row in steer.get("history/diff", **{"from": "snapshot:armed"})["settings"]}
-    assert found.keys() == {"faults.a", "faults.b", "faults.c"}
-    assert (found["faults.a"]["before"].get("matched"), found["faults.a"]["after"]["matched"]) == (None, 1)
-    assert (found["faults.b"]["before"]["kind"], found["faults.b"]["after"]) == ("reset", None)
-    assert (found["faults.c"]["before"], found["faults.c"]["after"]["kind"]) == (None, "close")
+    settings = {
+        row["name"]: row for row in steer.get("history/diff", **{"from": "snapshot:armed"})["settings"]
+    }
+    assert settings.keys() == {"faults.a", "faults.b", "faults.c"}
+    assert (settings["faults.a"]["before"].get("matched"), settings["faults.a"]["after"]["matched"]) == (
+        None,
+        1,
+    )
+    assert (settings["faults.b"]["before"]["kind"], settings["faults.b"]["after"]) == ("reset", None)
+    assert (settings["faults.c"]["before"], settings["faults.c"]["after"]["kind"]) == (None, "close")
 
 
 def test_records_within_records_are_shown_without_their_secrets(
@@ -264,8 +269,10 @@ def test_each_control_call_that_changes_a_world_is_an_event_until_a_reset(sandbo
         if reads or example.refused or name.startswith(WITHOUT_EVENT) or "dry_run" in example.given:
             continue
         start_over(sandbox)
-        for before, given in example.before:
-            sandbox.client().open(**given) if before == REQUEST else in_python(sandbox)(before, given)
+        for before, parameters in example.before:
+            sandbox.client().open(**parameters) if before == REQUEST else in_python(sandbox)(
+                before, parameters
+            )
         if in_python(sandbox)(name, example.given)[0] == "ok":
             assert found(sandbox, kind="control")[-1].name == name
             seen.add(name)
@@ -328,6 +335,6 @@ def test_a_change_stays_in_the_history_of_its_name_after_the_journal_drops_it() 
 def test_the_oldest_events_are_dropped_and_counted(make: Make) -> None:
     sandbox = make(max_events=5)
     events = sandbox.clock.advance("P800D").events
-    found = sandbox.events.find()
-    assert (len(found.events), found.kept, found.dropped) == (5, 5, len(events) + 1 - 5)
-    assert found.events[-1].number == len(events) + 1
+    listed = sandbox.events.find()
+    assert (len(listed.events), listed.kept, listed.dropped) == (5, 5, len(events) + 1 - 5)
+    assert listed.events[-1].number == len(events) + 1

@@ -97,9 +97,9 @@ def test_a_removed_world_refuses_every_call(subtests: pytest.Subtests, served: S
             removed = default_world.fork(name="gone")
             default_world.worlds.remove("gone")
             for fork in (closed, removed):
-                for operation, given in calls.items():
+                for operation, parameters in calls.items():
                     with subtests.test(operation=operation, world=fork):
-                        assert in_python(fork)(operation, given)[0] == "unknown_world"
+                        assert in_python(fork)(operation, parameters)[0] == "unknown_world"
                 for use in (fork.client, lambda fork=fork: fork.at("start").clock.now):
                     with pytest.raises(Refused, match="unknown_world"):
                         use()
