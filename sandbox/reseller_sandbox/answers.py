@@ -156,7 +156,8 @@ def _path(value: Any) -> str:
     names = _placeholders(value)
     for name in names:
         if name in ROOTS or names.count(name) > 1:
-            raise ValueError(f"cannot have the placeholder {{{name}}}{'' if name in ROOTS else ' twice'}")
+            reason = ", which every answer has already" if name in ROOTS else " twice"
+            raise ValueError(f"cannot have the placeholder {{{name}}}{reason}")
     return plain(value)
 
 

@@ -268,7 +268,7 @@ def _clock_move(world: World, journey: Journey, limit: int, *, dry_run: bool = F
 
 
 def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:
-    """Return the journey to ``by``, ``instant`` or ``until``, whichever is given."""
+    """Return the journey by ``by``, to ``instant`` or to ``until``. Only one of them is set."""
     if by is not None:
         return travel_to(lambda now: _later(now, by))
     if instant is not None:

@@ -310,10 +310,9 @@ class Journal(Keyed[RequestRecord]):
         return deque((entry for entry in matching if before is None or entry.step < before), limit), totals
 
     def _matching(self, text: str | None, until: Any, match: Matching) -> list[Entry]:
-        found = verify.find(self._world, parse_match(self, match))
         return [
             entry
-            for entry in found
+            for entry in verify.find(self._world, parse_match(self, match))
             if (until is None or entry.at <= until) and (text is None or _has_text(entry, text))
         ]
 

@@ -20,7 +20,7 @@ def parse_text(shape: Mapping[str, Any], word: str) -> Any:
     if sorts == {"string"}:
         return word
     try:
-        value = json.loads(word, parse_float=Decimal, parse_constant=_none)
+        value = json.loads(word, parse_float=Decimal, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return word
     return word if "string" in sorts and not _SORTS[type(value)] & sorts else value
@@ -51,7 +51,7 @@ def _listed(sort: Any) -> list[Any]:
     return sort if isinstance(sort, list) else [sort]
 
 
-def _none(word: str) -> Never:
+def _refuse_constant(word: str) -> Never:
     raise ValueError(f"{word} is not valid JSON")
 
 
