@@ -243,7 +243,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
     "latency": [
         ({}, "the rule requires seconds, or min and max, or median"),
         ({"min": 2, "max": 1}, "max must not be less than min"),
-        ({"seconds": float("nan")}, "seconds must be a number from 0 to 86400"),
+        ({"seconds": float("nan")}, "seconds has a number that is not finite"),
         *(({"seconds": text}, "seconds must be") for text in ("1.5.5", "nan", "1e3", ".", "86400.5")),
     ],
     "mutate": [

@@ -13,7 +13,7 @@ from reseller_sandbox.faults import KINDS, Count, FaultKind, FaultRule, reading
 from reseller_sandbox.faults.reading import PRESETS, preset_rules
 from reseller_sandbox.faults.rule import PAST, WHEN_APPLIED, When
 from reseller_sandbox.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.values.kinds import MAPPING, WHEN, Key, Kind, Mistake, Within, instant
+from reseller_sandbox.values.kinds import MAPPING, Key, Kind, Mistake, Within, json_value
 from reseller_sandbox.values.matching import MATCH, Matching
 from reseller_sandbox.values.parameters import (
     Also,
@@ -175,13 +175,13 @@ def _kind(value: Any) -> Any:
     """
     if isinstance(value, FaultKind):
         return {"kind": value.name, **written(declared(type(value)), value)}
-    return value if isinstance(value, str) else reading.as_json(MAPPING.read(value))
+    return value if isinstance(value, str) else MAPPING.read(value)
 
 
 def _rules(value: Any) -> list[Any]:
     if not isinstance(value, list | tuple | FaultList):
         raise ValueError("must be an array")
-    return [reading.as_json(_without_counts(rule)) for rule in value]
+    return [json_value(_without_counts(rule)) for rule in value]
 
 
 def _without_counts(rule: Any) -> Any:
@@ -189,10 +189,6 @@ def _without_counts(rule: Any) -> Any:
     if not isinstance(rule, Mapping | FaultRecord):
         return rule
     return {key: rule[key] for key in rule if key not in ("matched", "applied", "exhausted")}
-
-
-def _changes(value: Any) -> Any:
-    return reading.as_json(MAPPING.read(value))
 
 
 KindOrFault = Annotated[
@@ -204,7 +200,7 @@ Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultList,
     Kind(lambda: {"type": "array", "items": reading.rule_schema()}, _rules),
 ]
-Changes = Annotated[Mapping[str, Any], replace(MAPPING, read=_changes)]
+Changes = Annotated[Mapping[str, Any], MAPPING]
 RuleName = Annotated[Key, "The rule's name."]
 RuleParts = Annotated[Any, Group(reading.rule_parameters)]
 
@@ -353,11 +349,8 @@ class Faults(Keyed[FaultRecord]):
         self, specs: Sequence[Any], taken: Sequence[str] = (), place: str = ""
     ) -> tuple[FaultRule, ...]:
         """Return ``specs`` as rules. Refuse with ``invalid_parameter``, naming every mistake."""
-        now = self._world.now()
         try:
-            return reading.read_rules(
-                specs, self._local.words, taken, place, lambda value: instant(WHEN.read(value), now)
-            )
+            return reading.read_rules(specs, self._local.words, taken, place, self._world.now())
         except Within as invalid:
             raise refused(invalid.problems) from None
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
-from reseller_sandbox import fixture, refusals
+from reseller_sandbox import refusals
 from reseller_sandbox.control.local_transport import LocalTransport
 from reseller_sandbox.control.records import AccountRecord, account_records
 from reseller_sandbox.control.resource import Resource, read, write
@@ -34,6 +34,7 @@ from reseller_sandbox.values.kinds import (
     Switch,
     Text,
     choice,
+    json_value,
     mapping,
     whole,
 )
@@ -61,7 +62,7 @@ def _fixture(value: Any) -> Any:
     if isinstance(value, str):
         return value
     try:
-        return value.read_text("utf-8") if isinstance(value, Path) else fixture.as_json(mapping(value))
+        return value.read_text("utf-8") if isinstance(value, Path) else json_value(mapping(value))
     except (OSError, UnicodeError) as problem:
         raise ValueError(f"cannot be read: {problem}") from None
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import chain, count
 from typing import Any
 
-from dateutil.relativedelta import relativedelta
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -15,7 +14,7 @@ from reseller_sandbox import refusals
 from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.rule import PAST, WHEN_APPLIED, FaultRule
 from reseller_sandbox.registry.contract import Vocabulary, unknown
-from reseller_sandbox.values.kinds import DURATION, Kind, Mistake, Within, choice, json_value, mistakes
+from reseller_sandbox.values.kinds import WHEN, Kind, Mistake, Within, choice, instant, json_value, mistakes
 from reseller_sandbox.values.matching import MATCH, Match
 from reseller_sandbox.values.parameters import (
     Parameter,
@@ -111,8 +110,6 @@ _ANSWERED = ("outcome", "carried_out", "changed", "fault")
 
 _KIND = choice(*KINDS, synonyms={name: kind.synonyms for name, kind in KINDS.items()})
 _PRESET = choice(*PRESETS)
-#: Reads the instant of ``when.from`` or ``when.until``. Raises ValueError.
-ReadInstant = Callable[[Any], datetime]
 
 
 def read_rules(
@@ -120,13 +117,14 @@ def read_rules(
     vocabulary: Vocabulary | None,
     taken: Iterable[str] = (),
     place: str = "",
-    read_instant: ReadInstant | None = None,
+    now: datetime | None = None,
 ) -> tuple[FaultRule, ...]:
     """Return the rules in ``items``, including presets.
 
-    Names in ``taken`` are refused. ``place`` is the path of each rule in messages. By default,
-    ``read_instant`` reads only absolute instants. The result of ``rule_as_json`` can be read again. Without a
-    vocabulary, every operation and error counts as known. Raise ``Within``, which names every mistake.
+    Names in ``taken`` are refused. ``place`` is the path of each rule in messages. Durations count from
+    ``now``. Without ``now``, only absolute instants are accepted. The result of ``rule_as_json`` can be read
+    again. Without a vocabulary, every operation and error counts as known. Raise ``Within``, which names
+    every mistake.
     """
     named = dict.fromkeys(taken, "an existing rule")
     rules: list[FaultRule] = []
@@ -135,7 +133,7 @@ def read_rules(
         at = place.format(number)
         specs, wrong = _rules_of(item)
         for spec in specs:
-            rule, rule_mistakes = _rule(spec, vocabulary, named, at, read_instant)
+            rule, rule_mistakes = _rule(spec, vocabulary, named, at, now)
             rules += [rule] if rule is not None else []
             wrong += rule_mistakes
         for mistake in wrong:
@@ -203,7 +201,7 @@ def names_of(of: type) -> set[str]:
 
 
 def _rule(
-    spec: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, read_instant: ReadInstant | None
+    spec: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, now: datetime | None
 ) -> tuple[FaultRule | None, list[Mistake]]:
     """Return the rule at ``at``, or None, and all mistakes in it.
 
@@ -213,7 +211,7 @@ def _rule(
         return None, [Mistake((), "must be an object")]
     raw = {str(key): value for key, value in spec.items()}
     word, kind = raw.pop("kind", None), None
-    raw["when"], wrong = _with_instants(raw.get("when"), read_instant)
+    raw["when"], wrong = _with_instants(raw.get("when"), now)
     try:
         kind = KINDS[_KIND.read(word)]
     except ValueError as problem:
@@ -240,14 +238,14 @@ def _free(name: str, named: Mapping[str, str]) -> str:
     return next(free for free in chain([name], numbered) if free not in named)
 
 
-def _with_instants(when: Any, read_instant: ReadInstant | None) -> tuple[Any, list[Mistake]]:
+def _with_instants(when: Any, now: datetime | None) -> tuple[Any, list[Mistake]]:
     """Return ``when`` with its times as instants, and the mistakes in them."""
     wrong: list[Mistake] = []
-    if isinstance(when, Mapping) and read_instant is not None:
+    if isinstance(when, Mapping) and now is not None:
         when = dict(when)
         for key in ("from", "until"):
             try:
-                when[key] = None if when.get(key) is None else read_instant(when[key])
+                when[key] = None if when.get(key) is None else instant(WHEN.read(when[key]), now)
             except ValueError as problem:
                 wrong += [mistake.under("when") for mistake in mistakes(key, when.pop(key), problem)]
     return when, wrong
@@ -318,29 +316,6 @@ def _named(key: str, *names: str) -> Parameter:
     return Parameter(key, choice(*names), required=True)
 
 
-def as_json(raw: Any) -> Any:
-    """Return the value for one or more rules as JSON, so that interfaces agree.
-
-    Raise ValueError for a value that JSON cannot represent.
-    """
-    timeless = _timeless(raw)
-    # A float stays as it is, because its parameter reports infinity and NaN with its own words.
-    return timeless if isinstance(timeless, float) else json_value(timeless)
-
-
-def _timeless(raw: Any) -> Any:
-    """Return ``raw`` with instants and durations as texts and numbers."""
-    if isinstance(raw, Mapping):
-        return {key: _timeless(part) for key, part in raw.items()}
-    if isinstance(raw, list | tuple):
-        return [_timeless(item) for item in raw]
-    if isinstance(raw, datetime):
-        return raw.isoformat()
-    if isinstance(raw, timedelta):
-        return raw.total_seconds()
-    return DURATION.write(DURATION.read(raw)) if isinstance(raw, relativedelta) else raw
-
-
 def _unread(parameter: Parameter) -> Parameter:
-    kind: Kind[Any] = Kind(parameter.kind.shape, as_json, decimals_to_floats)
+    kind: Kind[Any] = Kind(parameter.kind.shape, json_value, decimals_to_floats)
     return replace(parameter, kind=kind, required=False, default=None)

@@ -180,7 +180,7 @@ def parse_duration(text: str) -> relativedelta:
 
     Examples: ``P30D``, ``P1Y``, ``PT90M``, ``90m``, ``1d12h``, ``3600``. Raise ValueError for any other text.
     """
-    plain = _ISO_MONTHS.sub(r"\1MO", text.strip()).upper()
+    plain = _ISO_MONTHS.sub(r"\1MO", text.strip().removeprefix("+")).upper()
     match = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
     amounts = {unit: int(count) for unit, count in match.groupdict().items() if count} if match else {}
     if not amounts or any(count > 10**11 for count in amounts.values()):

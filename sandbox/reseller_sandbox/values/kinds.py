@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Annotated, Any, Generic, TypeVar
@@ -84,6 +84,15 @@ class Kind(Struct, Generic[T], frozen=True, eq=False):
         return self.read(value)
 
 
+class Bare(Struct, frozen=True):
+    """A value without quotes that YAML does not read as a string, such as ``012``."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 class Mistake(str):
     """A mistake in a value: its path, and a message that continues after the path.
 
@@ -140,7 +149,7 @@ def _line(value: Any) -> str:
         return plain(value)
     if isinstance(value, str):
         raise ValueError(f"{shortened(value)} contains a control character")
-    if value is None or isinstance(value, Mapping | Sequence):
+    if not isinstance(value, Bare | int | Decimal):
         raise ValueError("must be a string")
     text = str(value).lower() if isinstance(value, bool) else value
     raise ValueError(f"must be a string, not {shortened(value)}; write '{text}' in quotes")
@@ -240,16 +249,24 @@ def mapping(value: Any) -> dict[str, Any]:
 
 
 def json_value(raw: Any, depth: int = 0) -> Any:
-    """Return ``raw`` as a JSON value, with floats as ``Decimal``.
+    """Return ``raw`` as a JSON value, with floats as ``Decimal``, and instants and durations as texts.
 
     Raise ValueError if JSON cannot represent the value.
     """
     if depth > _DEEPEST:
         raise ValueError(f"has more than {_DEEPEST} levels")
-    if isinstance(raw, Mapping) and all(isinstance(key, str) for key in raw):
-        return {json_value(key): json_value(value, depth + 1) for key, value in raw.items()}
+    if isinstance(raw, Mapping):
+        return {json_value(str(key)): json_value(value, depth + 1) for key, value in raw.items()}
     if isinstance(raw, list | tuple):
         return [json_value(item, depth + 1) for item in raw]
+    if isinstance(raw, date):
+        return raw.isoformat()
+    if isinstance(raw, timedelta):
+        return f"{raw.total_seconds():+.6f}".rstrip("0").rstrip(".") + "s"
+    if isinstance(raw, relativedelta):
+        return DURATION.write(DURATION.read(raw))
+    if isinstance(raw, Bare):
+        return raw.text
     if isinstance(raw, float):
         raw = Decimal(str(raw))
     if isinstance(raw, Decimal) and not raw.is_finite():
@@ -330,8 +347,8 @@ def span(least: float = 0) -> Kind[float]:
 
     def read(value: Any) -> float:
         value = value.total_seconds() if isinstance(value, timedelta) else value
-        if isinstance(value, str) and value.removesuffix("s").replace(".", "", 1).isdecimal():
-            value = float(value.removesuffix("s"))  # DURATION does not accept fractions
+        if isinstance(value, str) and value.strip("+s").replace(".", "", 1).isdecimal():
+            value = float(value.strip("+s"))  # DURATION does not accept fractions
         if isinstance(value, str | relativedelta):
             with suppress(OverflowError):
                 value = ((EARLIEST + DURATION.read(value)) - EARLIEST).total_seconds()
@@ -507,7 +524,8 @@ CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
 #: A balance, or an entry of a ledger.
 BALANCE = Kind(_NUMBER_OR_TEXT, lambda amount: money.read(amount, money.MOST_KEPT), money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
-MAPPING = Kind({"type": "object"}, mapping, says="an object")
+#: An object of JSON values.
+MAPPING = Kind({"type": "object"}, lambda value: json_value(mapping(value)), says="an object")
 ANYTHING: Kind[Any] = Kind({}, json_value, says="any JSON value")
 
 Text = Annotated[str, TEXT]
