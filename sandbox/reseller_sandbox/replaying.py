@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.clients.caller import AnySandbox, Caller, Reply, described
-from reseller_sandbox.recording.document import BadRecording, from_bytes
-from reseller_sandbox.recording.steps import (
+from reseller_sandbox.recording.document import (
+    BadRecording,
     CallStep,
     EndStep,
     EventsStep,
@@ -27,6 +27,7 @@ from reseller_sandbox.recording.steps import (
     StateStep,
     Step,
     WaitingStep,
+    from_bytes,
     response_of,
 )
 from reseller_sandbox.recording.writing import program_version, state_digest

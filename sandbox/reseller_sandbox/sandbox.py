@@ -34,7 +34,7 @@ from reseller_sandbox.control.worlds import (
     WorldTime,
     fork_world,
 )
-from reseller_sandbox.recording.steps import RecordedWorld
+from reseller_sandbox.recording.document import RecordedWorld
 from reseller_sandbox.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD, HttpTransport, credentials_of
 from reseller_sandbox.server.tls import Tls

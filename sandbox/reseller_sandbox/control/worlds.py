@@ -21,8 +21,7 @@ from reseller_sandbox.control.results import (
     record_change,
     setting_records,
 )
-from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, to_bytes
-from reseller_sandbox.recording.steps import RequestStep
+from reseller_sandbox.recording.document import CONTENT, BadRecording, Content, RequestStep, to_bytes
 from reseller_sandbox.recording.writing import recording_of
 from reseller_sandbox.refusals import TOO_MANY_FAULTS, UNKNOWN_BRANCH, UNKNOWN_WORLD, Refused
 from reseller_sandbox.values.kinds import (

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.answers import ANSWER, CannedAnswer, is_placeholder
 from reseller_sandbox.faults import FaultRule, reading
-from reseller_sandbox.recording.steps import Raw, RecordedRequest
+from reseller_sandbox.recording.document import Raw, RecordedRequest
 from reseller_sandbox.refusals import UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.registry.state import Draft, State
 from reseller_sandbox.server.secrecy import MASK, header_masked, query_elements, target_masked

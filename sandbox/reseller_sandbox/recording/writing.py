@@ -18,8 +18,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults.kinds.answers import RateLimit
 from reseller_sandbox.faults.kinds.replays import Stale
-from reseller_sandbox.recording.secrets import Masking
-from reseller_sandbox.recording.steps import (
+from reseller_sandbox.recording.document import (
     CallStep,
     EndStep,
     EventsStep,
@@ -31,6 +30,7 @@ from reseller_sandbox.recording.steps import (
     WaitingStep,
     response_of,
 )
+from reseller_sandbox.recording.secrets import Masking
 from reseller_sandbox.registry.state import State, account_named
 from reseller_sandbox.settings import ServiceSettings
 from reseller_sandbox.values.clock import WorldClock

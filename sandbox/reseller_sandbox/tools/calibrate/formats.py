@@ -19,8 +19,7 @@ import yaml
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from reseller_sandbox.recording.document import BadRecording, from_bytes
-from reseller_sandbox.recording.steps import RequestStep, WaitingStep
+from reseller_sandbox.recording.document import BadRecording, RequestStep, WaitingStep, from_bytes
 
 #: The first bytes of compressed content.
 _GZIP = b"\x1f\x8b"
