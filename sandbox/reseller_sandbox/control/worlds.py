@@ -252,7 +252,7 @@ class Snapshots(Keyed[CheckpointRecord]):
     @write(refusals.UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotList:
         """Delete a snapshot. Return the remaining snapshots."""
-        timeline.forget_snapshot(self._world, name)
+        timeline.forget(self._world, "snapshots", name)
         return self.list()
 
 
@@ -274,7 +274,7 @@ class Branches(Keyed[CheckpointRecord]):
     @write(UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchList:
         """Delete a branch. Return the remaining branches."""
-        timeline.forget_branch(self._world, name)
+        timeline.forget(self._world, "branches", name)
         return self.list()
 
 
@@ -555,7 +555,9 @@ def _snapshot_at(transport: LocalTransport, point: str) -> Snapshot:
     """Return the snapshot of a point of this world, or of another world now."""
     kind, _, world = point.partition(":")
     return (
-        transport.worlds.find(world).present() if kind == "world" else timeline.point(transport.world, point)
+        transport.worlds.find(world).present()
+        if kind == "world"
+        else timeline.point(transport.world, point).snapshot
     )
 
 

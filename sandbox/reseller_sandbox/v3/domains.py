@@ -14,7 +14,6 @@ from reseller_sandbox.registry import orders, purchases
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contacts import roles_required
 from reseller_sandbox.registry.model import Order, Purpose
-from reseller_sandbox.registry.zones import parse_name
 from reseller_sandbox.v3.shapes import (
     BODY,
     FOUND,
@@ -29,9 +28,8 @@ from reseller_sandbox.v3.shapes import (
     identifier,
     own_order,
     path_envelope,
-    requested_contacts,
+    requested_order,
     summaries,
-    wire_names_below,
 )
 from reseller_sandbox.web.fields import (
     Amount,
@@ -121,23 +119,16 @@ class Registered(Envelope):
 def create_domain(call: Call) -> dict[str, Any]:
     """Register a domain for a number of years. The price is charged to the balance."""
     domain = call.arguments["domain"]
-    names = wire_names_below("domain.contacts")
-    contacts = requested_contacts(call, domain.get("contacts"), names)
     placed = purchases.register(
         call.draft,
         call.account,
         purchases.Registration(
-            name=parse_name(domain["domainName"]),
-            years=call.arguments.get("years", 1),
-            contacts=contacts,
-            wire_names=names,
+            **requested_order(call),
             nameservers=domain.get("nameservers") or None,
-            privacy=domain.get("privacyEnabled", False),
             autorenew=_switch_value(call.assumed.create_autorenew, domain.get("autorenewEnabled", False)),
             transfer_lock=_switch_value(call.assumed.create_locked, domain.get("lockedEnabled", False)),
             requirements=call.arguments.get("tldRequirements", {}),
             requirements_path="tldRequirements.",
-            cost=call.arguments.get("purchaseCost"),
         ),
     )
     note_ignored_privacy(call, domain, placed.order)

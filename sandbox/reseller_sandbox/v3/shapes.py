@@ -258,6 +258,19 @@ def requested_contacts(
     return contacts
 
 
+def requested_order(call: Call) -> dict[str, Any]:
+    """Return the parameters that a registration and a transfer have in common."""
+    domain, names = call.arguments["domain"], wire_names_below("domain.contacts")
+    return {
+        "contacts": requested_contacts(call, domain.get("contacts"), names),
+        "wire_names": names,
+        "name": parse_name(domain["domainName"]),
+        "years": call.arguments.get("years", 1),
+        "cost": call.arguments.get("purchaseCost"),
+        "privacy": domain.get("privacyEnabled", False),
+    }
+
+
 def status(call: Call, order: Order) -> str:
     """Return the v3 status of an order, derived from its stage and its holds."""
     if order.stage in (Stage.REQUESTED, Stage.PROCESSING, Stage.ARRIVING):

@@ -26,9 +26,8 @@ from reseller_sandbox.v3.shapes import (
     identifier,
     number,
     render_name,
-    requested_contacts,
+    requested_order,
     status,
-    wire_names_below,
 )
 from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, String, Years
 from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
@@ -92,21 +91,14 @@ class TransferOrder(Shape):
 def request_transfer(call: Call) -> dict[str, Any]:
     """Request the transfer of a domain from another registrar. The price is charged immediately."""
     domain = call.arguments["domain"]
-    names = wire_names_below("domain.contacts")
-    contacts = requested_contacts(call, domain.get("contacts"), names)
     placed = transfers.request(
         call.draft,
         call.account,
         transfers.TransferRequest(
-            name=parse_name(domain["domainName"]),
+            **requested_order(call),
             code=call.arguments["authCode"],
-            years=call.arguments.get("years", 1),
-            cost=call.arguments.get("purchaseCost"),
-            contacts=contacts,
-            wire_names=names,
             nameservers=domain.get("nameservers") or (),
             autorenew=domain.get("autorenewEnabled", False),
-            privacy=domain.get("privacyEnabled", False),
             transfer_lock=domain.get("lockedEnabled", False),
         ),
     )

@@ -457,7 +457,7 @@ class Engine:
         if request.fixture is not None:
             return self._bounded(self.fixtures.named(request.fixture, request.now)), Inherited()
         world = self.find(request.world) if isinstance(request.world, str) else request.world
-        return timeline.point(world, request.point), world.inherited
+        return timeline.point(world, request.point).snapshot, world.inherited
 
     def _bounded(self, begin: Snapshot) -> Snapshot:
         self.limits.require_room_for_faults(len(begin.faults.rules))

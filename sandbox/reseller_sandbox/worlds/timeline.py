@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -12,12 +13,14 @@ from reseller_sandbox.refusals import (
     UNKNOWN_POINT,
     UNKNOWN_SNAPSHOT,
     Refused,
-    Rule,
 )
 from reseller_sandbox.values.text_checks import names_phrase
 from reseller_sandbox.worlds.journal import Entry, Requests
 from reseller_sandbox.worlds.snapshot import EventLog, Snapshot
 from reseller_sandbox.worlds.world import Checkpoint, History, World
+
+#: The fields of a history that hold checkpoints.
+Kind = Literal["snapshots", "branches"]
 
 
 def snapshot(world: World, name: str) -> Checkpoint:
@@ -34,46 +37,42 @@ def snapshot(world: World, name: str) -> Checkpoint:
         return saved
 
 
-def point(world: World, named: str) -> Snapshot:
-    """Return the snapshot of ``world`` at the point ``named``.
+def point(world: World, named: str) -> Checkpoint:
+    """Return ``world`` at the point ``named``, with the requests of its history.
 
     A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuse
     with ``unknown_point``, ``unknown_request``, ``unknown_snapshot`` and ``unknown_branch``.
     """
     kind, _, name = named.partition(":")
+    requests = world.journal.requests
     match kind, name:
         case "start", "":
-            return at_own_instant(world.history.origin)
+            snapshot = at_own_instant(world.history.origin)
         case "now", "":
-            return world.present()
+            snapshot = world.present()
         case "before" | "after", request if request:
-            return _at(world.journal.get(request), before=kind == "before")
-        case "snapshot", name if name:
-            return at_own_instant(_snapshot(world, name).snapshot)
-        case "branch", name if name:
-            return at_own_instant(_branch(world, name).snapshot)
-    raise Refused(UNKNOWN_POINT, point=named[:80])
-
-
-def requests_until(world: World, named: str) -> Requests:
-    """Return the requests of the history of an existing point."""
-    kind, _, name = named.partition(":")
-    checkpoints = {"snapshot": world.history.snapshots, "branch": world.history.branches}.get(kind, {})
-    return checkpoints[name].requests if name in checkpoints else world.journal.requests
+            snapshot = _at(world.journal.get(request), before=kind == "before")
+        case "snapshot" | "branch", name if name:
+            checkpoint = _checkpoint(world, "snapshots" if kind == "snapshot" else "branches", name)
+            snapshot, requests = at_own_instant(checkpoint.snapshot), checkpoint.requests
+        case _:
+            raise Refused(UNKNOWN_POINT, point=named[:80])
+    return Checkpoint(named, snapshot, requests)
 
 
 def restore(world: World, name: str) -> Checkpoint:
     """Go back to a snapshot. Return the branch that keeps the present history."""
     with world.lock:
-        checkpoint = _snapshot(world, name)
+        checkpoint = _checkpoint(world, "snapshots", name)
         return _go(world, checkpoint.snapshot, checkpoint.requests)
 
 
-def forget_snapshot(world: World, name: str) -> None:
-    """Delete a snapshot."""
+def forget(world: World, kind: Kind, name: str) -> None:
+    """Delete a snapshot or a branch."""
     with world.lock:
-        rest = _without(_snapshot(world, name), world.history.snapshots)
-        world.history = replace(world.history, snapshots=rest)
+        _checkpoint(world, kind, name)
+        rest = {other: kept for other, kept in getattr(world.history, kind).items() if other != name}
+        world.history = replace(world.history, **{kind: rest})
 
 
 def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
@@ -94,16 +93,9 @@ def switch(world: World, name: str) -> Checkpoint:
     Return the branch that keeps the present history.
     """
     with world.lock:
-        branch = _branch(world, name)
-        forget_branch(world, name)  # first, so that the new branch replaces this one, and no other
+        branch = _checkpoint(world, "branches", name)
+        forget(world, "branches", name)  # first, so that the new branch replaces this one, and no other
         return _go(world, branch.snapshot, branch.requests)
-
-
-def forget_branch(world: World, name: str) -> None:
-    """Delete a branch."""
-    with world.lock:
-        rest = _without(_branch(world, name), world.history.branches)
-        world.history = replace(world.history, branches=rest)
 
 
 def restart(world: World, origin: Snapshot) -> Checkpoint:
@@ -152,10 +144,6 @@ def _leave(world: World) -> Checkpoint:
     return branch
 
 
-def _without(checkpoint: Checkpoint, checkpoints: Mapping[str, Checkpoint]) -> Mapping[str, Checkpoint]:
-    return {name: other for name, other in checkpoints.items() if other is not checkpoint}
-
-
 def at_own_instant(snapshot: Snapshot) -> Snapshot:
     """Return ``snapshot`` with its clock at its instant. A clock that ran continues."""
     return snapshot.at(snapshot.clock.instant)
@@ -165,18 +153,12 @@ def _at(entry: Entry, *, before: bool) -> Snapshot:
     return (entry.before if before else entry.after).at(entry.at)
 
 
-def _snapshot(world: World, name: str) -> Checkpoint:
-    return _called(name, world.history.snapshots, UNKNOWN_SNAPSHOT, "snapshots")
-
-
-def _branch(world: World, name: str) -> Checkpoint:
-    return _called(name, world.history.branches, UNKNOWN_BRANCH, "branches")
-
-
-def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, plural: str) -> Checkpoint:
-    """Return the checkpoint called ``name``. If there is none, refuse with the rule ``unknown``."""
+def _checkpoint(world: World, kind: Kind, name: str) -> Checkpoint:
+    """Return a snapshot or a branch. Refuse with ``unknown_snapshot`` or ``unknown_branch``."""
+    known: Mapping[str, Checkpoint] = getattr(world.history, kind)
     if name not in known:
-        raise Refused(unknown, name=name[:80], known=names_phrase(sorted(known), plural))
+        unknown = UNKNOWN_SNAPSHOT if kind == "snapshots" else UNKNOWN_BRANCH
+        raise Refused(unknown, name=name[:80], known=names_phrase(sorted(known), kind))
     return known[name]
 
 
@@ -191,10 +173,10 @@ def seen(world: World, named: str) -> World | None:
     """
     with world.lock:
         try:
-            snapshot = point(world, named)
+            checkpoint = point(world, named)
         except Refused:
             return None
-        requests = requests_until(world, named)
+        snapshot, requests = checkpoint.snapshot, checkpoint.requests
         past = World(f"{world.name}{AT}{named}", snapshot, world.limits, world.number)
         past.is_past = True
         past.snapshot = snapshot.frozen()
