@@ -13,7 +13,6 @@ from reseller_sandbox.registry.lifecycle import STAGES, TIMED, edges
 from reseller_sandbox.registry.model import Stage
 from reseller_sandbox.registry.state import State
 from reseller_sandbox.values.parameters import Parameter
-from reseller_sandbox.web.glossary import Examples
 from reseller_sandbox.web.interfaces import PublicInterface
 
 #: The number of references inside one another that a form follows, because a schema can refer to itself.
