@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from msgspec import Struct
@@ -17,44 +18,9 @@ from reseller_sandbox.settings import BadSetting
 _SOURCE = re.compile(r"(.+?):(\d+)")
 
 
-class Step(Struct, frozen=True, kw_only=True):
-    """One request of a run: its sender, the fault that was applied, and its effects on the registry.
-
-    ``source`` is the line of the program that sent the request, if the program names it.
-    """
-
-    id: str
-    actor: str
-    request: str
-    answer: str
-    fault: str
-    source: str
-    effects: tuple[str, ...]
-
-
-class Difference(Struct, frozen=True):
-    """A field of a record before the run, after the run, and after an undisturbed run."""
-
-    record: str
-    field: str
-    before: str
-    after: str
-    usual: str
-
-
-class FindingPage(Struct, frozen=True, kw_only=True):
-    """The content of a page: the finding, its requests in order, the changed records, and the remedy."""
-
-    title: str
-    violations: tuple[str, ...]
-    steps: tuple[Step, ...]
-    differences: tuple[Difference, ...]
-    remedy: str
-    recording: str
-
-    def write(self, file: Path) -> str:
-        """Write the page to a file, and return the file. Raise ``BadSetting``."""
-        return _written(file, rendered("finding.html", page=self))
+def write_finding(file: Path, **content: Any) -> str:
+    """Write the page of a finding to a file, and return the file. Raise ``BadSetting``."""
+    return _written(file, rendered("finding.html", **content))
 
 
 class Case(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -20,7 +19,7 @@ from reseller_sandbox.advice.finding import Finding
 from reseller_sandbox.app_factory import contract
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.outcomes import GONE, MONEY, Effect, Outcome, in_a_line
+from reseller_sandbox.tools.outcomes import Outcome, differences, in_a_line
 from reseller_sandbox.tools.running import ReportedOrder
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import parse_iso
@@ -94,39 +93,14 @@ def left_undone(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator
     """Yield differences of records that a retry would have avoided."""
     if not expected.same:
         return
-    ours, theirs = run.effects - baseline.effects, baseline.effects - run.effects
-    titles = dict.fromkeys(effect.title for effect in (*ours, *theirs) if effect.title != MONEY)
-    for title in titles:
-        more, less = ([effect for effect in effects if effect.title == title] for effects in (ours, theirs))
-        if whole := [effect for effect in (*more, *less) if not effect.field]:
-            actual, usual = (_existence(outcome.effects, whole[0]) for outcome in (run, baseline))
-            yield f"{title} {actual}, but {usual} without the fault"
-            continue
-        for field in dict.fromkeys(effect.field for effect in (*more, *less)):
-            actual, usual = _final(run, baseline, title, field), _final(baseline, run, title, field)
-            if not _are_close(actual, usual):
-                words = _WORDS.get(field, f"its {field} is")
-                yield f"{title}: {words} {_shown(actual)}, but {_shown(usual)} without the fault"
-
-
-def _existence(effects: Counter[Effect], whole: Effect) -> str:
-    """Return whether a record exists, and how often, as a part of a sentence."""
-    count = effects[whole]
-    if whole.after == GONE:
-        return "is deleted" if count else "exists"
-    return f"exists {count} times" if count > 1 else "exists" if count else "does not exist"
-
-
-def _final(run: Outcome, other: Outcome, title: str, field: str) -> str:
-    """Return the last value of a field.
-
-    If the run did not change the field, ``other`` has its first value.
-    """
-    for outcome, side in ((run, "after"), (other, "before")):
-        for effect in outcome.effects:
-            if (effect.title, effect.field) == (title, field):
-                return str(getattr(effect, side))
-    return ""
+    unequal = [each for each in differences(run, baseline) if not _are_close(each.after, each.usual)]
+    whole = {each.record for each in unequal if not each.field}
+    for each in unequal:
+        if not each.field:
+            yield f"{each.record} {each.after}, but {each.usual} without the fault"
+        elif each.record not in whole:
+            words = _WORDS.get(each.field, f"its {each.field} is")
+            yield f"{each.record}: {words} {_shown(each.after)}, but {_shown(each.usual)} without the fault"
 
 
 def _are_close(first: str, second: str) -> bool:

@@ -20,7 +20,7 @@ from reseller_sandbox.control.records import NameRecord
 from reseller_sandbox.control.results import RecordChange
 from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.model import OUTSIDE
-from reseller_sandbox.reports.findings import Difference, FindingPage, Step
+from reseller_sandbox.reports.findings import write_finding
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.running import Ended
@@ -54,6 +54,19 @@ class Effect(NamedTuple):
     def __str__(self) -> str:
         """Return the change as a line of a report."""
         return f"{self.title}: {f'{self.field} ' if self.field else ''}{self.after or 'none'}"
+
+
+class Difference(NamedTuple):
+    """A field of a record before a run, after the run, and after its baseline (``usual``).
+
+    Without a field, the values say whether the record exists.
+    """
+
+    record: str
+    field: str
+    before: str
+    after: str
+    usual: str
 
 
 class Paid(NamedTuple):
@@ -109,6 +122,10 @@ class Outcome(Struct, frozen=True):
     def of_money(self) -> list[Finding]:
         """The advice about money."""
         return [finding for finding in self.findings if finding.severity == Severity.MONEY]
+
+    def effects_of(self, request: RequestRecord) -> list[Effect]:
+        """Return the effects of one request."""
+        return [effect for change in request.changes for effect in self.describing.effects(change)]
 
     def lines(self) -> Counter[str]:
         """Return the effects and the orders that the program reports, as lines of a report."""
@@ -174,15 +191,21 @@ def write_page(
 
     ``baseline`` is the outcome without the trouble. Raise ``BadSetting``.
     """
-    page = FindingPage(
+    other = baseline or outcome
+    totals = (sum((each.amount for each in run.movements), NOTHING) for run in (outcome, other))
+    return write_finding(
+        Path(file).with_suffix(".html"),
         title=title,
-        violations=tuple(violations),
-        steps=tuple(_step(request, outcome.describing) for request in outcome.requests),
-        differences=tuple(_differences(outcome, baseline or outcome)),
+        violations=violations,
+        requests=outcome.requests,
+        actor_header=ACTOR,
+        target=lambda request: re.sub("^/_worlds/[^/]*", "", request.request.target),
+        effects=outcome.effects_of,
+        source=source_of,
+        differences=[*differences(outcome, other), Difference(MONEY, "total", "", *map(write, totals))],
         remedy=remedy,
         recording=file,
     )
-    return page.write(Path(file).with_suffix(".html"))
 
 
 def source_of(request: RequestRecord) -> str:
@@ -190,29 +213,25 @@ def source_of(request: RequestRecord) -> str:
     return str(request.request.headers.get(SOURCE, ""))
 
 
-def _step(request: RequestRecord, describing: Describing) -> Step:
-    effects = (effect for change in request.changes for effect in describing.effects(change))
-    return Step(
-        id=request.id,
-        actor=str(request.request.headers.get(ACTOR) or request.account or ""),
-        request=f"{request.method} {re.sub('^/_worlds/[^/]*', '', request.request.target)}",
-        answer="lost" if request.answer.lost else str(request.status or "none"),
-        fault=request.fault_kind or "",
-        source=source_of(request),
-        effects=tuple(map(str, effects)),
-    )
+def differences(run: Outcome, baseline: Outcome) -> Iterator[Difference]:
+    """Yield the fields of records that a run or its ``baseline`` changed, without money."""
+    both = [{(effect.title, effect.field): effect for effect in each.effects} for each in (run, baseline)]
+    for key in sorted((both[0] | both[1]).keys() - {(MONEY, "")}):
+        first = both[0].get(key) or both[1][key]
+        before = first.before if first.field else "exists" if first.after == GONE else "does not exist"
+        values = (
+            _after(effects[key], outcome) if key in effects else before
+            for effects, outcome in zip(both, (run, baseline), strict=True)
+        )
+        yield Difference(*key, before, *values)
 
 
-def _differences(outcome: Outcome, baseline: Outcome) -> Iterator[Difference]:
-    """Yield the changed fields of both runs, with their values before and after."""
-    runs = [{(effect.title, effect.field): effect for effect in run.effects} for run in (outcome, baseline)]
-    ours, theirs = runs
-    for key in sorted((ours | theirs).keys() - {(MONEY, "")}):
-        before = (ours.get(key) or theirs[key]).before
-        actual, usual = (effects[key].after if key in effects else before for effects in runs)
-        yield Difference(*key, before, actual, usual)
-    sums = [sum((movement.amount for movement in run.movements), NOTHING) for run in (outcome, baseline)]
-    yield Difference(MONEY, "total", "", *map(write, sums))
+def _after(effect: Effect, outcome: Outcome) -> str:
+    """Return the value after an effect. For a record, return whether it exists, and how often."""
+    if effect.field:
+        return effect.after
+    count = outcome.effects[effect]
+    return "is deleted" if effect.after == GONE else f"exists {count} times" if count > 1 else "exists"
 
 
 def write_recording(world: Sandbox, folder: Path, name: str) -> str:
