@@ -3,11 +3,12 @@
 A *schedule* is the sequence of the actors whose requests are let through. Two requests that do not conflict
 commute, and schedules that differ only in the order of such requests are equivalent. One of them is enough.
 
-``Schedules.search`` is dynamic partial-order reduction (Flanagan and Godefroid 2005) with source sets
-(Abdulla and others 2014) and sleep sets. Two requests *race* if they conflict and no step between them makes
-the later one wait for the earlier one. For each race, another run tries the later request first. Runs with
-few preemptions come first (Musuvathi and Qadeer 2007). ``Schedules.sample`` is for programs with too many
-schedules: random walks, and random priorities that change a few times (PCT, Burckhardt and others 2010).
+``Schedules.search`` is dynamic partial-order reduction (Flanagan and Godefroid 2005, Abdulla and others
+2014). Two requests *race* if they conflict and no step between them makes the later one wait for the earlier
+one. For each race, a *branch* tries the later request first, unless a known run contains that order.
+Schedules with few changes of workers come first (Musuvathi and Qadeer 2007). ``Schedules.sample`` is for
+programs with too many schedules: random walks, and random priorities that change a few times (PCT, Burckhardt
+and others 2010).
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
+from functools import cache, partial, reduce
 from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
+from itertools import pairwise
 from math import prod
+from operator import or_
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -90,16 +93,14 @@ def random_priorities(seed: int, length: int, changes: int) -> Pick:
 class Plan(Struct):
     """The plan of one run: the actors of ``prefix`` go first, then those that ``pick`` chooses.
 
-    After the prefix, the actors in ``asleep`` lead to no new state. ``known`` is the behaviour in earlier
-    runs. ``holds`` are the seconds for which requests are held at least, by actor and number. ``missed`` is
-    the first actor of the prefix that had no request waiting. ``is_overdue`` is whether that happened because
-    another request had waited too long.
+    ``known`` is the behaviour in earlier runs. ``holds`` are the seconds for which requests are held at
+    least, by actor and number. ``missed`` is the first actor of the prefix that had no request waiting.
+    ``is_overdue`` is whether that happened because another request had waited too long.
     """
 
     prefix: Sequence[str] = ()
     pick: Pick = follow
     known: Schedules | None = None
-    asleep: Mapping[str, Footprint] = {}
     holds: Mapping[tuple[str, int], float] = {}
     steps: list[ScheduledTurn] = field(default_factory=list)
     missed: str = ""
@@ -149,39 +150,13 @@ class Plan(Struct):
             if scheduled in waiting and not are_swapped:
                 return scheduled
             self.missed = scheduled
-        awake = waiting.keys() - self.asleep.keys() if len(self.steps) >= len(self.prefix) else set()
-        return self.pick(awake or waiting.keys(), self.steps)
+        return self.pick(waiting.keys(), self.steps)
 
     def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
         """Record that a request of ``actor`` was carried out, with its read-write set."""
         still = self.steps[-1].waiting.keys() - {self.steps[-1].actor} if self.steps else frozenset()
         arrived = self._waiting.keys() - still
         self.steps.append(ScheduledTurn(actor, request, self._waiting, arrived, footprint))
-        if len(self.steps) >= len(self.prefix):
-            self.asleep = _still_asleep(self.asleep, actor, footprint)
-
-
-def _still_asleep(asleep: Mapping[str, Footprint], actor: str, footprint: Footprint) -> dict[str, Footprint]:
-    return {
-        other: touched
-        for other, touched in asleep.items()
-        if other != actor and not touched.conflicts(footprint)
-    }
-
-
-class _Point(Struct):
-    """A point in the tree of schedules, with the actors that go first there.
-
-    ``to_try`` are the actors to try at this point, ``done`` the tried ones with their read-write sets. The
-    actors in ``asleep`` lead to no new state if they go first. ``preemptions`` is the number of workers that
-    had to wait on the way although their last request was answered.
-    """
-
-    waiting: AbstractSet[str]
-    asleep: dict[str, Footprint]
-    preemptions: int
-    to_try: set[str] = field(default_factory=set)
-    done: dict[str, Footprint] = field(default_factory=dict)
 
 
 class Schedules:
@@ -189,24 +164,23 @@ class Schedules:
 
     The read-write set of a request can depend on the requests before it: a refused request writes nothing. So
     the set of a request is the union over all runs, and a conflict does not depend on the run. If a set
-    grows, the search begins again. It does not repeat runs that were already made.
+    grows, the races of all runs are computed again. No run is repeated.
 
     ``part`` is the part of the schedules to search, such as 1 of 2.
     """
 
     def __init__(self, part: tuple[int, int] = (1, 1)) -> None:
         self._part = part
+        self._runs: list[_KnownRun] = []
+        #: The branches that no run contains: beginnings of schedules that reverse a race.
+        self._branches: dict[Path, list[RequestKey]] = {}
+        #: The places at which schedules of this part leave the first one, as beginnings of schedules.
+        self._departures: list[list[RequestKey]] = []
         self._waiting: dict[Path, Mapping[str, str]] = {}
-        self._requests: dict[Path, RequestKey] = {}
-        self._ends: set[Path] = set()
         self._footprints: dict[RequestKey, Footprint] = {}
         #: Actors by the number and the text of a request that they sent in any run.
         self._senders: dict[tuple[int, str], set[str]] = {}
-        self._points: dict[Path, _Point] = {}
         self._tries = Counter[Path]()
-        #: Branches that are not searched: given up, or in another part.
-        self._closed: set[Path] = set()
-        self._longest: Sequence[ScheduledTurn] = ()
         #: The number of schedules that were given up because the program does not reach them.
         self.unmatched = 0
         #: The number of schedules that were given up because they would hold a request too long.
@@ -232,58 +206,91 @@ class Schedules:
     def sample(self, number: int) -> Plan:
         """Return random plan ``number``: a random walk, or random priorities with 1 or 2 changes."""
         seed, changes = number * self._part[1] + self._part[0], number % 3
-        length = len(self._longest)
-        pick = random_walk(seed) if not changes else random_priorities(seed, length, changes)
+        pick = random_walk(seed) if not changes else random_priorities(seed, len(self._longest), changes)
         return Plan(pick=pick, known=self)
 
     def search(self, most: int = 1) -> list[Plan]:
-        """Return up to ``most`` plans that can reach a new state, none if every state is known."""
-        plans: dict[Path, Plan] = {}
-        while len(plans) < most and (prefix := self._next_prefix(plans.keys())) is not None:
-            unknown = self._walk(prefix)
-            if unknown in plans:
-                break
-            if unknown is not None:
-                parent = self._points[unknown[:-1]] if unknown else None
-                asleep = {**parent.asleep, **parent.done} if parent is not None else {}
-                plans[unknown] = Plan(unknown, known=self, asleep=asleep)
-        return list(plans.values())
+        """Return up to ``most`` plans that can reach a new state, none if every state is known.
+
+        The plans with the fewest changes of workers come first.
+        """
+        if not self._runs:
+            return [Plan(known=self)] if self._tries[()] < _TRIES else []
+        branches = sorted(self._branches, key=lambda path: (_switches(path), -len(path), path))
+        return [Plan(path, known=self) for path in branches[:most]]
 
     def learn(self, plan: Plan, *, is_final: bool = False) -> bool:
         """Learn from a run. Return whether the run followed its plan.
 
         A plan that is not reached is given up after ``_TRIES`` runs, or after this one if ``is_final``.
         """
+        path = tuple(plan.prefix)
         if is_final or plan.missed or plan.next_up is not None:
-            path = tuple(plan.prefix)
             self._tries[path] += 1
-            if is_final or plan.is_overdue:
-                self._closed.add(path)
-                self.held_too_long += 1
-            elif self._tries[path] == _TRIES:
-                self._closed.add(path)
-                self.unmatched += 1
+            if is_final or plan.is_overdue or self._tries[path] == _TRIES:
+                self.held_too_long += is_final or plan.is_overdue
+                self.unmatched += not (is_final or plan.is_overdue)
+                self._give_up(path)
             return False
-        has_grown, path = False, ()
-        are_known = not any(
-            self.are_swapped(plan.path[:at], step.waiting) for at, step in enumerate(plan.steps)
-        )
-        for at, step in enumerate(plan.steps):
+        self._give_up(path)
+        steps = plan.steps
+        have_grown = False
+        for at, step in enumerate(steps):
             footprint = self._footprints.setdefault(step.request, step.footprint)
-            has_grown |= footprint.take(step.footprint)
-            plan.steps[at] = replace(step, footprint=footprint)
-            if are_known:
-                for actor, text in step.waiting.items():
-                    self._senders.setdefault((path.count(actor), text), set()).add(actor)
-                self._waiting[path] = step.waiting
-                path = (*path, step.actor)
-                self._requests[path] = step.request
-        if are_known:
-            self._ends.add(path)
-        if has_grown:
-            self._points.clear()
-        self._longest = max(self._longest, plan.steps, key=len)
+            have_grown |= footprint.take(step.footprint)
+            steps[at] = replace(step, footprint=footprint)
+        if any(self.are_swapped(plan.path[:at], step.waiting) for at, step in enumerate(steps)):
+            return True
+        for at, step in enumerate(steps):
+            self._waiting[plan.path[:at]] = step.waiting
+            for actor, text in step.waiting.items():
+                self._senders.setdefault((plan.path[:at].count(actor), text), set()).add(actor)
+        self._waiting.setdefault(plan.path, {})
+        self._runs.append(_KnownRun(steps))
+        if have_grown:
+            self._runs = [_KnownRun(run.steps) for run in self._runs]
+            self._branches.clear()
+        for run in self._runs if have_grown else self._runs[-1:]:
+            self._add_branches(run)
         return True
+
+    def _give_up(self, path: Path) -> None:
+        """Never try a branch again."""
+        self._tries[path] = _TRIES
+        self._branches.pop(path, None)
+
+    def _add_branches(self, run: _KnownRun) -> None:
+        """Add the branches of a run, and drop those that the run contains."""
+        contained = [path for path, requests in self._branches.items() if run.contains(requests)]
+        for path in contained:
+            del self._branches[path]
+        branches = list(run.reversals())
+        number, parts = self._part
+        if run is self._runs[0] and parts > 1:
+            departures = list(run.departures())[number - 1 :: parts]
+            self._departures = [run.requests(turns) for turns in departures]
+            branches += departures
+        for turns in filter(None, map(partial(self._in_part, run), branches)):
+            path, requests = tuple(run.steps[at].actor for at in turns), run.requests(turns)
+            is_open = self._tries[path] < _TRIES and path not in self._waiting
+            if is_open and not any(other.contains(requests) for other in self._runs):
+                self._branches[path] = requests
+
+    def _in_part(self, run: _KnownRun, turns: Sequence[int]) -> Sequence[int]:
+        """Return the steps of a branch in an order that begins with a departure of this part.
+
+        The steps are empty if there is no such order: then the branch is in another part.
+        """
+        for requests in self._departures:
+            if run.contains(requests, turns):
+                first = run.places(requests)
+                return [*first, *(at for at in turns if at not in first)]
+        return turns if self._part[1] == 1 else ()
+
+    @property
+    def _longest(self) -> Sequence[ScheduledTurn]:
+        """The steps of the longest run."""
+        return max((run.steps for run in self._runs), key=len, default=())
 
     def estimate(self) -> int | None:
         """Return the number of schedules that are not equivalent, None if there are too many to count.
@@ -296,99 +303,69 @@ class Schedules:
             requests.setdefault(step.actor, []).append(step.footprint)
         return _count(list(requests.values()))
 
-    def _next_prefix(self, planned: Iterable[Path]) -> Path | None:
-        """Return the branch to try next: the one with the fewest preemptions."""
-        if not self._points:
-            is_over = () in planned or () in self._closed or () in self._ends
-            return None if is_over else ()
-        left = [
-            (point.preemptions + _is_preemption(path, actor, point.waiting), (*path, actor))
-            for path, point in self._points.items()
-            for actor in point.to_try - point.done.keys() - point.asleep.keys()
-            if (*path, actor) not in self._closed
-            and not any(other[: len(path) + 1] == (*path, actor) for other in planned)
-        ]
-        return min(left, key=lambda branch: (branch[0], -len(branch[1]), branch[1]))[1] if left else None
 
-    def _walk(self, prefix: Path) -> Path | None:
-        """Follow a branch through known runs, and want the reversal of each race on the way.
+class _KnownRun:
+    """The steps of a run, and for each step bit masks of the steps that it depends on.
 
-        Return the beginning of the schedule that leads to unknown states, None if there is none.
+    ``_direct`` are those that it directly depends on, and ``_before`` all that happen before it.
+    """
+
+    def __init__(self, steps: Sequence[ScheduledTurn]) -> None:
+        self.steps = steps
+        self._direct, self._before = dependencies(steps), happens_before(steps)
+        self._places = {step.request: at for at, step in enumerate(steps)}
+
+    def requests(self, turns: Iterable[int]) -> list[RequestKey]:
+        """Return the requests of some steps."""
+        return [self.steps[at].request for at in turns]
+
+    def places(self, requests: Iterable[RequestKey]) -> list[int]:
+        """Return the steps with these requests."""
+        return [self._places[request] for request in requests]
+
+    def contains(self, requests: Iterable[RequestKey], within: Iterable[int] | None = None) -> bool:
+        """Whether a run that begins with ``requests`` can be equivalent to this one.
+
+        Then each request comes after those that it depends on. With ``within``, only those steps count.
         """
-        path: Path = ()
-        steps: list[ScheduledTurn] = []
-        asleep: dict[str, Footprint] = {}
-        preemptions = 0
-        is_first = not self._points
-        while path not in self._ends:
-            waiting = self._waiting.get(path)
-            if waiting is None:
-                return path
-            point = self._points.setdefault(path, _Point(waiting.keys(), asleep, preemptions))
-            open_ = {actor for actor in waiting if (*path, actor) not in self._closed}
-            awake = open_ - point.asleep.keys()
-            if len(path) < len(prefix):
-                actor = prefix[len(path)]
-            elif awake:
-                actor = follow(awake, steps)
-            else:
-                break
-            point.to_try.add(actor)
-            preemptions = point.preemptions + _is_preemption(path, actor, point.waiting)
-            request = self._requests.get((*path, actor))
-            if request is None:
-                return (*path, actor)
-            footprint = self._footprints[request]
-            arrived = waiting.keys() - (
-                steps[-1].waiting.keys() - {steps[-1].actor} if steps else frozenset()
-            )
-            steps.append(ScheduledTurn(actor, request, waiting, arrived, footprint))
-            asleep = _still_asleep({**point.asleep, **point.done}, actor, footprint)
-            point.done[actor] = footprint
-            path = (*path, actor)
-        if len(path) < len(prefix):  # because the program does not always send the same requests
-            self._closed.add(prefix)
-        if is_first and self._part[1] > 1:
-            self._share(path)
-        self._want_reversed(steps)
-        return None
+        mask = -1 if within is None else sum(1 << at for at in within)
+        seen = 0
+        for request in requests:
+            at = self._places.get(request)
+            if at is None or not mask >> at & 1 or self._direct[at] & mask & ~seen:
+                return False
+            seen |= 1 << at
+        return True
 
-    def _share(self, first: Path) -> None:
-        """Want every branch off the first schedule, and close those of other parts.
-
-        Each schedule is in the part of the branch at which it leaves the first one. Every part knows all
-        these branches, because they do not depend on other runs.
-        """
-        number, parts = self._part
-        branches = [
-            (*first[:at], actor)
-            for at in range(len(first))
-            for actor in sorted(self._points[first[:at]].waiting - {first[at]})
-        ]
-        for at, branch in enumerate(branches):
-            self._points[branch[:-1]].to_try.add(branch[-1])
-            if at % parts != number - 1:
-                self._closed.add(branch)
-
-    def _want_reversed(self, steps: Sequence[ScheduledTurn]) -> None:
-        """Want the reversal of each race of a run."""
-        before = happens_before(steps)
-        path = tuple(step.actor for step in steps)
-        for late in range(len(steps)):
+    def reversals(self) -> Iterator[list[int]]:
+        """Yield for each race the steps of a branch that reverses it."""
+        for late in range(len(self.steps)):
             for early in range(late):
-                if not _race(steps, before, early, late):
-                    continue
-                point = self._points[path[:early]]
-                free = [at for at in range(early + 1, late) if not before[at] >> early & 1]
-                first = _initials(steps, before, [*free, late])
-                if not first & (point.to_try | point.asleep.keys()):
-                    there = first & point.waiting
-                    point.to_try |= {min(there)} if there else point.waiting
+                if self._is_race(early, late):
+                    between = range(early + 1, late)
+                    yield [*range(early), *(at for at in between if not self._before[at] >> early & 1), late]
+
+    def _is_race(self, early: int, late: int) -> bool:
+        """Whether two steps conflict and can be reversed."""
+        first, second = self.steps[early], self.steps[late]
+        if first.actor == second.actor or not first.footprint.conflicts(second.footprint):
+            return False
+        if asked_after(self.steps, late) == early:
+            return False
+        before = self._before
+        return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in range(early + 1, late))
+
+    def departures(self) -> Iterator[list[int]]:
+        """Yield the steps of each branch at which another actor goes first."""
+        for at, step in enumerate(self.steps):
+            for actor in step.waiting.keys() - {step.actor}:
+                late = next(late for late in range(at, len(self.steps)) if self.steps[late].actor == actor)
+                yield [*range(at), late]
 
 
-def _is_preemption(path: Path, actor: str, waiting: AbstractSet[str]) -> bool:
-    """Whether the worker of the last step waits while another one goes on."""
-    return bool(path) and path[-1] != actor and path[-1] in waiting
+def _switches(path: Path) -> int:
+    """Return the number of changes of workers in a schedule."""
+    return sum(first != second for first, second in pairwise(path))
 
 
 def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
@@ -441,18 +418,29 @@ def equivalence_class(steps: Sequence[ScheduledTurn]) -> tuple[frozenset[object]
     return frozenset(step.request for step in steps), frozenset(conflicts)
 
 
+def dependencies(steps: Sequence[ScheduledTurn]) -> list[int]:
+    """Return for each step a bit mask of the steps that it directly depends on.
+
+    These are the earlier steps of its actor, those with a conflict, and the one whose response it waited for.
+    """
+    masks: list[int] = []
+    for late, step in enumerate(steps):
+        cause = asked_after(steps, late)
+        early = (
+            at
+            for at, other in enumerate(steps[:late])
+            if other.actor == step.actor or at == cause or other.footprint.conflicts(step.footprint)
+        )
+        masks.append(sum(1 << at for at in early))
+    return masks
+
+
 def happens_before(steps: Sequence[ScheduledTurn]) -> list[int]:
     """Return for each step a bit mask of the steps that happen before it."""
     before: list[int] = []
-    for late, step in enumerate(steps):
-        mask = 0
-        for early, other in enumerate(steps[:late]):
-            if other.actor == step.actor or other.footprint.conflicts(step.footprint):
-                mask |= 1 << early | before[early]
-        cause = asked_after(steps, late)
-        if cause is not None:
-            mask |= 1 << cause | before[cause]
-        before.append(mask)
+    for late, mask in enumerate(dependencies(steps)):
+        earlier = (before[at] for at in range(late) if mask >> at & 1)
+        before.append(reduce(or_, earlier, mask))
     return before
 
 
@@ -486,26 +474,3 @@ def is_serializable(steps: Sequence[ScheduledTurn]) -> bool:
     except CycleError:
         return False
     return True
-
-
-def _race(steps: Sequence[ScheduledTurn], before: Sequence[int], early: int, late: int) -> bool:
-    """Whether two steps conflict and can be reversed."""
-    first, second = steps[early], steps[late]
-    if first.actor == second.actor or not first.footprint.conflicts(second.footprint):
-        return False
-    if asked_after(steps, late) == early:
-        return False
-    between = range(early + 1, late)
-    return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in between)
-
-
-def _initials(steps: Sequence[ScheduledTurn], before: Sequence[int], some: Iterable[int]) -> set[str]:
-    """Return the actors that can go first if only the steps in ``some`` are taken."""
-    taken, initials, seen = 0, set(), set()
-    for at in some:
-        actor = steps[at].actor
-        if actor not in seen and not before[at] & taken:
-            initials.add(actor)
-        seen.add(actor)
-        taken |= 1 << at
-    return initials
