@@ -127,7 +127,7 @@ def test_a_failure_report_names_the_time_of_the_test_and_of_the_world(printed: P
 
 def test_a_missing_package_is_named_with_its_command() -> None:
     for name, package in (
-        ("SandboxTransport", "httpcore"),
+        ("SandboxTransport", "httpx"),
         ("SandboxAdapter", "requests"),
         ("SandboxPoolManager", "urllib3"),
         ("SandboxConnector", "aiohttp"),

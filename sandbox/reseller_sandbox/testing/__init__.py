@@ -35,23 +35,26 @@ __all__ = [
 ]
 
 
+#: The module of each name, and the package that the module needs.
+_MODULES = {
+    "EndlessWait": ("clients.fake_connection", ""),
+    "NetworkRefused": ("clients.fence", ""),
+    "SandboxAdapter": ("clients.with_requests", "requests"),
+    "SandboxConnector": ("clients.with_aiohttp", "aiohttp"),
+    "SandboxContainer": ("testing.containers", "testcontainers"),
+    "SandboxPoolManager": ("clients.with_urllib3", "urllib3"),
+    "SandboxTransport": ("clients.with_httpx", "httpx"),
+    "expect_explained": ("testing.explaining", ""),
+    "freeze_time": ("testing.clocks", "freezegun"),
+}
+
+
 def __getattr__(name: str) -> Any:
     """Return the object ``name`` of this package, imported from its module."""
-    homes = {
-        "EndlessWait": "clients.fake_connection",
-        "NetworkRefused": "clients.fence",
-        "SandboxAdapter": "clients.with_requests",
-        "SandboxConnector": "clients.with_aiohttp",
-        "SandboxContainer": "testing.containers",
-        "SandboxPoolManager": "clients.with_urllib3",
-        "SandboxTransport": "clients.with_httpx",
-        "expect_explained": "testing.explaining",
-        "freeze_time": "testing.clocks",
-    }
-    if name in homes:
-        try:
-            return getattr(import_module(f"reseller_sandbox.{homes[name]}"), name)
-        except ModuleNotFoundError as error:
-            package = str(error.name).partition(".")[0]
-            raise ModuleNotFoundError(needs(name, package), name=error.name) from None
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, package = _MODULES[name]
+    try:
+        return getattr(import_module(f"reseller_sandbox.{module}"), name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(needs(name, package), name=error.name) from None

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+import freezegun
+
 from reseller_sandbox.values.clock import instant_given
-from reseller_sandbox.values.extras import needs
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
@@ -62,11 +63,6 @@ def freeze_time(sandbox: Sandbox, instant: datetime | str | None = None) -> Iter
     After the context, the test has the machine's time again. The sandbox keeps its time, and its clock runs
     again if it ran before. Requires freezegun.
     """
-    try:
-        import freezegun  # optional, so imported only here
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(needs("freeze_time", "freezegun"), name=error.name) from None
-
     clock = sandbox.clock
     target = clock.now if instant is None else instant
     clock.set(instant_given(target) if isinstance(target, str) else target)
