@@ -50,7 +50,7 @@ def _operations() -> Iterator[Operation]:
     for path, rows in document("control").content["paths"].items():
         for method, row in rows.items():
             name = row[ID].removeprefix("control.")
-            if "." not in name or name.startswith(("page.", "manual.", "session.", "reader.")):
+            if "." not in name or name.startswith(("page.", "manual.", "session.", "reader.", "signature.")):
                 continue
             parameters = [
                 Parameter(
