@@ -75,16 +75,12 @@ def open_worlds(
     shard = Shard(settings.shard, instance_mark()) if settings.shard else ALONE
     operations = partial(contract, more)
     if dump is None:
-        return Engine(
-            World(DEFAULT, initial_snapshot(settings, frozen=frozen), settings),
-            fixtures,
-            operations,
-            shard,
-            open_recording,
-        )
-    default, *others = (world.opened(settings) for world in dump.worlds)
-    worlds = Engine(default, fixtures, operations, shard, open_recording)
-    worlds.restore(dump, others)
+        opened = [World(DEFAULT, initial_snapshot(settings, frozen=frozen), settings)]
+    else:
+        opened = [world.opened(settings) for world in dump.worlds]
+    worlds = Engine(opened[0], fixtures, operations, shard, open_recording)
+    if dump is not None:
+        worlds.restore(dump, opened[1:])
     return worlds
 
 

@@ -27,9 +27,6 @@ _ABOUT = {
     Limits: "Limits",
 }
 
-#: Maximum number of settings that a command lists among its other options.
-_FEW = 8
-
 
 class Options:
     """Options for the named settings, or for all settings."""
@@ -44,18 +41,6 @@ class Options:
         """Options of click."""
         lines = help_of(ServerSettings)
         return [_option(setting, lines[setting.name]) for setting in self._settings]
-
-    def format(self, params: Iterable[ClickParameter], context: Context, formatter: HelpFormatter) -> None:
-        """Write the help of the other options among ``params``, then these options by section."""
-        others = [param for param in params if isinstance(param, click.Option) and param not in self.click]
-        sections = {"Options": others} | {
-            title: [option for option in self.click if option.name in documented_parameters(typed)]
-            for typed, title in _ABOUT.items()
-        }
-        for title, options in sections.items():
-            if lines := [line for option in options if (line := option.get_help_record(context))]:
-                with formatter.section(title):
-                    formatter.write_dl(lines)
 
     def read(self, words: dict[str, Any]) -> dict[str, Any]:
         """Return the settings from the command line, the environment and a file.
@@ -79,11 +64,17 @@ class Configured(Command):
         self.params += self._options.click
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the options, with the settings in sections if there are many."""
-        if len(self._options.click) > _FEW:
-            self._options.format(self.get_params(ctx), ctx, formatter)
-        else:
-            super().format_options(ctx, formatter)
+        """Write the other options, then the settings by section."""
+        settings = self._options.click
+        others = [param for param in self.get_params(ctx) if param not in settings]
+        sections = {"Options": [param for param in others if isinstance(param, click.Option)]} | {
+            title: [option for option in settings if option.name in documented_parameters(typed)]
+            for typed, title in _ABOUT.items()
+        }
+        for title, options in sections.items():
+            if lines := [line for option in options if (line := option.get_help_record(ctx))]:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
 
     def invoke(self, ctx: Context) -> Any:
         """Run the command with the settings from the command line, the environment and a file."""
