@@ -118,7 +118,7 @@ MENTIONS = {
 _INTERFACE = re.compile(r"(?<![A-Za-z])v[23](?![0-9A-Za-z])", re.IGNORECASE)
 
 
-def test_only_their_packages_and_one_list_name_the_interfaces() -> None:
+def test_interfaces_are_named_only_in_their_packages_and_a_list() -> None:
     """Other modules use the declaration of an interface. Docstrings and comments are not checked."""
     texts = {
         file: _words(file) for file in FILES if file.name != "diagram.py"
@@ -193,7 +193,7 @@ def _values() -> dict[str, object]:
     }
 
 
-def test_no_modules_import_each_other() -> None:
+def test_there_is_no_circle_of_imports() -> None:
     """The imports at the top of modules have no circle."""
     modules = {_module(file): file for file in FILES}
     imported = {name: _loaded_with(file, modules) for name, file in modules.items()}

@@ -35,7 +35,7 @@ def workflow() -> Any:
     return yaml.safe_load((GITHUB / "workflows" / "tests.yaml").read_text("utf-8"))
 
 
-def test_every_python_is_tested_that_the_project_is_for() -> None:
+def test_the_workflow_tests_every_supported_python() -> None:
     """The workflow's and those of the tests of the wheel, from the oldest that is declared."""
     pythons = [f"3.{minor}" for minor in MINORS]
     assert workflow()["jobs"]["tests"]["strategy"]["matrix"]["python"] == pythons

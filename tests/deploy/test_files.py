@@ -73,7 +73,7 @@ def test_the_base_image_and_actions_are_pinned() -> None:
         assert [reference for reference in used if not re.fullmatch(pin, reference)] == [], form
 
 
-def test_the_worlds_of_a_container_outlive_it() -> None:
+def test_worlds_outlive_their_container() -> None:
     """The state file is on a volume, and the fixtures are mounted, in Compose and in Kubernetes."""
     compose = yaml.safe_load(text_of("compose"))
     (service,) = compose["services"].values()

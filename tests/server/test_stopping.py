@@ -97,7 +97,7 @@ def hangup() -> Iterator[Callable[[Any], Any]]:
     signal.signal(signal.SIGHUP, before)
 
 
-def test_a_signal_waits_for_delayed_responses_but_not_for_endless_ones(hangup: Callable[[Any], Any]) -> None:
+def test_a_signal_waits_for_delayed_but_not_for_endless_responses(hangup: Callable[[Any], Any]) -> None:
     hangup(signal.SIG_DFL)
     end = signal.SIGHUP
     with serving(end=end) as there:
@@ -240,7 +240,7 @@ def test_a_log_without_a_reader_does_not_block_the_server_and_counts_lost_lines(
 
 
 @pytest.mark.slow
-def test_without_descriptors_new_clients_wait_and_the_log_reports_it_once_a_second(
+def test_without_descriptors_new_clients_wait_and_the_log_has_a_line_a_second(
     surrounded: Any, tmp_path: Path
 ) -> None:
     """Connected clients are surrounded. When some leave, others take their place."""

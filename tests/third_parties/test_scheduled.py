@@ -28,7 +28,7 @@ def is_selected(player: Player) -> list[bool]:
     return [scheduled["applied"] is not None for scheduled in player.scheduled()]
 
 
-def test_a_plan_strikes_at_its_instant(player: Player, wire: Api, served: Sandbox) -> None:
+def test_a_scheduled_action_happens_at_its_instant(player: Player, wire: Api, served: Sandbox) -> None:
     """The authorization code in the scheduled action is masked, and still becomes the code of the name."""
     made = player.act("register", domain="wanted.com", auth_code="their-code", at="P3D")
     assert made["events"] == []
@@ -87,7 +87,7 @@ def test_each_action_can_wait_for_an_instant_and_a_request(
             assert_consistent(served)
 
 
-def test_a_refused_plan_has_an_event_and_a_note(player: Player, wire: Api) -> None:
+def test_a_refused_scheduled_action_has_an_event_and_a_note(player: Player, wire: Api) -> None:
     """A name that is taken today may be free at the instant of a scheduled action, and the other way
     round."""
     player.act("register", domain="wanted.com", at="P1D")
@@ -101,7 +101,9 @@ def test_a_refused_plan_has_an_event_and_a_note(player: Player, wire: Api) -> No
     assert player.scheduled()[0]["refused"] == note
 
 
-def test_a_plan_takes_a_name_between_check_and_create(player: Player, wire: Api, served: Sandbox) -> None:
+def test_a_scheduled_registration_takes_a_name_between_check_and_create(
+    player: Player, wire: Api, served: Sandbox
+) -> None:
     after = {"operation": "v3.checkAvailability", "domain": "wanted.com"}
     scheduled = player.act("register", domain="wanted.com", after=after)["scheduled"]
     assert scheduled["after"] == {**after, "carried_out": True}
@@ -116,7 +118,7 @@ def test_a_plan_takes_a_name_between_check_and_create(player: Player, wire: Api,
     assert checks == ["true", "false"]
 
 
-def test_a_plan_strikes_once_after_a_request_of_any_client(
+def test_a_scheduled_action_happens_once_after_a_request_of_any_client(
     player: Player, wire: Api, other_wire: Api
 ) -> None:
     player.act("adjust_balance", account="main", by=-1, after="v3.balance")
@@ -127,7 +129,7 @@ def test_a_plan_strikes_once_after_a_request_of_any_client(
     assert wire.get("/v3/balance").json[0]["balance"] == "9998.00"
 
 
-def test_a_refused_request_sets_off_only_plans_for_refusals(player: Player, wire: Api) -> None:
+def test_a_refused_request_triggers_only_actions_for_refusals(player: Player, wire: Api) -> None:
     """Plans strike in the order in which they were made, and each sees the effects of earlier scheduled
     actions."""
     refusing = {"operation": "v3.createDomain", "outcome": "refused"}
@@ -142,7 +144,7 @@ def test_a_refused_request_sets_off_only_plans_for_refusals(player: Player, wire
     assert is_selected(player) == [True] * 3
 
 
-def test_an_unsigned_request_sets_off_only_a_plan_for_its_refusal(player: Player, wire: Api) -> None:
+def test_an_unsigned_request_triggers_only_an_action_for_its_refusal(player: Player, wire: Api) -> None:
     for after in ({}, {"operation": "*", "outcome": "ok"}):
         player.act("register", domain="wanted.com", after=after)
     wire.send("GET", "/v3/balance", [])
@@ -153,7 +155,7 @@ def test_an_unsigned_request_sets_off_only_a_plan_for_its_refusal(player: Player
     assert is_selected(player) == [False, False, True]
 
 
-def test_a_removed_plan_does_not_strike(player: Player, wire: Api) -> None:
+def test_a_removed_scheduled_action_does_not_happen(player: Player, wire: Api) -> None:
     first = player.act("register", domain="wanted.com", at="P1D")["scheduled"]
     second = player.act("register", domain="wanted.com", after="v3.checkAvailability")["scheduled"]
     for scheduled in (first, second):

@@ -180,7 +180,7 @@ def test_due_events_are_listed_soonest_first_with_their_price(player: Player) ->
     assert "15.00 USD are needed" in expiry["note"]
 
 
-def test_due_events_of_a_name_are_those_of_its_orders_its_transfer_and_its_plans(player: Player) -> None:
+def test_due_events_of_a_name_include_its_transfer_and_scheduled_actions(player: Player) -> None:
     player.act("hold", domain="leaving.com", at="P1D")
     player.act("hold", domain="second.com", at="P1D")
     player.act("hold", domain="leaving.com", after="v3.*")

@@ -313,7 +313,9 @@ def begin(sandbox: Sandbox, name: str, value: Any) -> Client:
 
 
 @pytest.mark.parametrize("name", [*ROWS, *CHECKS])
-def test_an_assumption_has_its_effect_and_the_answer_names_it(sandbox: Sandbox, name: str, subtests) -> None:
+def test_an_assumption_has_its_effect_and_is_named_in_the_answer(
+    sandbox: Sandbox, name: str, subtests
+) -> None:
     takes = next(row.takes for row in sandbox.assumptions.list().assumptions if row.name == name)
     listed = takes.removeprefix("one of ").split(", ")
     if name in ROWS and takes.startswith("one of "):

@@ -360,7 +360,7 @@ def values_of(sandbox: Sandbox, name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [*CHECKS, *FACTS])
-def test_an_assumption_has_the_described_effect_and_the_answer_names_it(
+def test_an_assumption_has_the_described_effect_and_is_named_in_the_answer(
     make: Make, name: str, subtests: pytest.Subtests
 ) -> None:
     for value in values_of(make(), name):
