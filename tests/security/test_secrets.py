@@ -102,11 +102,11 @@ class Planter:
             yield form.format(self._secret(form)).encode()
 
     def _named(self, target: str) -> Iterator[bytes]:
-        for number, name in enumerate(NAMES):
+        for name in NAMES[TARGETS.index(target) :: len(TARGETS)]:
             if "_" not in name:  # that is a dash to WSGI, and the name with a dash is there too
                 yield _raw(target, f"{name}: {self._secret(f'header {name}, {target}')}")
             yield _raw(f"{target}?{name}={self._secret(f'query {name}, {target}')}&x=1")
-            for form in BODIES if target == TARGETS[0] else BODIES[number % 4 :][:1]:
+            for form in BODIES:
                 body = form.format(name, self._secret(f"{form} with {name}, {target}"))
                 yield _raw(target, "Content-Type: application/json", body=body)
 
@@ -153,10 +153,10 @@ def test_a_secret_in_a_request_is_in_no_record_and_no_output() -> None:
         process.terminate()
         reader.join()
     logged = "".join(lines)
-    assert logged.count("/V2.0/customer") > 100
+    assert logged.count("/V2.0/customer") > 80
     texts.append(("log", logged))
     leaks = {place: where for where, text in texts for place in plant.found(text)}
-    assert len(plant.places) > 400
+    assert len(plant.places) > 250
     assert leaks == {}
 
 

@@ -144,7 +144,7 @@ def test_a_second_signal_waits_for_no_answer(hangup: Callable[[Any], Any]) -> No
 
 def test_a_signal_right_after_the_first_line_ends_the_server_in_order(tmp_path: Path) -> None:
     """The worlds are saved, and the state file is open for the next server."""
-    for number in range(5):
+    for number in range(3):
         command = (*COMMAND, "--port", "0", "--state-file", str(tmp_path / f"{number}.state"))
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None

@@ -158,7 +158,7 @@ def test_an_interruption_leaves_effect_and_entry_or_neither(sandbox: Sandbox, ca
     assert count > 0
 
 
-NAMES = 4000
+NAMES = 2000
 
 #: A long way for the clock of a large world.
 FAR = {"by": "P2Y", "limit": 3}
