@@ -28,6 +28,12 @@ FLAGS = (
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
+#: Playwright drives the Firefox of the machine with WebDriver BiDi.
+FIREFOX = ("firefox-esr", "firefox")
+
+#: A mark for tests that run in both browsers.
+BOTH = pytest.mark.parametrize("browser", ["chromium", "firefox"], indirect=True)
+
 #: Milliseconds until a page must show something, on a busy machine.
 PATIENCE = 90_000
 
@@ -76,12 +82,14 @@ class Watched:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     """One browser for this package, because its event loop would disturb other tests."""
-    path = program(*CHROMIUM)
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        if getattr(request, "param", "chromium") == "firefox":
+            browser = playwright.firefox.launch(executable_path=program(*FIREFOX), channel="moz-firefox")
+        else:
+            browser = playwright.chromium.launch(executable_path=program(*CHROMIUM), args=FLAGS)
         yield browser
         browser.close()
 
@@ -124,6 +132,13 @@ def assert_fits(page: Page) -> None:
     widths = "(all) => all.map((one) => one.scrollWidth - one.clientWidth)"
     beyond = max(page.locator("html, main, .scroller").evaluate_all(widths))
     assert beyond <= 0, f"{page.url} is {beyond} px too wide"
+
+
+def enter(field: Locator, text: str) -> None:
+    """Type a text in place of the old one, and press Enter, which Firefox ignores after ``fill`` alone."""
+    field.fill("")
+    field.press_sequentially(text)
+    field.press("Enter")
 
 
 def press(scope: Page | Locator, name: str) -> None:

@@ -9,10 +9,10 @@ from playwright.sync_api import Browser, expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.page.conftest import Open, press
+from tests.page.conftest import BOTH, Open, press
 from tests.registry import REGISTRY
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, BOTH]
 
 
 def test_the_token_is_requested_once_and_stays_secret(browser: Browser) -> None:

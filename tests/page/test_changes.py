@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.page.conftest import Open, assert_accessible, data_field, press
+from tests.page.conftest import Open, assert_accessible, data_field, enter, press
 
 pytestmark = pytest.mark.slow
 
@@ -106,8 +106,7 @@ def test_an_assumption_is_set_by_choice_by_text_and_by_profile(open_page: Open, 
     page.goto("/#/assumptions?q=availability.taken")
     field = page.get_by_label("v3.availability.taken", exact=True)
     for text, shown in (("not a word!", "v3.availability.taken"), ("gone", "by default registered")):
-        field.fill(text)
-        field.press("Enter")
+        enter(field, text)
         expect(page.locator("body")).to_contain_text(shown)
     assert served.assumptions["v3.availability.taken"] == "gone"
     press(page, "Do this with…")
@@ -150,8 +149,7 @@ def test_an_action_with_a_time_or_a_request_is_scheduled(open_page: Open, served
     press(scheduled, "Cancel")
     expect(scheduled).to_have_count(0)
     page.get_by_label("When").select_option("after")
-    page.get_by_label("Operation of the request").fill("v3.balance")
-    page.get_by_label("Operation of the request").press("Enter")
+    enter(page.get_by_label("Operation of the request"), "v3.balance")
     press(page, "Hold")
     expect(page.locator("page-notices")).to_contain_text("Scheduled: Hold.")
     (made,) = served.scheduled.list().scheduled

@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.page.conftest import Open, assert_accessible, name_rows, press, show
+from tests.page.conftest import BOTH, Open, assert_accessible, enter, name_rows, press, show
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, BOTH]
 
 
 def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page: Open) -> None:
@@ -95,8 +95,7 @@ def test_the_money_view_draws_balances_and_links_requests(
     row = page.get_by_role("row").filter(has_text="v3.renewDomain").first
     expect(row).to_contain_text("active.com")
     search = page.get_by_label("Search movements by name")
-    search.fill("nothing.com")
-    search.press("Enter")
+    enter(search, "nothing.com")
     expect(page.get_by_text("No movements.")).to_be_visible()
     expect(page).to_have_url(re.compile("domain=nothing.com"))
     page.goto("/#/money?domain=active.com")
