@@ -17,18 +17,7 @@ from reseller_sandbox.refusals import (
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.server.secrecy import key_masked
-from reseller_sandbox.v2 import (
-    bodies,
-    contacts,
-    customers,
-    domains,
-    edits,
-    errors,
-    hosts,
-    renewals,
-    transfers,
-    zones,
-)
+from reseller_sandbox.v2 import bodies, contacts, customers, domains, errors, hosts, transfers, zones
 from reseller_sandbox.v2.shapes import Placeholders
 from reseller_sandbox.web.access_control import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.application import VERSION
@@ -67,7 +56,7 @@ class V2(Interface):
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
         "required": ["code", "msg", "status"],
     }
-    endpoints = endpoints_of(customers, contacts, domains, edits, renewals, zones, transfers, hosts)
+    endpoints = endpoints_of(customers, contacts, domains, zones, transfers, hosts)
 
     def authenticate(self, request: RequestContext) -> None:
         """Determine the token's account.

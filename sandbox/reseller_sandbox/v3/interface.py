@@ -30,7 +30,7 @@ from reseller_sandbox.registry.lifecycle import Action
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.settings import Settings
-from reseller_sandbox.v3 import authcodes, availability, balance, contacts, domains, glue, locks, transfers
+from reseller_sandbox.v3 import availability, balance, contacts, domains, glue, locks, transfers
 from reseller_sandbox.v3.signature_diagnosis import SignatureDiagnosis
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.context import RequestContext
@@ -96,7 +96,7 @@ class V3(Interface):
         **HEADERS,
         SIGNATURE: "In v3, the settings of the reading that the signature matches.",
     }
-    endpoints = endpoints_of(balance, availability, domains, locks, glue, transfers, authcodes, contacts)
+    endpoints = endpoints_of(balance, availability, domains, locks, glue, transfers, contacts)
 
     def __init__(self, worlds: Engine, settings: Settings) -> None:
         super().__init__(worlds, settings)

@@ -1,4 +1,4 @@
-"""Transfers: request another registrar's domain, and answer another's request."""
+"""Transfers: request another registrar's domain, answer another's request, and set the code."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from marshmallow import validate
 
 from reseller_sandbox import refusals as r
 from reseller_sandbox.refusals import Rule
-from reseller_sandbox.registry import transfers
-from reseller_sandbox.registry.model import Account, Purpose, Transfer
+from reseller_sandbox.registry import orders, transfers
+from reseller_sandbox.registry.lifecycle import Action, require
+from reseller_sandbox.registry.model import Account, Order, Purpose, Transfer
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.registry.zones import parse_name
-from reseller_sandbox.v3.authcodes import CodeRequest
 from reseller_sandbox.v3.domains import note_ignored_privacy
 from reseller_sandbox.v3.shapes import (
     BODY,
@@ -21,15 +21,17 @@ from reseller_sandbox.v3.shapes import (
     PERIOD,
     PRICED,
     STATUSES,
+    AlternativeKeys,
     DomainRequest,
     Message,
     identifier,
     number,
+    own_order,
     render_name,
     requested_order,
     status,
 )
-from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, String, Years
+from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, String, StringOrNumber, Years
 from reseller_sandbox.web.interface import Call, Endpoint, refuses, route
 
 
@@ -41,6 +43,15 @@ def _row(name: str, *more: Rule) -> Callable[..., Endpoint]:
         answer=Message(),
         refuses=(*BODY, *FOUND, r.NO_TRANSFER, *more),
     )
+
+
+class CodeRequest(AlternativeKeys):
+    """An authorization code. The key may also be spelt ``authcode``."""
+
+    alternatives = ("authCode", "authcode")
+
+    authCode = StringOrNumber()
+    authcode = StringOrNumber()
 
 
 class TransferRequest(CodeRequest):
@@ -135,3 +146,34 @@ def _decide(call: Call, decide: Callable[[Draft, Account, str], Transfer], word:
     transfer = decide(call.draft, call.account, parse_name(domain))
     name = render_name(call, transfer.name, domain)
     return {"domainName": name, "message": f"The transfer of {name} is {word}."}
+
+
+# Authorization codes, which another registrar needs to request a domain
+
+
+class Code(Shape):
+    """The authorization code of a domain."""
+
+    domainName = String()
+    authCode = String()
+
+
+@refuses(*BODY, *FOUND, r.WRONG_STATE, r.LOCKED, r.INVALID_AUTH_CODE)
+@route("v3.setAuthcode", "POST", "/v3/domains/setAuthcode/{domainName}", body=CodeRequest(), answer=Code())
+def set_code(call: Call) -> dict[str, Any]:
+    """Set the authorization code of a domain."""
+    return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
+
+
+@refuses(*FOUND, r.WRONG_STATE)
+@route("v3.getAuthcode", "GET", "/v3/domains/getAuthcode/{domainName}", answer=Code())
+def get_code(call: Call) -> dict[str, Any]:
+    """Return the authorization code of a domain."""
+    order = own_order(call)
+    require(call.draft, order, Action.READ_AUTH_CODE)
+    return _answer(call, order)
+
+
+def _answer(call: Call, order: Order) -> dict[str, Any]:
+    name = call.arguments["domainName"]
+    return {"domainName": render_name(call, order.name, name), "authCode": order.auth_code}
