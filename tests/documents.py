@@ -13,7 +13,7 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -110,21 +110,23 @@ def run_commands(text: str, address: str, folder: Path) -> None:
     assert len(printed) == len(shown) + 1, finished.stderr
 
 
-def run_python(block: Block, address: str, folder: Path) -> None:
-    """Run a block of Python: one with tests under pytest, any other as a script, in this process.
-
-    What stands below it is what a script prints.
-    """
-    file = folder / "test_example.py"
+def run_script(block: Block, address: str, folder: Path) -> None:
+    """Run a block of Python as a script in this process. The text below the block is its output."""
+    file = folder / "example.py"
     file.write_text(block.content.replace(PORT, address.rpartition(":")[2]))
-    if "def test_" not in block.content:
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as printed:
-            patch.setattr(sys, "argv", [str(file)])
-            runpy.run_path(str(file), run_name="__main__")
-        assert not block.output or block.fits(printed.getvalue()), printed.getvalue()
-        return
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as printed:
+        patch.setattr(sys, "argv", [str(file)])
+        runpy.run_path(str(file), run_name="__main__")
+    assert not block.output or block.fits(printed.getvalue()), printed.getvalue()
+
+
+def run_tests(blocks: Iterable[Block], address: str, folder: Path) -> None:
+    """Run blocks with tests under pytest, each in its own module."""
+    for number, block in enumerate(blocks):
+        file = folder / f"test_example{number}.py"
+        file.write_text(block.content.replace(PORT, address.rpartition(":")[2]))
     finished = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
         cwd=folder,
         env={**os.environ, **QUICKLY},
         capture_output=True,

@@ -14,13 +14,13 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.documents import (
     PORT,
-    Block,
     as_it_began,
     blocks,
     commands,
     python,
     run_commands,
-    run_python,
+    run_script,
+    run_tests,
     serving,
 )
 from tests.manual import FOLDER
@@ -41,6 +41,7 @@ SNIPPETS = {
     if name != OF_THE_SOURCE
     for number, block in enumerate(python(text))
 }
+TESTS = {name: block for name, block in SNIPPETS.items() if "def test_" in block.content}
 
 
 def test_documents_name_the_default_port() -> None:
@@ -87,10 +88,13 @@ def test_commands_of_a_page_print_the_same_with_worlds_in_a_server(
     run_commands(TEXTS[name], server, tmp_path)
 
 
-@pytest.mark.parametrize("block", SNIPPETS.values(), ids=SNIPPETS)
-def test_every_python_example_runs(block: Block, server: str, tmp_path: Path) -> None:
-    """A block with tests passes under pytest; any other runs as a script, and prints what the page shows."""
-    run_python(block, server, tmp_path)
+@pytest.mark.parametrize("name", [name for name in SNIPPETS if name not in TESTS])
+def test_every_python_script_prints_the_shown_output(name: str, server: str, tmp_path: Path) -> None:
+    run_script(SNIPPETS[name], server, tmp_path)
+
+
+def test_every_python_test_passes(server: str, tmp_path: Path) -> None:
+    run_tests(TESTS.values(), server, tmp_path)
 
 
 ROOT = Path(__file__).parent.parent
