@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 from statistics import median
 from time import process_time
 from typing import Any
 
 from reseller_sandbox import Sandbox
-from tests.benchmarks.measuring import Figure, Found, How, interleaved, line_of, memory, running, seconds
+from tests.benchmarks.measuring import Figure, Found, How, interleaved, memory, seconds
 
 SIZES, LARGE = (1_000, 100_000), 1_000_000
 
@@ -54,44 +51,31 @@ def works(sandbox: Sandbox) -> dict[str, Work]:
 def measure(how: How) -> Found:
     """Growth: with a hundred thousand names, or a million, all takes as long as with a thousand.
 
-    Worlds of each size live in separate processes; memory is the growth of such a process. Times are
-    computing time.
+    Times are computing time.
     """
-    sizes = (1_000, 2_000) if how.tiny else (*SIZES, LARGE) if how.large else SIZES
-    with ExitStack() as stack:
-        programs = {
-            f"{size:,} names": stack.enter_context(running("tests.benchmarks.growing", str(size)))
-            for size in sizes
-        }
-        held = [float(line_of(program)) for program in programs.values()]
-        for what in works(Sandbox()):
-            line = json.dumps([what, how.times(100)])
-            ways = {
-                f"{what}, {names}": lambda program=program, line=line: float(line_of(program, line))
-                for names, program in programs.items()
-            }
-            for name, values in interleaved(ways, how.rounds).items():
-                yield Figure(name, "µs", values, 100 if what in ("fork", "snapshot", "rewind") else None)
-    yield Figure(f"memory, {sizes[-1]:,} names", "bytes a name", held[-1:])
-
-
-def main(size: int) -> None:
-    """Grow a world, print the bytes of a name, and then the microseconds of each work on standard input."""
     Sandbox().client().get("/v3/balance")
-    text, before = fixture(size), memory()
-    sandbox = Sandbox(max_worlds=10)
-    sandbox.load(text)
-    print((memory() - before) / size, flush=True)
-    known = works(sandbox)
-    for line in sys.stdin:
-        what, times = json.loads(line)
-        (prepare, act, end), taken = known[what], []
-        for _ in range(times):
-            prepare()
-            taken.append(seconds(act, process_time))
-            end()
-        print(median(taken) * 1e6, flush=True)
+    worlds: dict[str, dict[str, Work]] = {}
+    for size in (1_000, 2_000) if how.tiny else (*SIZES, LARGE) if how.large else SIZES:
+        text, before = fixture(size), memory()
+        sandbox = Sandbox(max_worlds=10)
+        sandbox.load(text)
+        held = (memory() - before) / size
+        worlds[f"{size:,} names"] = works(sandbox)
+    yield Figure(f"memory, {size:,} names", "bytes a name", [held])
+    for what in works(Sandbox()):
+        ways = {names: partial(_median, known[what], how.times(100)) for names, known in worlds.items()}
+        for names, values in interleaved(ways, how.rounds).items():
+            yield Figure(
+                f"{what}, {names}", "µs", values, 100 if what in ("fork", "snapshot", "rewind") else None
+            )
 
 
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
+def _median(work: Work, times: int) -> float:
+    """Return the median of the microseconds that a work takes."""
+    prepare, act, end = work
+    taken = []
+    for _ in range(times):
+        prepare()
+        taken.append(seconds(act, process_time))
+        end()
+    return median(taken) * 1e6

@@ -85,7 +85,7 @@ def seconds(work: Callable[[], object], clock: Callable[[], float] = perf_counte
 
 @contextmanager
 def running(*command: str | Path) -> Iterator[subprocess.Popen[str]]:
-    """Run a program of Python, to be written to and read from line by line, until the context ends."""
+    """Run a program of Python, to be read line by line, until the context ends."""
     pipe, words = subprocess.PIPE, (sys.executable, "-m", *command)
     with subprocess.Popen(
         words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
@@ -101,13 +101,9 @@ def serving(*options: str | Path) -> tuple[str | Path, ...]:
     return ("reseller_sandbox", "serve", "--port", "0", *options)
 
 
-def line_of(program: subprocess.Popen[str], request: str = "") -> str:
-    """Send a line if there is one. Return the next line that a program prints, or nothing at its end."""
-    assert program.stdin
+def line_of(program: subprocess.Popen[str]) -> str:
+    """Return the next line that a program prints, or nothing at its end."""
     assert program.stdout
-    if request:
-        program.stdin.write(f"{request}\n")
-        program.stdin.flush()
     return program.stdout.readline().strip()
 
 

@@ -23,7 +23,7 @@ import yaml
 
 from reseller_sandbox import Sandbox, connect
 from tests.benchmarks.measuring import Figure, Found, How, line_of, memory, running, serving
-from tests.clients import Api, Socket, encoded, signature
+from tests.clients import encoded, signature
 
 CONNECTIONS, FOLLOWERS, SECONDS = 64, 40, 60.0
 
@@ -122,21 +122,19 @@ def follow(url: str, seen: Seen) -> None:
             seen.followed += 1
 
 
-def steer(sandbox: Sandbox, url: str, turn: int) -> None:
+def steer(sandbox: Sandbox, turn: int) -> None:
     """Move the clock, take a snapshot, and let a side world live, go back and end."""
     sandbox.clock.advance("PT6H")
     sandbox.snapshot("latest")
-    with sandbox.fork(name=f"side{turn}") as side, closing(Socket(url)) as socket:
-        account = side.accounts["main"]
+    with sandbox.fork(name=f"side{turn}") as side:
         side.faults.clear()
-        api = Api(socket, url, account.key, account.secret)
-        body = {"domain": {"domainName": f"side{turn}-soak.com"}}
-        first = api.post("/v3/domains/createDomain", body)
-        assert first.status == 200, first
-        assert api.post("/v3/domains/createDomain", body).error == "name_taken"
-        assert side.accounts["main"].balance < account.balance
-        side.rewind(first.headers["x-sandbox-request"])
-        assert side.accounts["main"].balance == account.balance
+        client, body = side.client(), {"domain": {"domainName": f"side{turn}-soak.com"}}
+        before = side.accounts["main"].balance
+        first, second = (client.post("/v3/domains/createDomain", json=body) for _ in range(2))
+        assert (first.status_code, second.status_code) == (200, 409)
+        assert side.accounts["main"].balance < before
+        side.rewind(first.headers["X-Sandbox-Request"])
+        assert side.accounts["main"].balance == before
 
 
 @contextmanager
@@ -159,7 +157,7 @@ def load(sandbox: Sandbox, url: str, process: int, seconds: float, seen: Seen) -
             numbers = range(first, first + CONNECTIONS)
             clients = [threads.submit(client, url, account, number, until, seen) for number in numbers]
             while perf_counter() < until:
-                steer(sandbox, url, next(turns))
+                steer(sandbox, next(turns))
                 seen.held.append((memory(process), len(os.listdir(f"/proc/{process}/fd"))))
                 sleep(0.1)
         for ended in clients:
