@@ -1,18 +1,22 @@
-"""Runs the installed command ``reseller-sandbox``: in this process, which is quick, or in another."""
+"""Runs the command ``reseller-sandbox``, in this process or in another; finds programs and ports."""
 
 from __future__ import annotations
 
 import io
 import os
+import shutil
+import socket
 import sys
 from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+import pytest
 
 NAME = "reseller-sandbox"
 
@@ -60,3 +64,38 @@ def printed(*words: str) -> str:
     done = run(*words)
     assert done.status == 0, done
     return done.out
+
+
+#: What pytest is told in a process of its own: to do without plugins that take long to load.
+QUICKLY = {"PYTEST_ADDOPTS": "-p no:schemathesis -p no:hypothesispytest -p no:anyio -p no:time_machine"}
+
+
+def program(name: str, *others: str) -> str:
+    """Return the path of the first of these programs that this machine has.
+
+    A test that finds none is skipped, and fails where everything had to be installed (``TESTS_COMPLETE=1``).
+    """
+    path = next(filter(None, map(shutil.which, (name, *others))), None)
+    if path is None:
+        missing = " or ".join((name, *others)) + " is not on this machine"
+        if os.environ.get("TESTS_COMPLETE"):
+            pytest.fail(f"{missing}, though everything that tests need should be")
+        pytest.skip(missing)
+    return path
+
+
+def free_ports(count: int = 1) -> int:
+    """Return the first of so many ports in a row that nobody listens on.
+
+    They are none that the machine gives to whoever asks for any, and tests in other processes look elsewhere.
+    """
+    begin = 15_000 + os.getpid() % 1500 * 5
+    for first in range(begin, 32_000, count):
+        with ExitStack() as stack:
+            try:
+                for port in range(first, first + count):
+                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+            return first
+    raise AssertionError("no free ports")

@@ -16,7 +16,7 @@ from tests import thorough
 from tests.clients import Api, InProcess, Socket
 from tests.documented import documented
 from tests.registry import REGISTRY, Make, connect, start_over
-from tests.third_parties.player import Player
+from tests.worlds.control import Player
 
 thorough.load()
 

@@ -22,7 +22,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.outfit import QUICKLY
+from tests.command import QUICKLY
 
 #: The documents' port, which is a server's default; each test puts another in its place.
 PORT = "8053"

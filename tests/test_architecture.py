@@ -16,11 +16,11 @@ import pytest
 
 import reseller_sandbox
 from reseller_sandbox import Sandbox
+from tests.documented import operations
 from tests.registry import connect
 from tests.v2.client import REGISTRY as V2_REGISTRY
 from tests.v2.client import connect as connect_v2
 from tests.v2.works import WORKS
-from tests.v3.operations import operations
 from tests.v3.test_bad_input import GOOD, target_of
 
 ROOT = Path(reseller_sandbox.__file__).parent

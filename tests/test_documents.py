@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import Sandbox
+from tests.command import QUICKLY, free_ports, program
 from tests.documents import (
     PORT,
     as_it_began,
@@ -24,7 +25,6 @@ from tests.documents import (
     serving,
 )
 from tests.manual import FOLDER
-from tests.outfit import QUICKLY, free_ports, program
 
 TEXTS = {
     path.relative_to(FOLDER).with_suffix("").as_posix(): path.read_text("utf-8")

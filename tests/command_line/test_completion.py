@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import Done, printed, run
-from tests.outfit import program
+from tests.command import Done, printed, program, run
 
 BIN = str(Path(sys.executable).parent)
 PLACES = ("ZDOTDIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME")

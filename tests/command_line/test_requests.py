@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.command import Done, run
-from tests.outfit import program
+from tests.command import Done, program, run
 from tests.registry import REGISTRY
 
 CHECK = "/v3/domains/checkAvailability"

@@ -20,11 +20,10 @@ from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, Headers, InProcess, Transport, encoded
 from tests.control.examples import EXAMPLES, REQUEST
 from tests.control.interfaces import over_http
-from tests.documented import document
+from tests.documented import document, operations
 from tests.golden.transcripts import MEASURED, exchanges
 from tests.registry import BASE, REGISTRY
 from tests.v2.works import documented_errors, pattern
-from tests.v3.operations import operations
 from tests.v3.test_refusals import ASSUME, LADDERS, ClimbV3
 
 NAMES = ("v3", "v2", "control")

@@ -17,14 +17,14 @@ from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api, InProcess, Socket, signature
+from tests.command import program
 from tests.documented import ID, document
+from tests.documented import operations as v3_operations
 from tests.golden.transcripts import exchanges
-from tests.outfit import program
 from tests.registry import REGISTRY, Make
 from tests.v2.client import REGISTRY as V2_REGISTRY
 from tests.v2.client import Client, connect
 from tests.v2.works import CONTRACT, WORKS, documented_errors, pattern
-from tests.v3.operations import operations as v3_operations
 
 NAMES = ("v3", "v2", "control")
 

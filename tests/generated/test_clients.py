@@ -14,7 +14,7 @@ import pytest
 
 import reseller_sandbox
 from reseller_sandbox import Sandbox
-from tests.outfit import program
+from tests.command import program
 from tests.registry import REGISTRY
 from tests.v2.client import REGISTRY as V2_REGISTRY
 

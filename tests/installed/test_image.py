@@ -15,11 +15,11 @@ import pytest
 import yaml
 
 from reseller_sandbox import connect
+from tests.command import free_ports
 from tests.deploy.test_files import PINS, rows
 from tests.documents import Block, blocks
 from tests.installed.conftest import MINORS, PROJECT, ROOT, deploy, interpreter, locked, output_of
 from tests.installed.image import Image
-from tests.outfit import free_ports
 
 TOKEN = "a-token-of-this-test"
 

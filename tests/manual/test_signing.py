@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.clients import Api
+from tests.command import program
 from tests.documents import PORT, blocks
 from tests.manual import FOLDER
-from tests.outfit import program
 
 FOUND = blocks((FOLDER / "how-to" / "sign.md").read_text("utf-8"))
 PROGRAMS = {

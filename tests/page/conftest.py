@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect, sync_playwright
 
 from reseller_sandbox import Sandbox
-from tests.outfit import program
+from tests.command import program
 
 #: Chromium cannot sandbox itself as root, as in a container.
 FLAGS = (

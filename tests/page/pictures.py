@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect, sync_playwright
 
 from reseller_sandbox import Sandbox
-from tests.outfit import program
+from tests.command import program
 from tests.page.conftest import CHROMIUM, FLAGS, press
 from tests.registry import REGISTRY, connect
 

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.outfit import program
+from tests.command import program
 from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, journal_rows, press, show
 
 pytestmark = pytest.mark.slow

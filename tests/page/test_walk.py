@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.outfit import program
+from tests.command import program
 from tests.page.conftest import CHROMIUM
 from tests.page.pictures import PAGE, README, shown
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import connect, replay
-from tests.outfit import program
+from tests.command import program
 from tests.persistence.conftest import Kept, act, describe
 from tests.persistence.serving import refusal, serving, wait_until
 from tests.thorough import tries

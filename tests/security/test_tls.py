@@ -24,8 +24,7 @@ import trustme
 
 from reseller_sandbox import BadSetting, Sandbox, connect
 from tests.clients import signature
-from tests.command import printed, run
-from tests.outfit import free_ports, program
+from tests.command import free_ports, printed, program, run
 from tests.security.conftest import refusal, serving
 
 NAME = "api.example.com"

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import BadSetting, Refused, Sandbox, connect
 from tests.clients import JSON, Socket, signature
-from tests.command import printed, run
-from tests.outfit import free_ports
+from tests.command import free_ports, printed, run
 from tests.persistence.serving import wait_until
 from tests.settings.examples import (
     EXAMPLES,

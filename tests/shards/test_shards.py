@@ -16,8 +16,7 @@ import yaml
 
 from reseller_sandbox import Refused, Sandbox, connect
 from tests.clients import Answer, Api, InProcess, per_request
-from tests.command import printed
-from tests.outfit import free_ports, program
+from tests.command import free_ports, printed, program
 from tests.persistence.serving import wait_until
 from tests.registry import BASE
 

@@ -12,7 +12,7 @@ import pytest
 from _pytest.pytester import SysModulesSnapshot
 
 from reseller_sandbox import Sandbox
-from tests.outfit import QUICKLY
+from tests.command import QUICKLY
 
 #: Runs a suite in this process with options, and returns the printed text.
 Printed = Callable[..., str]

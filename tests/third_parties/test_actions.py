@@ -11,7 +11,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.registry import assert_consistent, balance, edit_name
-from tests.third_parties.player import Player
+from tests.worlds.control import Player
 
 WANTED = {"domain": {"domainName": "wanted.com"}}
 ELSEWHERE = {"domain": {"domainName": "elsewhere.com"}, "authCode": "let-me-in"}

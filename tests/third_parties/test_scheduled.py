@@ -11,7 +11,7 @@ from tests.clients import Api
 from tests.control.examples import ACTIONS
 from tests.documented import document
 from tests.registry import assert_consistent, connect
-from tests.third_parties.player import Player
+from tests.worlds.control import Player
 
 
 def check(api: Api, name: str) -> str:

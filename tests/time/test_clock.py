@@ -10,7 +10,7 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from tests.registry import Make, assert_consistent
-from tests.third_parties.player import Player
+from tests.worlds.control import Player
 
 NOW = "2026-03-01T12:00:00Z"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.outfit import QUICKLY
+from tests.command import QUICKLY
 
 
 def command(*words: str | Path, stdin: bytes | None = None) -> Result:

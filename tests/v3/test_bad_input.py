@@ -11,8 +11,8 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, encoded, person
+from tests.documented import Operation, operations
 from tests.registry import connect, contents
-from tests.v3.operations import Operation, operations
 from tests.wrong import BROKEN_BODIES, PARTS, has_control_character, spoiled, with_control_characters
 
 ROWS = operations()

@@ -9,6 +9,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, encoded, person, signature
+from tests.documented import Operation, operations
 from tests.ladder import (
     LEAVING,
     PREMIUM,
@@ -24,7 +25,6 @@ from tests.ladder import (
     zone,
 )
 from tests.registry import BASE, Make, connect
-from tests.v3.operations import Operation, operations
 
 #: Under these every rule of v3 can be met.
 ASSUME = {

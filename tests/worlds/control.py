@@ -95,3 +95,18 @@ def renew(api: Api, name: str, years: int = 1) -> Answer:
 def money_of(api: Api) -> str:
     """An account's balance as the wire shows it."""
     return str(api.get("/v3/balance").json[0]["balance"])
+
+
+class Player(Control):
+    def act(self, action: str, **parameters: Any) -> Any:
+        return self.post(f"simulate/{action}", parameters)
+
+    def failure(self, action: str, **parameters: Any) -> str:
+        """Return the error of an action that must be refused."""
+        return self.refused("POST", f"simulate/{action}", parameters)[1]
+
+    def advance(self, **parameters: Any) -> Any:
+        return self.post("clock/advance", parameters)
+
+    def scheduled(self) -> list[Any]:
+        return list(self.get("scheduled")["scheduled"])
