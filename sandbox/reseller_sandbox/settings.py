@@ -133,7 +133,7 @@ def _assumed(value: Any) -> dict[str, object]:
         read_values(flat)
     except (
         Within
-    ) as problem:  # because the place in the value cannot follow the name of an option or a variable
+    ) as problem:  # because a message begins with an option or a variable, not with a place in its value
         raise ValueError(f"is invalid: {problem}") from None
     return flat
 
@@ -286,7 +286,7 @@ class ServerSettings(Settings):
         host: The address to listen on.
         port: The port to listen on. 0 takes any free port, and the first line of output shows it.
         tls: Also serve HTTPS, on a separate port, with a certificate that the server makes.
-        tls_port: The port for HTTPS, by default the port after --port, or any free port.
+        tls_port: The port for HTTPS. By default, the port after --port, or any free port if --port is 0.
         tls_names: A name or an address for the certificate, in addition to localhost. Can be repeated.
         tls_folder: The folder for the certificate authority, so that clients trust the next run too. By
             default each run makes a new authority.

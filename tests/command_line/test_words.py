@@ -215,7 +215,9 @@ def test_any_arguments_end_with_an_error_line_or_a_response(group: str, words: l
         assert "Traceback" not in done.err
 
 
-def test_a_new_fixture_passes_the_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_fixture_is_valid_and_overwrites_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A file is not overwritten."""
     monkeypatch.chdir(tmp_path)
     assert "serve --watch --fixture 'my world.yaml'" in printed("fixture", "new", "my world.yaml")

@@ -84,7 +84,7 @@ def intercepting(
 
 
 def _replacing(library: str, detour: Detour) -> Replacing:
-    """Return a builder of methods that send intercepted requests to a sandbox, and others as before."""
+    """Return a builder of the replacement of a method. It sends only intercepted requests to a sandbox."""
 
     def replacing(original: Callable[..., Any], known: Callable[[], tuple[Any, ...]]) -> Callable[..., Any]:
         @wraps(original)
