@@ -46,17 +46,21 @@ def test_is_not_marked(reseller_sandbox):
 """
 
 
+#: Few seconds without a request are enough, because the workers of these tests are quick.
+QUIET = "--reseller-sandbox-explore-quiet=0.03"
+
+
 def test_a_marked_test_fails_with_the_order_that_leaves_a_wrong_state(printed: Printed) -> None:
-    said = printed(SUITE)
+    said = printed(SUITE, QUIET)
     assert "2 failed, 2 passed" in said
     assert "not serializable: the result is not possible if" in said
     assert '--schedule "main main-2 main-2 main"' in said
     assert "reseller_sandbox_explore: " in said
     assert "Unexpected keyword argument 'workers'" in said
-    bounded = printed(SUITE, "-k", "adds", "--reseller-sandbox-explore-max-runs=2")
+    bounded = printed(SUITE, "-k", "adds", QUIET, "--reseller-sandbox-explore-max-runs=2")
     assert "not tried (--max-runs)" in bounded
     suite = SUITE.replace("_explore\ndef", '_explore(schedule="main main-2 main-2 main")\ndef')
-    said = printed(suite, "-k", "adds")
+    said = printed(suite, QUIET, "-k", "adds")
     assert "1 failed" in said
     assert "1 schedule tried" in said
 
@@ -80,11 +84,11 @@ def test_has_no_world():
     pass
 """
     explore = "--reseller-sandbox-explore"
-    said = printed(suite, explore, "--reseller-sandbox-invariant=test_suite:never")
+    said = printed(suite, QUIET, explore, "--reseller-sandbox-invariant=test_suite:never")
     assert "1 failed, 2 passed" in said
     assert "never: never holds" in said
-    assert "3 passed" in printed(suite, f"{explore}=2", f"{explore}-max-runs=1")
-    assert "1 passed" in printed(suite, explore, f"{explore}-schedule=main main-2", "-k", "two_look")
+    assert "3 passed" in printed(suite, QUIET, f"{explore}=2", f"{explore}-max-runs=1")
+    assert "1 passed" in printed(suite, QUIET, explore, f"{explore}-schedule=main main-2", "-k", "two_look")
     assert "-explore must be a number above 0; it is 'two'" in printed(suite, f"{explore}=two")
     server = ("-k", "marked", "--reseller-sandbox-mode=server")
     assert "needs worlds in this process" in printed(suite, *server)

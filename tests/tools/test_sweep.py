@@ -21,7 +21,7 @@ from tests.persistence.serving import wait_until
 from tests.tools import programs
 from tests.tools.running import command, is_gone, printed, refused, with_pytest
 
-KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited,error"
+KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited"
 LOST = ("lost-answer", "slow-answer", "garbage")
 WITHOUT = dict.fromkeys(("lost-request", "rate-limited"), "does not exist, but exists without the fault")
 
@@ -77,11 +77,13 @@ def trouble(run: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(
-    "tests", [" or ".join(FEW), pytest.param("test", marks=pytest.mark.slow)], ids=["few", "all"]
+    ("tests", "kinds"),
+    [(" or ".join(FEW), KINDS), pytest.param("test", f"{KINDS},error", marks=pytest.mark.slow)],
+    ids=["few", "all"],
 )
-def test_exactly_the_silently_wrong_runs_are_found(tests: str, subtests: pytest.Subtests) -> None:
+def test_exactly_the_silently_wrong_runs_are_found(tests: str, kinds: str, subtests: pytest.Subtests) -> None:
     """An error that stays, such as a taken name, may lead elsewhere; an error that passes may not."""
-    found = swept("--kinds", KINDS, "--external-changes", tests=tests)
+    found = swept("--kinds", kinds, "--external-changes", tests=tests)
     fitting = {name for name in WRONG if any(part in f"test_{name}" for part in tests.split(" or "))}
     assert found.keys() == fitting
     for name, sweep in found.items():
@@ -357,10 +359,21 @@ def test_ends_early(reseller_sandbox):
         assert (done.exit_code, "exit status 7" in done.stderr) == (2, True), done.output
 
 
-def test_the_parts_of_a_sweep_are_merged_to_the_whole() -> None:
-    """Also of a program in several tests, one of which fails and is not swept."""
-    tested = ("pytest", "-k", "only_reads or looks_away or is_refused", "test_programs.py")
-    kinds = ("--kinds", "lost-answer,twice", "--json")
+@pytest.mark.parametrize(
+    "tested",
+    [
+        pytest.param(("sh", "-c", SHELL.format(view="[]").partition("echo")[0] + "true"), id="a command"),
+        pytest.param(
+            ("pytest", "-k", "only_reads or looks_away or is_refused", "test_programs.py"),
+            marks=pytest.mark.slow,
+            id="several tests",
+        ),
+    ],
+)
+def test_the_parts_of_a_sweep_are_merged_to_the_whole(tested: tuple[str, ...]) -> None:
+    """Also of several tests, one of which fails and is not swept."""
+    program("curl")
+    kinds = ("--kinds", "lost-answer,twice,garbage", "--json")
     files = []
     for part in ("1/2", "2/2"):
         files.append(Path(f"part-{part[0]}.json"))

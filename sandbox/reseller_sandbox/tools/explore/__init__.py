@@ -32,9 +32,9 @@ from reseller_sandbox.tools.explore.schedules import (
     Plan,
     ScheduledTurn,
     Schedules,
-    equivalence_class,
     in_turns,
     is_serializable,
+    order_of,
 )
 from reseller_sandbox.tools.explore.turnstile import Actors, HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
@@ -120,7 +120,7 @@ def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
 
     The baseline outcome is that of the first run that passed and in which the workers took turns.
     """
-    distinct = {(equivalence_class(run.steps), run.ended.status, run.changes): run for run in reversed(runs)}
+    distinct = {(order_of(run.steps), run.ended.status, run.changes): run for run in reversed(runs)}
     unique = list(reversed(distinct.values()))
     serial = [run for run in unique if is_serializable(run.steps)]
     baseline = next((run.outcome for run in serial if run.ended.passed), None)
@@ -143,6 +143,7 @@ def _schedule(
         kind, words = NOT_SERIALIZABLE, difference(run.changes, allowed)
     return ExploredSchedule(
         requests=run.requests,
+        order=order_of(run.steps),
         ended=str(run.ended),
         passed=run.ended.passed,
         changes=run.changes,

@@ -38,12 +38,14 @@ class ReleasedRequest(Struct, frozen=True):
 class ExploredSchedule(Struct, frozen=True, kw_only=True):
     """One run: its requests in their order, the end of the program, and the changes that the run made.
 
+    ``order`` is equal for equivalent runs: those with the same requests and the same order of conflicts.
     If the run is a finding, ``kind`` is the kind of the finding and ``words`` describe it. ``advice`` is the
     advice about money. ``tests`` are the tests of a pytest run that have their own worlds. ``recording`` and
     ``page`` are the files of a finding.
     """
 
     requests: tuple[ReleasedRequest, ...]
+    order: str
     ended: str
     passed: bool
     changes: tuple[str, ...]
@@ -211,7 +213,7 @@ class Exploration(Report, kw_only=True):
     def with_part(self, other: Exploration) -> Exploration:
         """Return this report with the schedules of another part of the same exploration."""
         parts = self, other
-        schedules = {(run.text, run.ended, run.changes): run for part in parts for run in part.schedules}
+        schedules = {(run.order, run.ended, run.changes): run for part in parts for run in part.schedules}
         left = [len(part.schedules) + part.untried for part in parts if part.untried]
         patience = [part.patience for part in parts if part.patience is not None]
         return replace(

@@ -407,15 +407,16 @@ def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
     return counts[begin]
 
 
-def equivalence_class(steps: Sequence[ScheduledTurn]) -> tuple[frozenset[object], frozenset[object]]:
-    """Return a value that is equal for equivalent runs: their requests, and the order of the conflicts."""
+def order_of(steps: Sequence[ScheduledTurn]) -> str:
+    """Return a string that is equal for equivalent runs: their requests, and the order of the conflicts."""
     conflicts = (
         (early.request, late.request)
         for at, late in enumerate(steps)
         for early in steps[:at]
         if early.actor != late.actor and early.footprint.conflicts(late.footprint)
     )
-    return frozenset(step.request for step in steps), frozenset(conflicts)
+    known = sorted(step.request for step in steps), sorted(conflicts)
+    return sha256(repr(known).encode()).hexdigest()[:16]
 
 
 def dependencies(steps: Sequence[ScheduledTurn]) -> list[int]:
