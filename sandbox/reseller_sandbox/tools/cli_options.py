@@ -1,6 +1,7 @@
 """Options of the pytest plugin, which are also environment variables and ini keys.
 
-This module imports little, because pytest reads it for every test run, and the tools use the variable names.
+The tools set the variables for the pytest processes that they start. This module imports little, because
+pytest imports it in every run.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ INVARIANT = "reseller_sandbox_invariant"
 RECORDINGS = "reseller_sandbox_recordings"
 REPORT = "reseller_sandbox_report"
 
-#: By name: the help text of the option, and its arguments for pytest.
+#: The help text of each option, and its arguments for pytest, by name.
 OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     MODE: (
         "place of the worlds of reseller-sandbox: process (the default), server (a server of this run), "
@@ -128,12 +129,12 @@ def variable(name: str) -> str:
 
 
 def variables(said: Mapping[str, object]) -> dict[str, str]:
-    """Return the environment variables for these options, without empty values."""
+    """Return environment variables for options, without options that have no value."""
     return {variable(name): str(value) for name, value in said.items() if value not in (None, "", False)}
 
 
 def part_of(word: str) -> tuple[int, int]:
-    """Return N and PARTS of a text such as ``1/2``. Raise ValueError for other texts."""
+    """Parse the number and the count of parts in a text such as ``1/2``. Raise ValueError."""
     number, mark, parts = word.partition("/")
     if mark and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts) <= MOST_PARTS:
         return int(number), int(parts)
@@ -141,15 +142,15 @@ def part_of(word: str) -> tuple[int, int]:
 
 
 def part_of_job(part: tuple[int, int], job: int, jobs: int) -> str:
-    """Return the part that one of several jobs makes of ``part``, such as ``3/4``."""
+    """Return a text such as ``3/4``: the share of one of several jobs in a part."""
     number, parts = part
     return f"{(number - 1) * jobs + job}/{parts * jobs}"
 
 
 def with_defaults(words: Sequence[str]) -> list[str]:
-    """Return command line words with the default of each option that has no value after ``=``.
+    """Return the words of a command line, with a default value after each option that can be bare.
 
-    Otherwise such an option would take a path after it as its value.
+    Otherwise, such an option would take the path after it as its value.
     """
     bare = {
         flag(name): f"{flag(name)}={more['const']}" for name, (_, more) in OPTIONS.items() if "const" in more
@@ -160,10 +161,7 @@ def with_defaults(words: Sequence[str]) -> list[str]:
 def above_0(
     said: Mapping[str, str], name: str, kind: Callable[[str], Number], what: str = "a number"
 ) -> Number:
-    """Return the number given for an option.
-
-    Raise ValueError unless it is finite and greater than 0.
-    """
+    """Parse the number of an option. Raise ValueError unless it is finite and greater than 0."""
     try:
         number = kind(said[name])
     except ValueError:

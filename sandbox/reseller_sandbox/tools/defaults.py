@@ -1,8 +1,8 @@
-"""Option defaults and the report channel of the tools and the pytest plugin.
+"""Defaults of options, and how the pytest plugin reports to the tool that has started pytest.
 
-Tests that use the plugin's fixture have their own worlds, which no address leads to. So the tools let the
-plugin sweep and explore these tests in their own process, and the plugin reports the results. This module
-imports little, because pytest reads it for every test run.
+A test with the plugin's fixture has its own world, which has no address. So the tools let the plugin sweep
+and explore these tests in the process of pytest, and the plugin reports the results. This module imports
+little, because pytest imports it in every run.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ import json
 import os
 from typing import Any
 
-#: The account whose credentials a program gets, and the timeout of a run in seconds.
+#: Account whose credentials a program gets, and timeout of a run in seconds.
 ACCOUNT, TIMEOUT = "main", 120.0
 
-#: The delay of a slow answer in a sweep, in seconds.
+#: Delay of a slow answer in a sweep, in seconds.
 SLOW = 30.0
 
-#: The number of concurrent workers of an explored program, and the largest number of runs.
+#: Number of concurrent workers of an explored program, and maximum number of runs.
 ACTORS, MAX_RUNS = 2, 200
 
-#: Seconds without a new request after which the waiting requests count as all.
+#: Seconds without a new request after which a waiting request is released.
 QUIET = 0.3
 
-#: The same for a function. It is shorter because the ends of its threads can be observed.
+#: The same for a Python function. It is shorter, because explore sees when the threads of a function end.
 QUIET_HERE = 0.1
 
-#: The variable with the file that the plugin writes its reports to, if a tool runs this process.
+#: Environment variable with the file for the reports of the plugin, set if a tool has started pytest.
 TOLD = "RESELLER_SANDBOX_TOLD"
 
 
 def say_to_tool(**words: Any) -> None:
-    """Report ``words`` to the tool that runs this process, if any.
+    """Report ``words`` to the tool that has started this process, if any.
 
-    Lines of several processes do not mix.
+    Each report is one line, written at once, so that lines of several processes do not mix.
     """
     if not (name := os.environ.get(TOLD)):
         return
@@ -45,5 +45,5 @@ def say_to_tool(**words: Any) -> None:
 
 
 def is_heard() -> bool:
-    """Whether a tool runs this process."""
+    """Whether a tool has started this process."""
     return TOLD in os.environ

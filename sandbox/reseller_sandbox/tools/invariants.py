@@ -1,7 +1,7 @@
-"""Invariants after a successful run: nothing paid twice, nothing paid and lost, …
+"""Invariants of a successful run: nothing is paid twice, nothing is paid without a result, and so on.
 
-Each invariant compares the outcome of a run with the ``baseline`` outcome, that of the run without trouble,
-and yields a sentence for each violation. ``expected`` says how much the two outcomes may differ.
+Each invariant compares the outcome of a run with the outcome of its ``baseline``, a run without trouble. It
+yields a sentence for each violation. ``expected`` says how the two outcomes may differ.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from reseller_sandbox.values.clock import parse_iso
 from reseller_sandbox.values.matching import OK
 from reseller_sandbox.values.names import to_unicode
 
-#: The largest difference between dates that count as equal, because the clock can run.
+#: Instants count as equal if they differ by at most this time, because the clock can run during a run.
 _SAME = timedelta(days=1)
 
-#: Advice about an order that was repeated and refused. It applies only until the program looks at the name.
+#: Rules of advice about a repeated order that was refused. They count only until the program reads the name.
 _REPEATED = ("registration_repeated", "transfer_repeated")
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """The differences from the baseline outcome that are acceptable.
+    """The acceptable differences from the baseline outcome.
 
-    ``same`` is whether the program can reach the baseline outcome, because a retry is enough. ``priced`` is
-    whether the price of a name changed just before its order.
+    ``same`` is whether the program can reach the same outcome, because a retry succeeds. ``priced`` is
+    whether the price of a name changed right before its order.
     """
 
     same: bool = True
     priced: bool = False
 
 
-#: Advice about a double payment, which the ledger shows as well.
+#: The rule of advice about a double payment, which ``paid_twice`` finds, too.
 _TWICE = "renewed_twice"
 
 Invariant = Callable[[Outcome, Outcome, Expected], Iterator[str]]
 
-#: An invariant of the user: returns a description of the violation, or None.
+#: An invariant of the user. It returns a description of the violation, or None.
 OwnInvariant = Callable[["Sandbox"], str | None]
 
 
 def paid_twice(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield payments that occur more often than in the baseline run."""
+    """Yield orders that were paid more often than in the baseline run."""
     for key, amounts in run.paid.items():
         often = len(baseline.paid.get(key, ()))
         if len(amounts) > max(often, 1):
@@ -64,7 +64,7 @@ def paid_twice(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[
 
 
 def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]:
-    """Yield payments for names that the account did not get, and new advice about money."""
+    """Yield payments for names that the account does not have, and advice about money."""
     for key in run.paid:
         at = key.account, key.name
         if run.names.get(at) is None and not (key in baseline.paid and baseline.names.get(at) is None):
@@ -77,7 +77,7 @@ def paid_and_lost(run: Outcome, baseline: Outcome, _: Expected) -> Iterator[str]
 
 
 def _learned_since(run: Outcome, finding: Finding) -> bool:
-    """Whether the program looked at the name after the second refusal of the order."""
+    """Whether the program read the name after the refusal of its repeated order."""
     if finding.rule not in _REPEATED:
         return False
     last = max(int(entry[1:]) for entry in finding.entries)
@@ -90,7 +90,7 @@ def _learned_since(run: Outcome, finding: Finding) -> bool:
 
 
 def left_undone(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield differences of records that a retry would have avoided."""
+    """Yield records that differ from the baseline, although a retry makes them equal."""
     if not expected.same:
         return
     unequal = [each for each in differences(run, baseline) if not _are_close(each.after, each.usual)]
@@ -104,7 +104,7 @@ def left_undone(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator
 
 
 def _are_close(first: str, second: str) -> bool:
-    """Whether two values are equal, or instants of nearly the same day."""
+    """Whether two values are equal, or are instants at most one day apart."""
     if _INSTANT.fullmatch(first) and _INSTANT.fullmatch(second):
         return abs(parse_iso(first) - parse_iso(second)) <= _SAME
     return first == second
@@ -114,10 +114,10 @@ def _shown(value: str) -> str:
     return value[: len("2026-01-15")] if _INSTANT.fullmatch(value) else value or "none"
 
 
-#: An instant as the control interface writes it.
+#: The format of an instant in the control interface.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
-#: The fields whose name in a report differs from the record's.
+#: Fields that a report does not call by their name in the record.
 _WORDS = {
     "expires": "its expiry date is",
     "autorenew": "its automatic renewal is",
@@ -129,7 +129,7 @@ _WORDS = {
 
 
 def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterator[str]:
-    """Yield payments above the price to which the customer had agreed."""
+    """Yield orders that cost more than in the baseline run, which is the agreed price."""
     for key, amounts in run.paid.items() if expected.priced else ():
         agreed = baseline.paid.get(key)
         if agreed and max(amounts) > max(agreed):
@@ -140,7 +140,7 @@ def agreed_prices(run: Outcome, baseline: Outcome, expected: Expected) -> Iterat
 def as_reported(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
     """Yield differences between the orders that the program reports and the registry.
 
-    If the program reports no orders, there are none.
+    A program without a report has no differences.
     """
     reported = run.ended.view
     if reported is None:
@@ -187,7 +187,7 @@ def reconciled(run: Outcome, _: Outcome, __: Expected) -> Iterator[str]:
 
 
 def _names_of(order: ReportedOrder, run: Outcome) -> set[str]:
-    """Return the names that an order of the program's report covers."""
+    """Return the names whose payments a reported order or sum includes."""
     if order.name:
         return {order.name}
     customer = str(run.customers.get(str(order.customer), order.customer))
@@ -217,9 +217,9 @@ def broken(run: Outcome, baseline: Outcome, expected: Expected) -> list[str]:
 
 
 def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
-    """Return the violations of the user's invariants.
+    """Return a description of each violated invariant of the user.
 
-    An invariant that raises an error is violated.
+    An invariant is violated, too, if it raises an error.
     """
     violations = []
     for invariant in invariants:
@@ -232,7 +232,7 @@ def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
 
 
 def named(functions: Iterable[str]) -> tuple[OwnInvariant, ...]:
-    """Return the functions with the names ``module:function``. Raise ``BadSetting``."""
+    """Import functions by names such as ``module:function``. Raise ``BadSetting``."""
     return tuple(_loaded(name) for name in functions if name)
 
 

@@ -1,6 +1,6 @@
-"""The outcome of a run, for sweep and explore: every changed record, money, requests and advice.
+"""The outcome of a run, for sweep and explore: changed records, payments, requests and advice.
 
-All of it comes from the control interface, so the world of the run can be on another server.
+The outcome is read through the control interface, so the world of the run can be on another server.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.values.money import NOTHING, write
 from reseller_sandbox.values.names import to_unicode
 
-#: Ledger purposes for a year of a name, which is paid once.
+#: The purposes of ledger entries for orders of names. Each order is paid once.
 PURPOSES = ("registration", "renewal", "restore", "transfer")
 
-#: The headers in which a program names its worker, and the line that sends a request.
+#: Request headers of a program: the name of its worker, and the line of its source that sends the request.
 ACTOR, SOURCE = "X-Sandbox-Actor", "X-Sandbox-Source"
 
-#: The most requests that are read from a world, and the number of changes in one page.
+#: Maximum number of requests that are read from a world, and number of changes in one page.
 MOST, _PAGE = 10_000, 1000
 
-#: The values of an effect on a whole record.
+#: The values of an effect that creates or deletes a record.
 NEW, GONE = "new", "gone"
 
-#: The title of the effects on balances, which ``Outcome.movements`` has in full.
+#: The title of effects on balances. ``Outcome.movements`` has the details.
 MONEY = "money"
 
 
 class Effect(NamedTuple):
-    """A change of one field of a record. Without a field, the record is ``new`` or ``gone``."""
+    """A change of one field of a record. If ``field`` is empty, the record was created or deleted."""
 
     title: str
     field: str
@@ -57,9 +57,9 @@ class Effect(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A field of a record before a run, after the run, and after its baseline (``usual``).
+    """The value of a field before a run, after the run, and after the baseline run (``usual``).
 
-    Without a field, the values say whether the record exists.
+    If ``field`` is empty, the values say whether the record exists.
     """
 
     record: str
@@ -70,19 +70,19 @@ class Difference(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """A payment for a name: the registration by an account, for example."""
+    """An order of an account for a name, such as a registration."""
 
     account: str
     name: str
     purpose: str
 
     def __str__(self) -> str:
-        """Return the payment in words."""
+        """Return the order as text."""
         return f"the {self.purpose} of {to_unicode(self.name)}"
 
 
 class Movement(Struct, frozen=True):
-    """A movement of money in a run. ``amount`` is negative for a charge."""
+    """A movement of money in a run. ``amount`` is negative for a charge, positive for a refund."""
 
     id: int
     paid: Paid
@@ -94,8 +94,8 @@ class Movement(Struct, frozen=True):
 class Outcome(Struct, frozen=True):
     """The outcome of a run: its requests, their effects, the movements of money, and advice.
 
-    ``names`` are the names that changed or that the program reports, by account and name. The value is None
-    if the account does not have the name. ``customers`` are the ids of the customers that the program
+    ``names`` holds the names that changed or that the program reports, by account and name. The value is None
+    if the account does not have the name. ``customers`` holds the ids of the customers that the program
     reports, by mail address.
     """
 
@@ -110,7 +110,7 @@ class Outcome(Struct, frozen=True):
 
     @property
     def paid(self) -> dict[Paid, tuple[Decimal, ...]]:
-        """The charges that were not refunded."""
+        """The charges of each order, without refunded charges."""
         refunded = {movement.refunds for movement in self.movements}
         paid: dict[Paid, tuple[Decimal, ...]] = {}
         for movement in self.movements:
@@ -128,7 +128,7 @@ class Outcome(Struct, frozen=True):
         return [effect for change in request.changes for effect in self.describing.effects(change)]
 
     def lines(self) -> Counter[str]:
-        """Return the effects and the orders that the program reports, as lines of a report."""
+        """Return the effects, and the orders that the program reports, as lines of a report."""
         lines = Counter(f"the program says: an order of {order}" for order in self.ended.view or ())
         for effect, count in self.effects.items():
             lines[str(effect)] += count
@@ -141,7 +141,7 @@ def in_a_line(finding: Finding) -> str:
 
 
 def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
-    """Return the outcome of a run that has ended in ``world``, which is a fork for this run."""
+    """Return the outcome of a run in ``world``, which is a fork for this run alone."""
     requests = world.journal.find(limit=MOST).requests
     changes = list(_changes(world))
     accounts = {account.client_id: account.name for account in world.accounts.list().accounts}
@@ -169,7 +169,7 @@ def outcome_of(world: Sandbox, ended: Ended) -> Outcome:
 
 
 def _changes(world: Sandbox) -> Iterator[RecordChange]:
-    """Yield the change of each record since the world was forked."""
+    """Yield the change of each record since the fork."""
     following: int | None = 0
     while following is not None:
         page = world.history.diff(limit=_PAGE, start=following)
@@ -214,7 +214,7 @@ def source_of(request: RequestRecord) -> str:
 
 
 def differences(run: Outcome, baseline: Outcome) -> Iterator[Difference]:
-    """Yield the fields of records that a run or its ``baseline`` changed, without money."""
+    """Yield the fields of records that a run or its ``baseline`` changed, except balances."""
     both = [{(effect.title, effect.field): effect for effect in each.effects} for each in (run, baseline)]
     for key in sorted((both[0] | both[1]).keys() - {(MONEY, "")}):
         first = both[0].get(key) or both[1][key]
@@ -227,7 +227,7 @@ def differences(run: Outcome, baseline: Outcome) -> Iterator[Difference]:
 
 
 def _after(effect: Effect, outcome: Outcome) -> str:
-    """Return the value after an effect. For a record, return whether it exists, and how often."""
+    """Return the value after an effect, or in words whether the record exists."""
     if effect.field:
         return effect.after
     count = outcome.effects[effect]
@@ -248,8 +248,8 @@ def write_recording(world: Sandbox, folder: Path, name: str) -> str:
     return str(file)
 
 
-#: By table, the fields that identify a record, come from a counter or repeat another record.
-#: Reports leave them out, because counters depend on the order of unrelated requests.
+#: For each table, the fields that reports leave out: identifiers, values of counters, and copies of other
+#: records. A counter depends on the order of unrelated requests.
 _OMITTED: Mapping[str, set[str]] = {
     "accounts": {"client_id", "name", "balance"},
     "contacts": {"handle", "account"},
@@ -263,7 +263,7 @@ _OUTSIDE = "another registrar"
 
 
 class Describing:
-    """Describes the changes of a run without the identifiers that counters produce."""
+    """Describes the changes of a run as text, without identifiers from counters."""
 
     def __init__(
         self, changes: list[RecordChange], accounts: Mapping[int, str], owners: Mapping[int, str]
@@ -284,7 +284,7 @@ class Describing:
         }
 
     def movements(self, requests: tuple[RequestRecord, ...]) -> Iterator[Movement]:
-        """Yield the movements that the requests caused, or time for a name of the requests."""
+        """Yield the movements that a request or, for a name in a request, a timed event caused."""
         own = {request.id for request in requests}
         names = {name for request in requests for name in request.domains}
         for change in self._ledger:
@@ -295,7 +295,7 @@ class Describing:
                 yield Movement(entry["id"], paid, Decimal(entry["amount"]), entry["cause"], entry["refunds"])
 
     def effects(self, change: RecordChange) -> Iterator[Effect]:
-        """Yield the change of a record, one effect for each field."""
+        """Yield an effect for each changed field of a record."""
         title = self._title(change)
         if change.table == "ledger":
             amount, name, refunds = (change.fields[key]["after"] for key in ("amount", "name", "refunds"))

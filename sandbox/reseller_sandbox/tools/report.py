@@ -1,4 +1,4 @@
-"""The common parts of the reports of sweep and explore."""
+"""The base class of the reports of sweep and explore, and common parts of their text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from reseller_sandbox.reports.findings import Case
 
 
 class Report(Struct, kw_only=True):
-    """A report on a program, or on one ``test`` of a program.
+    """A report on the runs of a program, or on those of one ``test`` of a program.
 
-    ``problem`` is the reason why there are no runs, empty if there are runs.
+    ``problem`` is the reason why the program cannot be run, empty if it can.
     """
 
     test: str = ""
     problem: str = ""
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers, and the findings under the key ``findings``, for programs."""
+        """Return the numbers and the findings as JSON values. The key of the findings is ``findings``."""
         raise NotImplementedError
 
     def lines(self) -> Iterator[str]:
@@ -28,7 +28,7 @@ class Report(Struct, kw_only=True):
         raise NotImplementedError
 
     def cases(self, program: str) -> list[Case]:
-        """Return the runs as cases for JUnit and SARIF. ``program`` is their group if there is no test."""
+        """Return the runs as cases for JUnit and SARIF. Without a test, their group is ``program``."""
         raise NotImplementedError
 
     def tables(self) -> Mapping[str, list[dict[str, str]]]:
@@ -36,11 +36,11 @@ class Report(Struct, kw_only=True):
         return {}
 
     def with_part(self, other: Self) -> Self:
-        """Return this report with the runs of another part of the same work."""
+        """Return this report with the runs of another part, if several processes share the runs."""
         raise NotImplementedError
 
     def json(self) -> dict[str, Any]:
-        """Return the whole report for programs, and for ``from_json``."""
+        """Return the report as JSON values. ``from_json`` reads its key ``for_merge``."""
         return {
             "test": self.test or None,
             **self.summary(),
@@ -58,7 +58,7 @@ AnyReport = TypeVar("AnyReport", bound=Report)
 
 
 def merged(reports: Iterable[AnyReport]) -> list[AnyReport]:
-    """Return one report for each test: the parts of the same test are joined."""
+    """Join the parts of each test. Return one report for each test."""
     whole: dict[str, AnyReport] = {}
     for report in reports:
         first = whole.get(report.test)
@@ -75,6 +75,6 @@ def files_of(recording: str | None, page: str | None) -> Iterator[str]:
 
 
 def listed(entries: Sequence[str], most: int) -> str:
-    """Return the first ``most`` entries in a line, and the number of the others."""
+    """Return the first ``most`` entries in one line, and the number of the other entries."""
     more = f"; and {len(entries) - most} more" if len(entries) > most else ""
     return "; ".join(entries[:most]) + more

@@ -1,4 +1,4 @@
-"""Runs of a program in a world: a command in any language, or a Python function."""
+"""Run a program in a world: a command in any language, or a Python function."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from reseller_sandbox.values.names import normalise, to_unicode
 if TYPE_CHECKING:
     from reseller_sandbox.control.worlds import ForkOptions
 
-#: The variable with the file that a program can write its orders to.
+#: Environment variable with the file to which a program can write its orders.
 VIEW = "RESELLER_SANDBOX_VIEW"
 
 #: Exit statuses of a complete pytest run: all tests passed, or some failed.
@@ -47,7 +47,7 @@ ASKED_NOTHING = (
     "environment (RESELLER_SANDBOX_URL, …)"
 )
 
-#: The most bytes of output that are kept, from the end.
+#: Maximum number of bytes of a program's output that are kept, counted from the end.
 KEPT = 64 << 10
 
 #: Poll interval for reports, in seconds.
@@ -58,10 +58,10 @@ _GRACE = 2.0
 
 
 class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
-    """An order that a program reports, with amounts of money, or amounts alone.
+    """An order that a program reports, or a sum of money that it reports.
 
-    ``expires`` is the day of its expiry, None if the program does not report that. Without a ``name``, the
-    amounts are the sums for a ``customer`` (a mail address or an id), or for all orders.
+    ``expires`` is the expiry date, None if the program does not report it. Without a ``name``, the amounts
+    are sums: for a ``customer`` (a mail address or an id), or for all orders.
     """
 
     name: str = ""
@@ -80,15 +80,15 @@ class ReportedOrder(Struct, frozen=True, forbid_unknown_fields=True):
             force_setattr(self, "expires", self.expires[: len("2026-01-15")])
 
     def __str__(self) -> str:
-        """Return the subject of the order."""
+        """Return the name of the order, or whose orders the sums are for."""
         return to_unicode(self.name) or (f"customer {self.customer}" if self.customer else "all orders")
 
 
 class Ended(Struct, frozen=True):
-    """The end of a run: its exit ``status`` and the end of its output.
+    """The end of a run: its exit ``status``, the end of its output, and its duration.
 
-    The status is None after a timeout. ``view`` are the orders that the program reports, None if it reports
-    none. ``tests`` are the tests of a pytest run that have their own worlds.
+    The status is None after a timeout. ``view`` are the orders that the program reports, None without a
+    report. ``tests`` are the ids of tests that have their own worlds, if the program is pytest.
     """
 
     status: int | None
@@ -99,11 +99,11 @@ class Ended(Struct, frozen=True):
 
     @property
     def passed(self) -> bool:
-        """Whether the program reports success."""
+        """Whether the exit status means success."""
         return self.status == 0
 
     def __str__(self) -> str:
-        """Return the end of the run in a few words."""
+        """Return the exit status, the signal or the timeout as text."""
         if self.status is None:
             return f"given up after {self.seconds:.0f} s"
         if self.status >= 0:
@@ -114,10 +114,7 @@ class Ended(Struct, frozen=True):
 
 
 class BadProgram(BadSetting):
-    """A program that cannot be swept or explored.
-
-    It fails without any fault, or sends no request.
-    """
+    """A program cannot be swept or explored, for example because it fails without any fault."""
 
     def __init__(self, message: str, ended: Ended) -> None:
         super().__init__(message)
@@ -125,23 +122,23 @@ class BadProgram(BadSetting):
 
 
 def _path() -> str:
-    """Return the PATH for programs, with this project's commands last."""
+    """Return the PATH for programs. The folder of ``reseller-sandbox`` comes last."""
     default = os.environ.get("PATH", os.defpath)
     return os.pathsep.join([default, str(Path(sys.executable).parent)])
 
 
-#: Takes a few words for each completed step, and the number of steps once it is known.
+#: Shows progress. It gets the text of a completed step, and the total number of steps if it is known.
 Tell = Callable[[str, int | None], None]
 
-#: Something that can run in a world repeatedly, from several threads at once.
+#: A program: runs in a world and returns the end of the run. Several threads call it at once.
 Program = Callable[["Sandbox"], Ended]
 
 
 class BadView(BadSetting):
-    """The orders that a program reports cannot be read."""
+    """The report of a program about its orders is not readable."""
 
 
-#: Takes a report of a pytest that a tool runs.
+#: Receives a report from a pytest process that a tool has started.
 _Hear = Callable[[Mapping[str, Any]], object]
 
 
@@ -157,11 +154,11 @@ def fork_of(prepared: Sandbox, **options: Unpack[ForkOptions]) -> Sandbox:
 
 @dataclass(eq=False)
 class CommandProgram:
-    """A command that gets its world's address and credentials in its environment.
+    """A command that gets the address and the credentials of a world in environment variables.
 
-    ``prepared`` is the world of which each run gets a fork, and ``account`` the account whose credentials the
-    program gets. ``around`` are more variables for the command. On exit, the context manager ends all current
-    runs. Raise ``BadSetting`` for an unknown account, and for a command that cannot be started.
+    Each run is in a fork of ``prepared``. ``account`` is the account whose credentials the command gets.
+    ``around`` are additional variables. When the context ends, all current runs are ended. A run raises
+    ``BadSetting`` for an unknown account, and for a command that cannot be started.
     """
 
     words: Sequence[str]
@@ -184,7 +181,7 @@ class CommandProgram:
             _end(child)
 
     def __call__(self, world: Sandbox) -> Ended:
-        """Run the command in a world, then end all its child processes."""
+        """Run the command in a world. Afterwards, end all its child processes."""
         tests: list[str] = []
         ended = self.heard(world, {}, lambda said: tests.extend(said.get("tests", ())))
         return replace(ended, tests=tuple(dict.fromkeys(tests)))
@@ -200,12 +197,12 @@ class CommandProgram:
         folder: Path,
         tell: Tell,
     ) -> list[AnyReport]:
-        """Have pytest sweep or explore its own tests, each in its process. Return a report on each test.
+        """Let pytest sweep or explore its own tests in its process, and return a report on each test.
 
-        ``done`` is ``swept`` or ``explored``. ``jobs`` processes share the runs of a test. The recordings go
-        to ``folder``, and ``tell`` gets the progress. Raise ``BadProgram`` if pytest is interrupted.
+        ``done`` is ``swept`` or ``explored``. ``jobs`` pytest processes share the runs of each test. The
+        recordings are in ``folder``. Raise ``BadProgram`` if pytest does not run all its tests.
         """
-        planned: list[int] = []  # of all processes, because each reports on a separate thread
+        planned: list[int] = []  # the planned runs of each test in each process
 
         def reports(job: int) -> list[AnyReport]:
             results: list[Any] = []
@@ -232,9 +229,9 @@ class CommandProgram:
             return merged(report for each in map_(reports, range(1, jobs + 1)) for report in each)
 
     def heard(self, world: Sandbox, more: Mapping[str, str], hear: _Hear) -> Ended:
-        """Run the command with ``more`` in its environment.
+        """Run the command with the additional variables ``more``.
 
-        ``hear`` gets its reports on its tests. Each report restarts the timeout.
+        If the command is pytest, ``hear`` gets each of its reports, and each report restarts the timeout.
         """
         began = stopwatch()
         with TemporaryFile() as output, TemporaryDirectory() as folder:
@@ -269,7 +266,7 @@ class CommandProgram:
             raise BadSetting(refused.message) from None
 
     def _followed(self, child: subprocess.Popen[bytes], reports: IO[bytes], hear: _Hear) -> int | None:
-        """Return the exit status of a program, None after the timeout."""
+        """Wait for the end of a process. Return its exit status, None after the timeout."""
         since, status = stopwatch(), None
         while status is None and (left := since + self.timeout - stopwatch()) > 0:
             with suppress(subprocess.TimeoutExpired):
@@ -290,7 +287,7 @@ class CommandProgram:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    start_new_session=True,  # so that its child processes can be ended, too
+                    start_new_session=True,  # because a group of processes can be ended at once
                 )
             except (OSError, ValueError) as problem:
                 reason = getattr(problem, "strerror", None) or str(problem)
@@ -300,10 +297,10 @@ class CommandProgram:
 
 
 def function_program(function: Callable[[Sandbox], object]) -> Program:
-    """Return a program that calls ``function`` with the world's ``Sandbox``.
+    """Return a program that calls ``function`` with the ``Sandbox`` of a run.
 
-    The run fails if the function raises an error. If it returns a list, these are the orders that it reports:
-    a mapping with ``name`` for each.
+    The run fails if the function raises an error. If the function returns a list, the list is its report
+    about its orders: each entry is a mapping with the keys of ``ReportedOrder``.
     """
 
     def program(world: Sandbox) -> Ended:
@@ -323,9 +320,9 @@ def function_program(function: Callable[[Sandbox], object]) -> Program:
 
 @contextmanager
 def mapping(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Provide a ``map`` that makes ``jobs`` calls at once.
+    """Provide a function like ``map`` that makes ``jobs`` calls at once.
 
-    At the end of the context, calls that have not started are cancelled.
+    When the context ends, calls that have not started are cancelled.
     """
     if jobs == 1:
         yield map
@@ -338,7 +335,7 @@ def mapping(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
 
 
 def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """Yield the complete lines that were reported since the last call."""
+    """Yield the reports that were written since the last call, without an incomplete last line."""
     read = reports.tell()
     whole, end, _ = reports.read().rpartition(b"\n")
     reports.seek(read + len(whole + end))
@@ -346,25 +343,25 @@ def _news(reports: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _with_relative_paths(said: Mapping[str, Any], folder: Path) -> Any:
-    """Return a pytest report with absolute paths in ``folder`` made relative."""
+    """Return a report of pytest with relative paths of the files in ``folder``."""
     absolute, relative = (json.dumps(str(path))[1:-1] for path in (folder.absolute(), folder))
     return json.loads(json.dumps(said).replace(absolute, relative))
 
 
 def _view_in(file: Path) -> tuple[ReportedOrder, ...] | None:
-    """Return the orders in a file, None if there is no file. Raise ``BadView``."""
+    """Return the reported orders in a file, None if there is no file. Raise ``BadView``."""
     try:
         return decode(file.read_bytes(), type=tuple[ReportedOrder, ...])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as problem:
-        raise BadView(f"what the program wrote to {VIEW} cannot be read: {problem}") from None
+        raise BadView(f"the program's report in {VIEW} is not readable: {problem}") from None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a program and its child processes: first with SIGTERM, then with SIGKILL.
+    """End a process and its child processes: first with SIGTERM, then with SIGKILL.
 
-    On Windows, which has neither SIGKILL nor process groups, end only the program.
+    Windows has neither SIGKILL nor process groups, so only the process itself is ended there.
     """
     for is_last in (False, True):
         with suppress(ProcessLookupError, PermissionError):

@@ -1,9 +1,9 @@
-"""Calibration: find the values of assumptions from transcripts of a service.
+"""Calibration: determine the values of assumptions from transcripts of a service.
 
-``transcripts`` reads the exchanges. ``subject`` extracts the subject of an exchange, and ``candidate_states``
-yields states in which the service can have been. ``search`` finds states and values that explain an exchange
-on a ``bench``, by the ``likeness`` of answers. ``following`` does the same for all exchanges after a fixture.
-``report`` is the report.
+``transcripts`` reads the exchanges. ``subject`` reads the names and other values in an exchange.
+``candidate_states`` yields possible states of the service. ``search`` sends the request to a sandbox (the
+``bench``) in these states, under many assumption values, and compares the answers (``likeness``).
+``following`` carries out all requests after a fixture of the initial state. ``report`` prints the results.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 class Determination(Struct, frozen=True):
     """The values of an assumption that agree with the transcripts.
 
-    ``value`` is the only value that agrees, None if several agree. ``likely`` is the value for a profile:
-    the default if the default agrees, otherwise an observed value. ``ruled_out`` are the values that
-    disagree, and ``left`` the values that agree. ``by`` are the places of the exchanges that rule values out.
+    ``left`` are the values that agree, and ``ruled_out`` those that do not. ``value`` is the only value that
+    agrees, None if several agree. ``likely`` is the value for a profile: the default if it agrees, otherwise
+    an observed value. ``by`` are the places of the exchanges that rule values out.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Determination(Struct, frozen=True):
 
 
 class Deviation(Struct, frozen=True):
-    """An exchange that no value and no state explains, with the smallest differences."""
+    """An exchange that no assumption value and no state explains, with its smallest differences."""
 
     exchange: ObservedExchange
     operation: str
@@ -54,10 +54,10 @@ class Deviation(Struct, frozen=True):
 
 
 class Calibration(Struct, frozen=True):
-    """The result for every assumption, and the exchanges that nothing explains.
+    """The result for each assumption, and the exchanges that the sandbox cannot explain.
 
-    ``given_up`` are the places of the exchanges that would need too many tries. ``lost`` is the place of the
-    first exchange that does not follow from the fixture.
+    ``given_up`` are the places of exchanges that need too many tries. ``lost`` is the place of the first
+    exchange that the fixture does not explain, empty if there is none.
     """
 
     determinations: Mapping[str, Determination]
@@ -68,7 +68,7 @@ class Calibration(Struct, frozen=True):
 
     @property
     def assume(self) -> dict[str, Any]:
-        """Return the values that differ from the defaults, for a profile."""
+        """Return the values for a profile: those that differ from the default."""
         defaults = Assumptions().values()
         return {
             name: determination.likely
@@ -82,8 +82,8 @@ def calibrated(
 ) -> Calibration:
     """Return the values of assumptions that agree with all exchanges.
 
-    A value that one exchange rules out is ruled out for all. With ``only``, no other values are tried. A
-    ``fixture`` has the zones and prices of the service, and the accounts and names at the first request.
+    If one exchange rules a value out, the value is ruled out. With ``only``, no other values are tried. The
+    ``fixture`` has the zones and prices of the service, and its accounts and names before the first request.
     Raise ``FixtureError``.
     """
     exchanges = sorted(exchanges, key=lambda exchange: exchange.at)
@@ -125,9 +125,9 @@ def calibrated(
 
 
 def _search_again(search: Search, explanations: list[Explanation], alive: dict[str, list[Any]]) -> bool:
-    """Search for more explanations if the known ones no longer allow every value.
+    """Search for more explanations of an exchange if the known ones no longer allow every remaining value.
 
-    Return whether the explanations of an exchange changed.
+    Return whether there are new explanations.
     """
     for at, explanation in enumerate(explanations):
         if explanation.cut_short and not allows_all(_alive_ways(explanation, alive), alive):
@@ -145,14 +145,13 @@ def _alive_ways(explanation: Explanation, alive: Mapping[str, Sequence[Any]]) ->
 def _narrow(
     explanations: Iterable[Explanation], alive: dict[str, list[Any]], by: dict[str, dict[str, None]]
 ) -> bool:
-    """Rule out the values that no explanation of an exchange allows.
-
-    Return whether any value was ruled out.
-    """
+    """Rule out each value that no explanation of an exchange allows. Return whether there was one."""
     before = sum(map(len, alive.values()))
     for explanation in explanations:
         ways = _alive_ways(explanation, alive)
-        if explanation.cut_short or not ways:  # because an exchange without a way would contradict the others
+        if (
+            explanation.cut_short or not ways
+        ):  # because an exchange without an explanation would rule out all values
             continue
         for name in {name for way in ways for name in way}:
             allowed = possible(ways, name, alive[name])
@@ -181,7 +180,7 @@ def _determination(
 
 
 def _parts(exchange: ObservedExchange) -> list[ObservedExchange]:
-    """Return an exchange, split by name if its request asks for several names."""
+    """Return one exchange for each name, if a request asks for several names."""
     for asked, answered in hints().batches.items():
         names, results = exchange.asked.get(asked), exchange.answered.get(answered)
         if isinstance(names, list) and isinstance(results, list) and 1 < len(names) == len(results):

@@ -1,4 +1,4 @@
-"""A sandbox that tries a request in any state, and the assumption values to try."""
+"""A sandbox that answers a request in any state, and the assumption values to try."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from reseller_sandbox.worlds import Snapshot
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-#: The values to try for each assumption, the default first.
+#: The values to try for each assumption. The default comes first.
 Candidates = Mapping[str, Sequence[Any]]
 
 #: Values of some assumptions, by name.
@@ -40,40 +40,40 @@ Values = Mapping[str, Any]
 
 _Tried = TypeVar("_Tried")
 
-#: Placeholders that stand for all words, versions and headers that were not observed. An observed value is
-#: reported as determined only if it explains more exchanges than its placeholder.
+#: Placeholders for all words, versions and headers that the transcripts do not contain. An observed value is
+#: determined only if it explains exchanges that the placeholder does not explain.
 OTHER_WORD, OTHER_VERSION, OTHER_HEADER = "some-other-word", "V9999.9", "X-Some-Other-Header"
 
-#: The processing time of an order that is not immediate, in seconds.
+#: The placeholder for processing times of orders, in seconds.
 SOME_TIME = 3600
 
-#: The values that stand for every value that was not observed.
+#: All placeholders.
 PLACEHOLDERS = frozenset({OTHER_WORD, OTHER_VERSION, OTHER_HEADER, SOME_TIME})
 
-#: The most observed words, and the most observed versions or headers, to try beside the default.
+#: Maximum number of observed words, and of observed versions or headers, that are tried.
 _MOST_WORDS, _MOST_LISTED = 12, 2
 
 _TOKEN_HEADER = re.compile(r"[a-z][a-z0-9-]*(?:token|auth)[a-z0-9-]*", re.IGNORECASE)
 
-#: The version at the beginning of a path. Only requests with a version have a token.
+#: The version at the beginning of a path. Only requests with a version are authenticated by a token.
 VERSION_IN_PATH = re.compile(r"/([Vv][0-9]{1,4}\.[0-9]{1,4})/")
 
 _HOST = DEFAULT_URL.partition("//")[2]
 
-#: The parts of candidate states, from ``states.yaml``, which documents the parts.
+#: The contents of ``states.yaml``, which documents them.
 PARTS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("states.yaml").read_text("utf-8"))
 
 #: The account that sends all requests.
 ACCOUNT: Mapping[str, Any] = PARTS["account"]
 
-#: Credentials to try with a request: valid, invalid, none.
+#: Credentials of a request to try: valid ones, invalid ones, none.
 RIGHT, WRONG, NONE = "right", "wrong", "none"
 
 
 class TriedAnswer(Struct, frozen=True):
     """A response of the sandbox, with the operation and the names of its request.
 
-    ``rests_on`` are the assumptions that the response depends on.
+    ``rests_on`` are the names of the assumptions that the response depends on.
     """
 
     status: int
@@ -84,9 +84,9 @@ class TriedAnswer(Struct, frozen=True):
 
 
 class Bench:
-    """Tries requests in candidate states, or in states after the fixture ``start``."""
+    """Answers requests in candidate states, or in states after the fixture ``start``."""
 
-    #: The snapshot at the start.
+    #: The snapshot before the first request.
     begin: Snapshot
 
     def __init__(self, start: str = "") -> None:
@@ -100,14 +100,15 @@ class Bench:
             assert snapshot is not None
             self._sandbox.world.snapshot = self.begin = snapshot
         accounts = sorted(self.begin.state.accounts.values(), key=lambda account: account.client_id)
-        self._accounts = [account for account in accounts if account.key]  # other registrars have no key
-        self._sandbox.world.when_credentials_change = None  # because all states share the credentials
+        self._accounts = [
+            account for account in accounts if account.key
+        ]  # because other registrars have no key
+        self._sandbox.world.when_credentials_change = (
+            None  # because the credentials are the same in all states
+        )
 
     def snapshot(self, state: Mapping[str, Any], at: datetime) -> Snapshot | None:
-        """Return the snapshot that a candidate state describes.
-
-        Return None if the state is not a valid fixture.
-        """
+        """Return a candidate state as a snapshot, None if the state is not a valid fixture."""
         try:
             seed = fixture.loads(state, now=at)
         except fixture.FixtureError:
@@ -179,7 +180,7 @@ def _credentials(exchange: ObservedExchange, credentials: str, account: Account)
         account, Assumptions(), Settings.header_prefix, DEFAULT_URL, target, exchange.body
     )
     for name, value in interface.sign(unsigned).headers.items():
-        # A token can stand in another header.
+        # because a token can be in another header
         names = (token_headers(exchange) if value == account.token else []) or [name]
         yield from ((each.lower(), value) for each in names)
 
@@ -199,7 +200,7 @@ def _is_word(text: str) -> bool:
 
 
 def candidates(exchanges: Sequence[ObservedExchange]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of each assumption that the exchanges can distinguish."""
+    """Return the values of each assumption that the exchanges can rule out or confirm."""
     defaults = Assumptions().values()
     values: dict[str, tuple[Any, ...]] = {}
     statuses = (status for exchange in exchanges for status in _statuses(exchange) if _is_word(status))
@@ -231,10 +232,10 @@ def branches(
     carry_out: Callable[[Values], tuple[_Tried, Iterable[str]]],
     begin: Values | None = None,
 ) -> Iterator[tuple[_Tried, dict[str, Any], Iterable[str]]]:
-    """Yield each result of ``carry_out``, with its assumption values and dependencies.
+    """Yield the results of ``carry_out`` under all values, each with its values and its assumptions.
 
-    A result depends on few assumptions. So only those are varied, one after another. The values of ``begin``
-    stay.
+    A result depends on few assumptions, so only the values of those are varied. The values in ``begin`` are
+    fixed.
     """
     first = {name: values[0] for name, values in alive.items()}
     waiting = [dict(begin or {})]
@@ -255,14 +256,14 @@ def token_headers(exchange: ObservedExchange) -> list[str]:
 
 
 def _combinations(default: str, observed: Iterable[str], other: str) -> tuple[tuple[str, ...], ...]:
-    """Return every combination of the default, the observed values and another value."""
+    """Return every combination of the default, the observed values and the placeholder ``other``."""
     more = [word for word in dict.fromkeys(observed) if word.lower() != default.lower()][:_MOST_LISTED]
     words = (default, *more, other)
     return tuple(chosen for size in range(1, len(words) + 1) for chosen in combinations(words, size))
 
 
 def _statuses(exchange: ObservedExchange) -> Iterator[str]:
-    """Yield the availability words in an answer."""
+    """Yield the words for availability in an answer."""
     for results in map(exchange.answered.get, hints().batches.values()):
         for result in results if isinstance(results, list) else ():
             status = hints().field(result, "status") if isinstance(result, Mapping) else None

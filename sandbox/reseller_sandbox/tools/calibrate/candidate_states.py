@@ -1,8 +1,8 @@
-"""Candidate states of a service at the time of an answer, the likeliest first.
+"""Candidate states of a service at the time of an answer. The likeliest state comes first.
 
-The registry behind a transcript is unknown. So a candidate value explains an answer if there is *a* state
-that explains it, and is ruled out if there is none. Each state is a fixture and changes one thing, because
-the first obstacle of a request decides its refusal.
+The state of the service is unknown. So an assumption value is ruled out only if no candidate state explains
+the answer with this value. Each state is a fixture with at most one obstacle for the request, because the
+first obstacle decides the refusal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PREMIUM = ("registration", "renewal", "transfer")
 _CARD = ACCOUNT["contact"]
 _OTHER = {**ACCOUNT, "client_id": 2002, "key": "other-key", "secret": "other-secret", "token": "other-token"}
 
-#: The most other names that are generated for a list.
+#: Maximum number of names that are added before those on a page of a list.
 _MOST_OTHERS = 2000
 
 #: A candidate state, in fixture format.
@@ -33,10 +33,9 @@ State = dict[str, Any]
 def candidate_states(
     subject: Subject, known: Known | None = None, zones: State | None = None
 ) -> Iterator[State]:
-    """Yield the states of ``subject`` that are consistent with ``known``.
+    """Yield the candidate states for ``subject`` that are consistent with the state in ``known``.
 
-    Some of them cannot occur in a real world. With ``zones``, all states have exactly the zones of that
-    fixture.
+    With ``zones``, all states have these zones.
     """
     if zones is not None:
         yield from ({**state, "zones": zones} for state in candidate_states(subject, known))
@@ -50,7 +49,7 @@ def candidate_states(
 
 
 def _before(known: Known, subject: Subject) -> State:
-    """Return the known previous state of a name, in fixture format."""
+    """Return the known state of a name before the request, in fixture format."""
     shown = {*subject.shown.get(subject.name, {}).get("flags", ())}
     flags = [str(flag) for flag in Flag if known.get(str(flag), str(flag) in shown)]
     return {"flags": flags, **{key: known[key] for key in KEPT if key in known}}
@@ -108,12 +107,12 @@ def _labels(names: Iterable[str]) -> list[str]:
 
 
 def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the account's order for a name, as far as an answer shows the order."""
+    """Return the account's order for a name, with the values that the answer shows."""
     entry: dict[str, Any] = {**subject.shown.get(name, {}), **more}
     if subject.expires is not None and "expires" not in more:
         entry["expires"] = wire(subject.expires)
     elif subject.orders in (Purpose.RENEWAL, Purpose.RESTORE):
-        entry.pop("expires", None)  # because the answer shows the new date
+        entry.pop("expires", None)  # because the answer shows the date after the order
     if "expires" in entry and "created" not in entry:
         entry["created"] = "-2y"
     if subject.code:
@@ -129,7 +128,7 @@ def _order(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, An
 
 
 def _held(subject: Subject, toggled: Flag | None = None, **more: Any) -> State:
-    """Return the state in which the account holds the names, with one flag ``toggled``."""
+    """Return the state in which the account holds the names. The flag ``toggled`` has the other value."""
     state = _world(subject)
     for name in subject.names:
         entry = _order(subject, name, more)
@@ -151,7 +150,7 @@ def _taken(subject: Subject, **more: Any) -> State:
 
 
 def _holders(subject: Subject) -> Iterator[State]:
-    """Yield states with different holders and stages of names, likeliest first."""
+    """Yield states with different holders and stages of the names. The likeliest comes first."""
     if subject.is_about_new_names:
         yield from (_world(subject), _held(subject), _taken(subject))
         return
@@ -181,7 +180,7 @@ def _stages(subject: Subject) -> Iterator[State]:
 
 
 def _many(subject: Subject) -> State:
-    """Return the state of an account with names before and after the page shown."""
+    """Return the state of an account that has names on the pages before and after that of the answer."""
     state = _held(subject)
     state["zones"]["com"] = _zone_entry()
     page, size = subject.page
@@ -203,7 +202,7 @@ def _transferred(subject: Subject, to: str, origin: str, status: str) -> State:
 
 
 def _with(state: State, section: str, entries: State) -> State:
-    """Return a state with ``entries`` added to a section or replaced there."""
+    """Return a state with ``entries`` in a section, in addition to its other entries."""
     return {**state, section: {**state[section], **entries}}
 
 
@@ -241,13 +240,13 @@ def _of_accounts(state: State, subject: Subject) -> Iterator[State]:
     """Yield variants with another kind of account, or with contact parameters."""
     main = {**state["accounts"]["main"], "reseller": False}
     yield {**_with(state, "accounts", {"main": main}), "customers": {}}
-    if subject.keys and not subject.names:  # a contact or a customer
+    if subject.keys and not subject.names:  # because the request is about a contact or a customer
         yield {**state, "contact_params": dict.fromkeys(subject.keys, ".*")}
         yield {**state, "contact_params": dict.fromkeys(subject.keys, "[^ -~]")}
 
 
 def _of_people(state: State, subject: Subject) -> Iterator[State]:
-    """Yield variants with missing, foreign or used customers and contacts."""
+    """Yield variants: customers and contacts are missing, belong to another account, or are in use."""
     ordered = _with(state, "zones", {"com": _zone_entry()})
     if subject.customers or subject.mail:
         others = {990001: {**_CARD, "mail": subject.mail or "m@example.com"}}
@@ -264,10 +263,7 @@ def _of_people(state: State, subject: Subject) -> Iterator[State]:
 
 
 def _of_hosts(state: State, subject: Subject) -> Iterator[State]:
-    """Yield variants of hosts and name servers.
-
-    A domain lacks its hosts, another domain uses its hosts, or a domain has other name servers.
-    """
+    """Yield variants: a domain has no hosts, another domain uses its hosts, or it has other name servers."""
     with_hosts = {name: entry for name, entry in state["domains"].items() if entry.get("hosts")}
     if with_hosts:
         yield _with(state, "domains", {name: {**entry, "hosts": {}} for name, entry in with_hosts.items()})

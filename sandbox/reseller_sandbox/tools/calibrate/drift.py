@@ -1,4 +1,4 @@
-"""Drift: the differences between a service and its profile."""
+"""Drift: differences between a service and an earlier profile of it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 class Drift(Struct, frozen=True):
-    """One difference: an assumption, or a field of the answers of an operation.
+    """One difference of an assumption, or of a field in the answers of an operation (``subject``).
 
     ``kind`` is ``changed assumption``, ``changed error``, ``new field``, ``removed field``, ``changed type``
-    or ``changed value``. ``expected`` is the value of the profile or the sandbox, ``observed`` that of the
-    service. ``places`` are the exchanges that show the difference.
+    or ``changed value``. ``expected`` is the value of the profile or of the sandbox, and ``observed`` that of
+    the service. ``places`` are the places of the exchanges with the difference.
     """
 
     kind: str
@@ -38,10 +38,7 @@ class Drift(Struct, frozen=True):
 def drift(
     exchanges: Sequence[ObservedExchange], profile: Assumptions, *, fixture: str | None = None
 ) -> list[Drift]:
-    """Return the differences between a service and ``profile``, each once.
-
-    Raise ``FixtureError``.
-    """
+    """Return each difference between a service and ``profile`` once. Raise ``FixtureError``."""
     known = calibrated(exchanges, profile, fixture=fixture)
     if not known.deviations:
         return []
@@ -66,7 +63,7 @@ def _observed(left: Sequence[Any]) -> str:
 
 
 def _of_deviation(deviation: Deviation) -> Iterator[Drift]:
-    """Yield the differences of an answer: one if it is another error, otherwise one for each field."""
+    """Yield the differences of an answer: one for another error, otherwise one for each field."""
     operation, place = deviation.operation, (deviation.exchange.place,)
     errors = [each for each in deviation.differences if _is_about_refusal(each)]
     if errors:

@@ -1,10 +1,10 @@
-"""Following: the registry after a fixture, under all assumption values.
+"""Following: carry out all requests of a transcript after a fixture, under all assumption values.
 
-The fixture is the registry before the first exchange. Every request is then carried out in order, and the
-service's answer is compared with the sandbox's, including dates, money and names. A *guess* is a possible
-state with the values that lead to the state. If an answer depends on an assumption, a guess splits into
-several. Guesses with another answer are dropped, and guesses with the same state are merged. So a later
-answer can determine an assumption that an earlier request depended on.
+The fixture is the state before the first exchange. The answers of the service and of the sandbox are
+compared, including dates, amounts and names. A *guess* is a possible state, with the assumption values that
+lead to it. If an answer depends on an assumption, a guess splits into one guess for each value. A guess with
+another answer than the service is dropped. Guesses with the same state are merged. So a later answer can
+determine an assumption of an earlier request.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from reseller_sandbox.tools.calibrate.search import possible
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.worlds import Snapshot
 
-#: The most guesses to follow, and the most tries of one request.
+#: Maximum number of guesses, and of tries of one request.
 _MOST_GUESSES, _MOST_TRIES = 256, 4000
 
-#: The largest difference between dates that count as equal.
+#: Dates count as equal if they differ by at most this time.
 _SAME = timedelta(days=1)
 
 #: Some values of some assumptions, by name.
@@ -44,9 +44,9 @@ _Values = frozenset[tuple[str, Any]]
 
 
 class Guess(Struct, frozen=True):
-    """A possible state of the service, under ``values`` of the used assumptions.
+    """A possible state of the service, and the assumption ``values`` that lead to it.
 
-    ``owed`` is the service's balance minus the sandbox's, None until the balance was observed.
+    ``owed`` is the balance of the service minus that of the sandbox, None before an answer shows a balance.
     """
 
     snapshot: Snapshot
@@ -59,7 +59,7 @@ class _Lost(Exception):
 
 
 def follow(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidates) -> Following:
-    """Follow exchanges after a fixture, up to the first that no guess explains."""
+    """Follow exchanges after a fixture, up to the first exchange that no guess explains."""
     following = Following(Bench(fixture), alive)
     for exchange in exchanges:
         if has_bad_credentials(exchange):
@@ -73,10 +73,10 @@ def follow(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidate
 
 
 class Following:
-    """Worlds that agree with the exchanges so far. Each is a guess.
+    """The guesses that agree with the exchanges so far.
 
-    ``by`` are the exchanges that ruled values out, by assumption. ``explained`` are the places of the
-    exchanges that a guess explains. ``lost`` is the place of the first exchange that no guess explains. It is
+    ``by`` holds the place of the first exchange that rules a value out, by assumption. ``explained`` are the
+    places of the explained exchanges. ``lost`` is the place of the first exchange that no guess explains,
     empty if there is none.
     """
 
@@ -90,7 +90,7 @@ class Following:
         self._guesses = [Guess(bench.begin)]
 
     def carry_out(self, exchange: ObservedExchange) -> None:
-        """Carry out a request in every guess. Raise ``_Lost``."""
+        """Carry out a request in every guess. Keep the guesses that explain the answer. Raise ``_Lost``."""
         tried = [result for guess in self._guesses for result in self._tries(guess, exchange)]
         for strict in (True, False):
             explaining = (_explaining(exchange, answer, after, strict) for answer, after in tried)
@@ -106,11 +106,11 @@ class Following:
                 self.by[name] = exchange.place
 
     def possible(self, name: str) -> list[Any]:
-        """Return the values of an assumption that some guess allows."""
+        """Return the values of an assumption that at least one guess allows."""
         return possible([dict(guess.values) for guess in self._guesses], name, self._alive[name])
 
     def _tries(self, guess: Guess, exchange: ObservedExchange) -> list[tuple[TriedAnswer, Guess]]:
-        """Return all answers to a request in a guess, each with the guess after the request."""
+        """Return each possible answer to a request in a guess, with the guess after the request."""
         carry_out = partial(self._tried, guess.snapshot, exchange)
         tries = branches(self._alive, carry_out, dict(guess.values))
         results = [
@@ -124,9 +124,9 @@ class Following:
     def _tried(
         self, snapshot: Snapshot, exchange: ObservedExchange, values: Mapping[str, Any]
     ) -> tuple[tuple[TriedAnswer, Snapshot], list[str]]:
-        """Advance the clock to a request, and carry out the request.
+        """Advance the clock to the time of a request, and carry the request out.
 
-        Return the result, and the assumptions that it depends on.
+        Return the answer with the snapshot after it, and the assumptions that the answer depends on.
         """
         read: set[str] = set()
         assumptions = self._defaults.with_values(values)
@@ -138,7 +138,7 @@ class Following:
         return (answer, replace(self._bench.snapshot_now, assumptions=self._defaults)), rests_on
 
     def _merged(self, guesses: Iterable[Guess]) -> list[Guess]:
-        """Return the guesses, merged if the state is the same for every value."""
+        """Return the guesses. Merge guesses that have the same state for every value of an assumption."""
         alike: list[tuple[Guess, set[_Values]]] = []
         for guess in guesses:
             for first, values in alike:
@@ -150,13 +150,13 @@ class Following:
         return [replace(first, values=values) for first, sets in alike for values in self._widest(sets)]
 
     def _widest(self, sets: set[_Values]) -> list[_Values]:
-        """Return equivalent sets of values, without assumptions that allow every value."""
+        """Return equivalent sets of values. Leave out an assumption if each of its values is possible."""
         while (wider := self._wider(sets)) is not None:
             sets = wider
         return sorted(sets, key=repr)
 
     def _wider(self, sets: set[_Values]) -> set[_Values] | None:
-        """Return the sets with several merged into one, None if that is impossible."""
+        """Return the sets after one such merge, None if no merge is possible."""
         for name in sorted({name for values in sets for name, _ in values}):
             rest: dict[_Values, set[Any]] = {}
             for values in sets:
@@ -171,9 +171,9 @@ class Following:
 
 
 def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, strict: bool) -> Guess | None:
-    """Return the guess after a request if the sandbox's answer equals the service's.
+    """Return the guess after a request if both answers agree, otherwise None.
 
-    Unless ``strict``, the service's answer can have additional keys.
+    Unless ``strict``, the answer of the service can have additional keys.
     """
     theirs, ours = exchange.answer, tried.answer
     if exchange.status != tried.status or any(amounts(theirs, ours)) or not _same_facts(theirs, ours):
@@ -188,7 +188,7 @@ def _explaining(exchange: ObservedExchange, tried: TriedAnswer, after: Guess, st
 
 
 def _same_facts(service: Any, sandbox: Any) -> bool:
-    """Whether two answers agree in dates and in empty strings, in their common keys."""
+    """Whether the common keys of two answers have equal dates, and empty strings in the same places."""
     return all(_is_same(theirs, ours) for _, theirs, ours in pairs(service, sandbox))
 
 

@@ -112,7 +112,7 @@ class Format(Struct, frozen=True, kw_only=True):
         )
 
 
-#: A cassette of vcrpy. Other programs with this format name some keys differently.
+#: A cassette of vcrpy. Other programs write this format with other names for some keys.
 _VCR = Format(
     word="interaction",
     entries="interactions",
@@ -202,9 +202,9 @@ def _url(url: Any, query: Any) -> str:
 
 
 def _named(pairs: Any) -> dict[str, str]:
-    """Return headers or fields by name, without the pseudo headers of HTTP/2.
+    """Return headers or form fields by name, without the pseudo headers of HTTP/2.
 
-    They are an object, or a list of objects with ``name`` or ``key`` and ``value``.
+    ``pairs`` is an object, or a list of objects with the keys ``value`` and ``name`` or ``key``.
     """
     if isinstance(pairs, list):
         objects = (pair for pair in pairs if isinstance(pair, Mapping) and not pair.get("disabled"))
@@ -214,7 +214,7 @@ def _named(pairs: Any) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    """Return the value of a header or a field. WireMock writes a condition that is true for the value."""
+    """Return the value of a header or a field. WireMock writes it as a condition, such as equalTo."""
     match value:
         case None:
             return ""
@@ -280,9 +280,9 @@ def exchanges(content: bytes, name: str) -> tuple[str, Iterable[Entry]]:
 
 
 def _in_order(entries: list[Any], document: Any) -> Iterator[Any]:
-    """Yield the entries in the order of the requests, with the saved responses of Postman in place of items.
+    """Yield the entries in the order of the requests.
 
-    WireMock lists the mappings of a recording with the newest first.
+    WireMock lists the newest mapping of a recording first. The items of Postman contain saved responses.
     """
     is_recorded = "mappings" in document and "meta" not in document
     for entry in reversed(entries) if is_recorded else entries:
@@ -396,7 +396,7 @@ def _of_curl(text: str) -> Iterator[Entry]:
 
 
 def _first_value(text: str) -> str:
-    """Return the JSON at the beginning of a text. A log goes on after it without a new line."""
+    """Return the JSON value at the beginning of a text, because the log continues on the same line."""
     try:
         return text[: json.JSONDecoder().raw_decode(text)[1]]
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Hints of the interfaces: what calibration knows about their requests and answers."""
+"""Hints of the interfaces: the keys and operations that calibration has to know."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     with_fixture: Mapping[str, str] = {}
 
     def is_about_transfer(self, operation: str) -> bool:
-        """Whether an operation is about transfers, or about the lock against them."""
+        """Whether an operation is about transfers, or about the lock against transfers."""
         return any(fnmatchcase(operation, pattern) for pattern in self.transfers)
 
     def field(self, record: Mapping[str, Any], name: str) -> Any:
@@ -50,14 +50,14 @@ class Hints(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def hints() -> Hints:
-    """Return the hints of all interfaces together."""
+    """Return the joined hints of all interfaces."""
     packages = dict.fromkeys(operation.package for operation in contract())
     known = [file for package in packages if (file := files(package) / "calibrate.yaml").is_file()]
     return convert(reduce(_joined, (yaml.safe_load(file.read_text("utf-8")) for file in known), {}), Hints)
 
 
 def _joined(first: Any, second: Any) -> Any:
-    """Return two documents as one: the entries of both mappings and of both lists."""
+    """Join two documents: add the entries of mappings, and those of lists."""
     if isinstance(first, dict):
         joined = {key: _joined(first[key], value) if key in first else value for key, value in second.items()}
         return {**first, **joined}

@@ -1,7 +1,7 @@
-"""Comparison of a service's answer with an answer of the sandbox.
+"""Comparison of an answer of the service with an answer of the sandbox.
 
-Names, dates, amounts, ids and messages differ between services, so only their form is compared. Status words,
-booleans, codes and the set of keys are compared exactly.
+The form of names, dates, amounts, ids and messages is compared, because their values differ between services.
+Status words, booleans, codes and the set of keys are compared exactly.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _DATES = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|
 _MONEY = re.compile(r"cost|paid|price|balance", re.IGNORECASE)
 _AMOUNT = re.compile(r"-?\d+\.(\d+)")
 
-#: The most elements of an array that are compared.
+#: Maximum number of elements of an array that are compared.
 _MOST = 200
 
 
 class Difference(NamedTuple):
-    """One difference: its path, the service's value and the sandbox's value.
+    """A difference between two answers: its path, the value of the service, and that of the sandbox.
 
-    ``hard`` is whether the difference can depend on an assumption. A difference of form alone is soft.
+    ``hard`` is false for the form of a text on which no assumption depends.
     """
 
     where: str
@@ -39,7 +39,7 @@ ABSENT = object()
 
 
 def pairs(service: Any, sandbox: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the values that two answers have in the same place, after their key."""
+    """Yield the key and both values of each place that two answers have in common."""
     if isinstance(service, Mapping) and isinstance(sandbox, Mapping):
         for inner in filter(sandbox.__contains__, service):
             yield from pairs(service[inner], sandbox[inner], str(inner))
@@ -51,7 +51,7 @@ def pairs(service: Any, sandbox: Any, key: str = "") -> Iterator[tuple[str, Any,
 
 
 def amounts(service: Any, sandbox: Any) -> Iterator[Difference]:
-    """Yield the prices that differ between two answers, without the balance."""
+    """Yield the prices that differ between two answers, except the balance."""
     for key, theirs, ours in pairs(service, sandbox):
         if _MONEY.search(key) and key != "balance" and amount(theirs) != amount(ours):
             yield Difference(key, theirs, ours)
@@ -66,7 +66,7 @@ def amount(value: Any) -> Decimal | None:
 
 
 def differences(service: Any, sandbox: Any, where: str = "", key: str = "") -> Iterator[Difference]:
-    """Yield the differences between a service's answer and the sandbox's."""
+    """Yield the differences between an answer of the service and one of the sandbox."""
     if isinstance(service, Mapping) and isinstance(sandbox, Mapping):
         for inner in dict.fromkeys((*sandbox, *service)):
             path = f"{where}.{inner}".removeprefix(".")
@@ -81,7 +81,7 @@ def differences(service: Any, sandbox: Any, where: str = "", key: str = "") -> I
 
 
 def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: str) -> Iterator[Difference]:
-    """Yield the differences of each service element from the most similar of ours."""
+    """Yield the differences of each element of the service from the most similar one of the sandbox."""
     if not sandbox:
         if any(isinstance(element, Mapping) for element in service):
             yield Difference(where or "the body", service, sandbox)
@@ -97,10 +97,7 @@ def _of_lists(service: Sequence[Any], sandbox: Sequence[Any], where: str, key: s
 
 
 def _skeleton(value: Any, key: str) -> str:
-    """Return the compared part of a value as a string.
-
-    Values with the same string are alike.
-    """
+    """Return a string that is equal for values that count as equal."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{inner}:{_skeleton(value[inner], inner)}" for inner in sorted(value)) + "}"
     if isinstance(value, list):
@@ -111,7 +108,7 @@ def _skeleton(value: Any, key: str) -> str:
 
 
 def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
-    """Return None if two values are alike, otherwise whether the difference counts as a contradiction."""
+    """Return None if two values count as equal, otherwise whether their difference is hard."""
     if _skeleton(service, key) == _skeleton(sandbox, key):
         return None
     both_texts = isinstance(service, str) and isinstance(sandbox, str) and key not in hints().exact
@@ -121,7 +118,7 @@ def _of_values(service: Any, sandbox: Any, key: str) -> bool | None:
 
 
 def _form(text: str, key: str) -> str:
-    """Return the compared part of a string."""
+    """Return a string that is equal for texts that count as equal."""
     if key in hints().messages:
         beginnings = (re.match(pattern, text) for pattern in hints().open_messages)
         return next((match[0] for match in beginnings if match), text)
@@ -129,7 +126,7 @@ def _form(text: str, key: str) -> str:
         return "no term" if text == "0" else "a term"
     if (
         key in hints().names and _HOST.fullmatch(text) and (key != "name" or "." in text)
-    ):  # contacts have a name, too
+    ):  # because contacts have a name, too
         return f"name {'xn--' in text.lower()} {text.isascii()}"
     if _DATES.fullmatch(text):
         return re.sub(r"\d", "0", text)

@@ -1,4 +1,4 @@
-"""The report of a calibration: text, JSON and a profile, all without secrets."""
+"""The report of a calibration as text, as JSON and as a profile. It contains no secrets."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from reseller_sandbox.tools.calibrate.likeness import ABSENT, Difference
 from reseller_sandbox.values.text_checks import plural, printable, shortened
 from reseller_sandbox.worlds.redact import masked
 
-#: The most differences listed for one exchange, and the most unexplained exchanges listed.
+#: Maximum number of differences of an exchange, and of unexplained exchanges, in the report.
 _MOST, _MOST_EXCHANGES = 8, 50
 
-#: The headings of the requests that would determine an assumption.
+#: Headings of the requests that can determine an assumption.
 _ALONE = "not determined; a request that would determine each"
 _WITH_FIXTURE = "not determined; a request that would determine each, with a --fixture of the initial state"
 
-#: Why no answer determines an assumption about signatures.
+#: The reason why no answer determines an assumption about signatures.
 _SIGNED = "a transcript does not show the signed string; sign a request in each form to determine this"
 
 
@@ -69,7 +69,7 @@ def _section(heading: str, entries: Iterable[str]) -> Iterator[str]:
 
 
 def _determining_requests() -> dict[str, dict[str, str]]:
-    """Return the request that would determine each assumption, by heading.
+    """Return the request that can determine each assumption, by heading and assumption.
 
     The requests are in the ``calibrate.yaml`` of each interface.
     """
@@ -87,7 +87,7 @@ def _determining_requests() -> dict[str, dict[str, str]]:
 
 
 def as_json(calibration: Calibration, skipped: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """Return the report for programs."""
+    """Return the report as JSON values."""
     requests = _determining_requests()
     would_determine = requests[_ALONE] | requests[_WITH_FIXTURE]
     return {
@@ -132,7 +132,7 @@ def profile(calibration: Calibration, sources: int) -> str:
 
 
 def shown(difference: Difference, value: Any) -> Any:
-    """Return a value of an answer with its secrets masked."""
+    """Return a value of an answer with masked secrets, None if it is missing."""
     if value is ABSENT:
         return None
     if is_secret(difference.where.rpartition(".")[2]):
@@ -141,7 +141,7 @@ def shown(difference: Difference, value: Any) -> Any:
 
 
 def side_by_side(deviation: Deviation) -> Iterator[str]:
-    """Yield the lines of an exchange that is not explained."""
+    """Yield an unexplained exchange as text, with the values of both sides."""
     yield f"{printable(deviation.exchange.place)}: {deviation.operation}"
     for each in deviation.differences[:_MOST]:
         service, sandbox = (
@@ -160,6 +160,6 @@ def _values(determination: Determination) -> str:
 
 
 def named_places(places: Sequence[str]) -> str:
-    """Return the first place, and the number of the others."""
+    """Return the first place, and the number of other places."""
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
     return printable(places[0]) + more if places else ""

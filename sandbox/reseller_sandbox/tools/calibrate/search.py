@@ -1,7 +1,7 @@
-"""Search for states and values under which the sandbox answers as the service.
+"""Search for states and assumption values under which the sandbox answers like the service.
 
-Each explanation contains only the assumptions that the answer rests on. So a few tries cover all combinations
-of sixty assumptions.
+An explanation contains only the assumptions that the answer depends on. So few tries are enough for all
+combinations of sixty assumptions.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from reseller_sandbox.tools.calibrate.subject import Known, KnownState, Subject,
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange
 from reseller_sandbox.worlds import Snapshot
 
-#: The most tries of one request. After them, its exchange is skipped.
+#: Maximum number of tries of one request. If they are not enough, the exchange does not count.
 MOST_TRIES = 6000
 
-#: The assumptions that decide the access with a token. The header of an answer does not always name them.
+#: The assumptions about access with a token. The header of an answer does not always name them.
 _ACCESS = tuple(name for name, kind in kinds().items() if kind is VERSIONS or kind is HEADERS)
 
-#: Assumption values, and the differences of the answer under them.
+#: Assumption values, and the differences of the answers under these values.
 _Tried = tuple[dict[str, Any], tuple[Difference, ...]]
 
 
 class Case(Struct, frozen=True):
-    """An exchange with its subject and the state known from earlier exchanges."""
+    """An exchange, its subject, and the state that earlier exchanges have shown."""
 
     exchange: ObservedExchange
     subject: Subject
@@ -53,7 +53,7 @@ class Case(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The key of equivalent exchanges, of which only the first is searched."""
+        """A value that is equal for equivalent exchanges. Only the first of them is searched."""
         exchange = self.exchange
         headers = exchange.headers.get("content-type"), *token_headers(exchange)
         sent = exchange.method, exchange.target, exchange.body, headers
@@ -61,11 +61,12 @@ class Case(Struct, frozen=True):
 
 
 class Explanation(Struct):
-    """The ``ways`` to explain an exchange: values of the assumptions that its answer depends on.
+    """The explanations of an exchange.
 
-    ``cut_short`` is whether the search stopped because the ways allow every value. ``given_up`` is whether
-    there were too many tries. ``differences`` are the smallest ones if there is no way. If there are ways,
-    the differences are ignored: they are differences of form that no assumption and no state explains.
+    A *way* holds values of the assumptions that the answer depends on, under which both answers agree.
+    ``cut_short`` is whether the search stopped early, because the ways allow every value. ``given_up`` is
+    whether there were too many tries. ``differences`` are the smallest differences if no way was found. With
+    ways, they are differences of form that no assumption and no state explains, and that do not count.
     """
 
     case: Case
@@ -76,11 +77,11 @@ class Explanation(Struct):
 
 
 class _TooMany(Exception):
-    """An exchange needs more than ``MOST_TRIES`` tries."""
+    """An exchange needs too many tries."""
 
 
 class Search:
-    """Search for explanations of exchanges on a bench."""
+    """Searches for explanations of exchanges on a bench."""
 
     def __init__(self, zones: State | None = None) -> None:
         self._zones = zones
@@ -88,9 +89,9 @@ class Search:
         self._known_state = KnownState()
 
     def case(self, exchange: ObservedExchange) -> Case:
-        """Return an exchange with the state known before the exchange.
+        """Return an exchange with the state that earlier exchanges have shown.
 
-        Call this in the order of the exchanges.
+        Call this method for each exchange, in the order of the exchanges.
         """
         first = self._bench.ask(exchange, self._bench.begin, {})
         subject = subject_of(exchange, first.operation, first.names, self._bench.placeholders(exchange))
@@ -101,8 +102,7 @@ class Search:
     def explain(self, case: Case, alive: Candidates) -> Explanation:
         """Return the explanations of an exchange under the values in ``alive``.
 
-        If there is none under the known state, search without the known state, because the state can have
-        changed.
+        If the known state has no explanation, search without it, because the state can have changed.
         """
         explanation = Explanation(case)
         tried: list[_Tried] = []
@@ -124,7 +124,7 @@ class Search:
         return explanation
 
     def _tries(self, case: Case, alive: Candidates) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
-        """Yield the sandbox's answers in each candidate state, under all relevant values."""
+        """Yield the answers of the sandbox in each candidate state, with the assumption values of each."""
         exchange = case.exchange
         tries = 0
         states = candidate_states(case.subject, case.known, self._zones)
@@ -147,7 +147,7 @@ class Search:
     def _under(
         self, exchange: ObservedExchange, snapshot: Snapshot, alive: Candidates, credentials: str
     ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
-        """Yield each answer that a request can have in one state, with its values."""
+        """Yield each possible answer to a request in one state, with its assumption values."""
         always = _ACCESS if is_about_access(exchange) else ()
 
         def carry_out(values: Values) -> tuple[TriedAnswer, dict[str, None]]:
@@ -159,9 +159,9 @@ class Search:
 
 
 def is_about_access(exchange: ObservedExchange) -> bool:
-    """Whether version or token headers decided the access of a request.
+    """Whether the answer to a request depends on its version or on its token header.
 
-    This means a version or a header that is not in the contract, or a refused credential.
+    This is the case for a version or a header that is not in the contract, and for a refused credential.
     """
     version, default = VERSION_IN_PATH.match(exchange.path), Assumptions()
     if version is None:
@@ -180,7 +180,7 @@ def _compared(exchange: ObservedExchange, tried: TriedAnswer, *, prices: bool) -
 
 
 def allows_all(ways: Sequence[Values], alive: Candidates) -> bool:
-    """Whether the ways allow every value."""
+    """Whether the ways allow every value of every assumption."""
     return all(possible(ways, name, values) == list(values) for name, values in alive.items())
 
 
@@ -192,8 +192,8 @@ def possible(ways: Sequence[Values], name: str, values: Sequence[Any]) -> list[A
 def _settle_for(explanation: Explanation, tried: Sequence[_Tried]) -> bool:
     """Record the smallest differences of an exchange without an explanation.
 
-    If the service has additional keys or another text form in all states and under all values, ignore these
-    differences. Then the other parts of the answer still count. Return whether the differences are ignored.
+    If they are additional keys or other forms of texts in all states and under all values, ignore them, so
+    that the rest of the answer counts. Return whether they are ignored.
     """
     nearest = min((each for _, each in tried), key=len, default=())
     explanation.differences, explanation.ways = nearest, [{}]

@@ -1,4 +1,4 @@
-"""The subject of a request, with facts from its answer and from earlier answers."""
+"""The subject of a request: the values in the request, in its answer and in earlier answers."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from reseller_sandbox.tools.calibrate.hints import hints, operations
 from reseller_sandbox.tools.calibrate.transcripts import ObservedExchange, instant
 from reseller_sandbox.values.names import well_formed
 
-#: The known fields of a name beside its flags, in fixture format.
+#: The fields of a name that a known state contains, in addition to its flags.
 KEPT = ("autorenew", "nameservers", "privacy")
 
-#: How long a name counts as the account's after an answer that shows it.
+#: How long a known state is used after the answer that shows it.
 _LASTS = timedelta(days=1)
 
 Known = Mapping[str, Any]
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """The subject of a request: names, hosts, handles, customers, a code, a price.
+    """The values in a request: names, hosts, handles, customers, a code, a price and so on.
 
-    ``shown`` are the values of each name in the answer, in fixture format. ``zones`` are the listed zones.
-    ``flags`` are the flags of the first name that the answer shows, and whether each is set.
+    From the answer are: ``shown``, the values of each name in fixture format. ``flags``, the flags of the
+    first name, and whether each is set. ``zones``, the listed zones. ``premium``, the premium names.
+    ``more_pages``, whether there is a next page. ``numbers``, the number at the end of a message.
+    ``is_done``, whether the request succeeded.
     """
 
     operation: str
@@ -132,7 +134,7 @@ def subject_of(
 
 
 def _records(answer: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in an answer, alone or in arrays, and then the answer itself."""
+    """Yield the objects in an answer, also those in arrays, and then the answer itself."""
     for value in answer.values():
         entries = value if isinstance(value, list) else [value]
         yield from (entry for entry in entries if isinstance(entry, Mapping))
@@ -162,7 +164,7 @@ def _shown(
 
 
 def _flags(records: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
-    """Return the flags that the first record with flags shows, and whether each is set."""
+    """Return the flags in the first record with flags, and whether each is set."""
     for record in records:
         values = {str(flag): hints().field(record, str(flag)) for flag in Flag if str(flag) in hints().fields}
         if shown := {flag: value for flag, value in values.items() if isinstance(value, bool)}:
@@ -183,7 +185,7 @@ def _premium(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _zones(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the zones that an answer lists, with their promotions."""
+    """Yield the zones in an answer, with their promotions, in fixture format."""
     field = hints().field
     for record in records:
         zone = field(record, "zone")
@@ -211,7 +213,7 @@ def _servers(parts: Iterable[Any]) -> Iterator[str]:
 
 
 def _number(value: Any) -> Decimal | None:
-    """Return the positive number that a value represents, None if it represents none."""
+    """Return a value as a positive number, None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     with suppress(InvalidOperation):
@@ -222,14 +224,14 @@ def _number(value: Any) -> Decimal | None:
 
 
 class KnownState:
-    """The known state of each name: its switches and its name servers."""
+    """The flags, switches and name servers of each name that earlier answers have shown."""
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, tuple[datetime, list[str]]] = {}
 
     def of(self, exchange: ObservedExchange, subject: Subject) -> Known | None:
-        """Return the known state of a request's only name, None if unknown."""
+        """Return the known state of the only name in a request, None if it is unknown."""
         if len(subject.names) != 1 or subject.name not in self._names:
             return None
         at, credentials = self._seen[subject.name]

@@ -1,4 +1,4 @@
-"""Read files of recorded HTTP traffic, and keep the requests to the reseller API."""
+"""Read transcripts: the exchanges with the reseller API in files of recorded HTTP traffic."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from reseller_sandbox.tools.calibrate.hints import hints
 from reseller_sandbox.values.clock import parse_instant
 from reseller_sandbox.values.parameters import Quiet
 
-#: The largest file that is read, in bytes, and the most exchanges in a file.
+#: Maximum size of a file in bytes, and maximum number of exchanges in a file.
 LARGEST, MOST = 128 << 20, 20_000
 
-#: The instant of an exchange without a date.
+#: The time of an exchange without a date.
 _UNDATED = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
 _CREDENTIAL = re.compile(r"[^=]*(?:API-?_?KEY|SIGNATURE|TOKEN)(?:=|$)", re.IGNORECASE)
 
 
 class ObservedExchange(Quiet, frozen=True, kw_only=True):
-    """A request and its answer.
+    """A request to the reseller API, and its answer.
 
-    ``place`` is the file and the position in the file. Headers have lower-case names.
+    ``place`` is the file with the position in the file. The names of headers are in lower case.
     """
 
     place: str
@@ -64,7 +64,7 @@ class ObservedExchange(Quiet, frozen=True, kw_only=True):
 
     @property
     def refusal(self) -> Any:
-        """The error or the message in the answer, None without either."""
+        """The error or the message of a refusal, None if the answer is not a refusal."""
         values = (self.answered.get(key) for key in hints().refusal)
         return next((value for value in values if isinstance(value, str)), None)
 
@@ -75,16 +75,16 @@ class ObservedExchange(Quiet, frozen=True, kw_only=True):
 
 
 class Transcript(Struct, frozen=True):
-    """The exchanges of a file, and the skipped entries with the reason for each."""
+    """The exchanges of a file, and the places of skipped entries, each with the reason."""
 
     exchanges: Sequence[ObservedExchange]
     skipped: Sequence[tuple[str, str]] = ()
 
 
 def _api_target(target: str) -> str | None:
-    """Return the part of a request target from the beginning of the API.
+    """Return the part of a URL's path and query that begins with a path of the API, without credentials.
 
-    Return None if the target is not in the API. Credentials in the query are left out.
+    Return None if the URL is not one of the API.
     """
     path, _, query = target.encode("utf-8", "replace").decode().partition("?")
     match = re.search(rf"/(?:{'|'.join(hints().paths)})\b", path)
@@ -95,7 +95,7 @@ def _api_target(target: str) -> str | None:
 
 
 def instant(value: object) -> datetime | None:
-    """Return the instant of a string, in whole seconds, None for any other value."""
+    """Parse an instant, in whole seconds. Return None if a value is not an instant."""
     if not isinstance(value, str):
         return None
     try:
@@ -104,12 +104,12 @@ def instant(value: object) -> datetime | None:
         return None
 
 
-#: The statuses of proxies and limits in front of a service. They say nothing about the service.
+#: Statuses that proxies and limits in front of a service send. They do not depend on assumptions.
 _OWN_TROUBLE = frozenset({429, 502, 503, 504})
 
 
 def read_transcript(path: Path, host: str = "") -> Transcript:
-    """Return the transcript in a file, or in standard input for ``-``.
+    """Read a file, or standard input if ``path`` is ``-``.
 
     With ``host``, skip the requests to other hosts. Raise ``UnusableTranscript`` with the place and the
     reason.
@@ -143,7 +143,7 @@ def _content(path: Path, name: str) -> bytes:
 
 
 def _observed(exchange: Exchange, place: str, host: str) -> ObservedExchange | str:
-    """Return an exchange in the terms of the API, or the reason why it is skipped."""
+    """Return an exchange with the reseller API, or the reason why it is skipped."""
     try:
         url = urlsplit(exchange.url)
         server = url.hostname or ""

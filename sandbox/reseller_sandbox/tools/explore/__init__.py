@@ -1,7 +1,8 @@
-"""Explore: run a concurrent program in every request order that could matter.
+"""Explore: run a concurrent program in every order of its requests that can matter.
 
-``turnstile`` holds requests, lets them through one at a time, and finds the actor of each. ``schedules``
-chooses the orders to try by the ``read_write_set`` of each request. ``report`` is the report.
+``turnstile`` holds the requests, releases one at a time, and finds the worker (*actor*) of each.
+``schedules`` chooses the orders to try. It needs the ``read_write_set`` of each request. ``report`` prints
+the results.
 """
 
 from __future__ import annotations
@@ -53,30 +54,29 @@ from reseller_sandbox.values.clock import stopwatch
 
 __all__ = ["Exploration", "explore"]
 
-#: Factors on ``quiet``: to wait for an actor that an earlier run or a schedule expects, and to wait for more
-#: workers while fewer than ``actors`` have appeared.
+#: Factors on ``quiet`` while explore waits for a certain actor, as in an earlier run, and while fewer than
+#: ``actors`` workers have sent a request.
 _KNOWN, _STRANGE = 10, 4
 
-#: Factor on the longest time that the program has taken to start or to send a request, as the limit for the
-#: next time.
+#: How many times longer than the slowest request so far the next request may take to arrive.
 _SLOWER = 1.5
 
-#: The shortest limit of a hold in seconds. Below it, requests are not held at all.
+#: Minimum limit of a hold in seconds. If the limit would be shorter, requests are not held at all.
 _SHORTEST = 0.02
 
 #: Poll interval in seconds.
 _GLANCE = 0.005
 
-#: The most orders of whole workers that are run for comparison if not every order is tried.
+#: Maximum number of runs in which whole workers take turns. They are the comparison for incomplete searches.
 _TURNS = 6
 
-#: The share of the runs that are random if there are more schedules than runs.
+#: One of so many runs has a random schedule, if there are more schedules than runs.
 _RANDOM = 4
 
-#: The most lines of a program's output in a finding.
+#: Maximum number of lines of a program's output in a finding.
 _SHOWN = 12
 
-#: What to change in a program with a race.
+#: How to change a program with a race condition.
 _REMEDY = (
     "Let one worker act at a time on what they share: take a lock before the first read, and hold it until "
     "the last write. A lock of a database works across machines."
@@ -90,9 +90,10 @@ class ScheduleNotReached(BadProgram):
 class _RunResult(NamedTuple):
     """A run: its steps, its requests, and its outcome.
 
-    ``violations`` are those of the user's invariants. ``recording`` is the file of the run, empty if there is
-    none. ``holds`` are the seconds for which each request was held, by its actor and number, and ``longest``
-    is the longest hold. ``is_abandoned`` is whether a client left while its request was held.
+    ``violations`` are those of the user's invariants. ``recording`` is the file with the recording, empty if
+    none was written. ``holds`` maps the actor and the number of each request to the seconds for which the
+    request was held, and ``longest`` is the longest hold. ``is_abandoned`` is whether a client left while its
+    request was held.
     """
 
     steps: Sequence[ScheduledTurn]
@@ -111,14 +112,15 @@ class _RunResult(NamedTuple):
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """The changes that the run made, as sorted lines."""
+        """The changes that the run made, as sorted lines of a report."""
         return tuple(sorted(self.outcome.lines().elements()))
 
 
 def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
-    """Return one run of each outcome and class of equivalent runs, with their findings.
+    """Return the different runs as schedules of the report, with their findings.
 
-    The baseline outcome is that of the first run that passed and in which the workers took turns.
+    Equivalent runs with the same outcome count once. The baseline of the invariants is the first passing run
+    in which the workers took turns.
     """
     distinct = {(order_of(run.steps), run.ended.status, run.changes): run for run in reversed(runs)}
     unique = list(reversed(distinct.values()))
@@ -131,7 +133,7 @@ def _judged(runs: Sequence[_RunResult]) -> list[ExploredSchedule]:
 def _schedule(
     run: _RunResult, baseline: Outcome | None, allowed: Sequence[tuple[str, ...]]
 ) -> ExploredSchedule:
-    """Return a run as a schedule of the report. ``allowed`` are the changes of the serializable runs."""
+    """Return a run as a schedule of the report. ``allowed`` are the changes of each serializable run."""
     kind, words = "", run.violations
     if baseline is not None:
         words = (*words, *broken(run.outcome, baseline, Expected(same=False)))
@@ -155,12 +157,12 @@ def _schedule(
 
 
 class Explorer(Struct, kw_only=True):
-    """Runs a ``program`` with ``actors`` concurrent workers, in one order a run.
+    """Runs a ``program`` with ``actors`` concurrent workers, each time with another order of requests.
 
-    The worlds are forks of ``prepared``. It makes at most ``max_runs`` runs, ``jobs`` at once, or tries only
-    ``schedule``. With ``part``, it tries a part of the schedules, such as 1 of 2. All workers count as
-    waiting when no request arrives for ``quiet`` seconds, or longer if the program is slow. ``folder`` gets a
-    recording for each finding.
+    Each run is in a fork of ``prepared``. There are at most ``max_runs`` runs, ``jobs`` of them at once. If
+    ``schedule`` is set, only this schedule runs. With ``part``, a part of the schedules runs, such as 1 of 2.
+    A request is released if no other request arrives for ``quiet`` seconds, or longer if the program is slow.
+    ``folder`` gets a recording and a page for each finding.
     """
 
     prepared: Sandbox
@@ -175,17 +177,16 @@ class Explorer(Struct, kw_only=True):
     folder: Path | None = None
     _slowest_start: float = 0.0
     _slowest_request: float = 0.0
-    #: The longest hold in seconds, and the longest hold with which the program has passed.
+    #: The limit of a hold in seconds, and the longest hold in a run that passed.
     _limit: float = float("inf")
     _tolerated: float = 0.0
-    #: A schedule with which the program has passed.
+    #: The schedule of a run that passed.
     _passing: Sequence[str] | None = None
 
     def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
-        """Try ``schedule`` alone, or every order that could matter.
+        """Run ``schedule``, or every schedule that can matter. ``tell`` gets the schedule of each run.
 
-        ``tell`` gets the schedule of each run. Raise ``ScheduleNotReached`` if the program does not reach
-        ``schedule``.
+        Raise ``ScheduleNotReached`` if the program does not send its requests in the order of ``schedule``.
         """
         schedules = Schedules(self.part)
         if self.schedule:
@@ -223,14 +224,14 @@ class Explorer(Struct, kw_only=True):
         )
 
     def _are_too_many(self, schedules: Schedules, started: int) -> bool:
-        """Whether there are more schedules than runs, so that random ones find a race sooner."""
+        """Whether there are more schedules than runs. Then random schedules find a race sooner."""
         estimate = schedules.estimate()
         return started > 0 and (estimate is None or estimate > self.max_runs)
 
     def _with_files(self, schedules: list[ExploredSchedule]) -> list[ExploredSchedule]:
-        """Return the schedules, with a recording and a page for the easiest schedule of each finding.
+        """Run the easiest schedule of each finding again, and write its recording and its page.
 
-        The program runs again for each finding. Without a folder, the schedules stay unchanged.
+        Return the schedules with the names of these files. Without a folder, nothing runs.
         """
         part = f"part-{self.part[0]}-" if self.part[1] > 1 else ""
         findings = Exploration(schedules=schedules).findings if self.folder is not None else ()
@@ -255,7 +256,7 @@ class Explorer(Struct, kw_only=True):
         return Exploration(schedules=self._with_files([schedule]))
 
     def _in_turns(self, schedules: Schedules, runs: Sequence[_RunResult]) -> Iterator[_RunResult]:
-        """Yield runs in which whole workers take turns, for comparison with the others."""
+        """Yield runs in which whole workers take turns, as a comparison for the other runs."""
         seen = sorted({request.actor for run in runs for request in run.requests})
         for turns in islice(permutations(seen), _TURNS):
             plan, run = self._fair_run(Plan(pick=in_turns(turns)))
@@ -263,10 +264,10 @@ class Explorer(Struct, kw_only=True):
                 yield run._replace(steps=plan.steps)
 
     def _fair_run(self, plan: Plan) -> tuple[Plan, _RunResult | None]:
-        """Return a run that does not fail because a request was held too long.
+        """Return a run of a plan whose failure, if any, was not caused by holding requests.
 
-        If holds can be the cause of a failure, try again with shorter ones, in the end without any. Return
-        None if the plan cannot be reached in this way.
+        If holds can be the cause of a failure, repeat the run with shorter holds, in the end without holds.
+        Return None if the plan needs longer holds than the program tolerates.
         """
         while True:
             run = self.run(plan)
@@ -278,7 +279,7 @@ class Explorer(Struct, kw_only=True):
                 return plan, run
             if self._limit == 0 and self._passing:
                 return plan, None
-            if self._limit == 0:  # the program fails without any hold
+            if self._limit == 0:  # because the program fails without holds, too
                 self._limit = self._tolerated = float("inf")
             else:
                 shorter = min(self._limit, run.longest) / 2
@@ -286,9 +287,10 @@ class Explorer(Struct, kw_only=True):
             plan = plan.again()
 
     def _tolerates(self, failed: _RunResult) -> bool:
-        """Whether the program tolerates the holds of a run, so that they did not cause its failure.
+        """Whether the holds of a failed run did not cause its failure.
 
-        If no passing run had such long holds, run a passing schedule with the same holds.
+        This is the case if a passing run had a hold that was as long. Otherwise, run a passing schedule with
+        the same holds.
         """
         if failed.longest > self._tolerated and self._passing:
             plan = Plan(self._passing, holds=failed.holds)
@@ -298,10 +300,7 @@ class Explorer(Struct, kw_only=True):
         return failed.longest <= self._tolerated
 
     def run(self, plan: Plan, name: str = "") -> _RunResult:
-        """Run the program with one schedule.
-
-        With a ``name``, write the recording of the world at the end of the run.
-        """
+        """Run the program with one schedule. With a ``name``, write a recording of the run."""
         with fork_of(self.prepared, frozen=True) as sandbox:
             with turned(sandbox.app, sandbox.world) as turnstile:
                 ended, requests = self._both(sandbox, turnstile, plan)
@@ -328,17 +327,17 @@ class Explorer(Struct, kw_only=True):
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, plan: Plan
     ) -> tuple[Ended, Sequence[HeldRequest]]:
-        """Run the program, and let its requests through on another thread."""
+        """Run the program, and release its requests on another thread."""
         threads = Threads(threading.enumerate())
         with ThreadPoolExecutor(1) as beside:
-            driving = beside.submit(self._let_through, plan, turnstile, threads)
+            driving = beside.submit(self._release_requests, plan, turnstile, threads)
             try:
                 ended = self.program(sandbox)
             finally:
                 turnstile.end()
             return ended, driving.result()
 
-    def _let_through(self, plan: Plan, turnstile: Turnstile, threads: Threads) -> Sequence[HeldRequest]:
+    def _release_requests(self, plan: Plan, turnstile: Turnstile, threads: Threads) -> Sequence[HeldRequest]:
         actors = Actors()
         done: list[HeldRequest] = []
         try:
@@ -353,20 +352,21 @@ class Explorer(Struct, kw_only=True):
                 plan.did(actor, (actor, number, request.text), request.footprint)
                 done.append(request)
         except BaseException:
-            turnstile.open()  # because the program would wait indefinitely
+            turnstile.open()  # because otherwise the program would wait indefinitely
             raise
         return done
 
     def _limit_of(self, plan: Plan) -> float:
-        """Return the longest hold in seconds. A plan with its own holds has no limit."""
+        """Return the limit of a hold in seconds. A plan with its own holds has no limit."""
         return float("inf") if plan.holds else self._limit
 
     def _settled(
         self, plan: Plan, turnstile: Turnstile, actors: Actors, threads: Threads
     ) -> dict[str, HeldRequest]:
-        """Return the waiting requests by actor once all workers wait, or one waits too long.
+        """Wait until a request can be released, and return all waiting requests by actor.
 
-        The result is empty when the program has ended.
+        A request can be released if all workers wait, if no further request arrives, or if its hold reaches
+        the limit. The result is empty if the program has ended.
         """
         since = stopwatch()
         expected = plan.expected
@@ -408,22 +408,22 @@ def explore(
     invariants: Sequence[OwnInvariant] = (),
     folder: Path | None = None,
 ) -> Exploration:
-    """Run a threaded ``program`` in every request order that could matter.
+    """Run a threaded ``program`` in every order of its requests that can matter.
 
-    ``program`` gets a sandbox, which its threads share. Each run has a fork of the current ``sandbox`` (or of
-    a new one), and its clock stands still. The run ends when ``program`` returns, so ``program`` has to wait
-    for its threads. If ``program`` raises an error, the run fails.
+    ``program`` gets a sandbox, which its threads share. Each run has a fork of ``sandbox`` (or of a new one)
+    with a frozen clock. ``program`` must wait for its threads, because a run ends when ``program`` returns.
+    If ``program`` raises an error, the run fails.
 
     Args:
-        actors: The number of concurrent workers.
-        max_runs: The largest number of runs.
-        quiet: Seconds without a new request after which the waiting requests count as all.
-        schedule: The only schedule to try, as an earlier exploration reported it.
-        jobs: The number of concurrent runs.
-        part: The part of the schedules to try, such as 1 of 2, if several machines share them.
-        invariants: Functions that check the world after a run. They return a description of the violation, if
-            any.
-        folder: Gets a recording for each finding.
+        actors: Number of concurrent workers.
+        max_runs: Maximum number of runs.
+        quiet: Seconds without a new request after which a waiting request is released.
+        schedule: The only schedule to run, from an earlier report.
+        jobs: Number of concurrent runs.
+        part: Part of the schedules to try, such as 1 of 2, if several machines share them.
+        invariants: Functions that check the world after a run. They return a description of a violation, or
+            None.
+        folder: Folder for the recording and the page of each finding.
     """
     return Explorer(
         prepared=sandbox if sandbox is not None else Sandbox(),
@@ -442,7 +442,7 @@ def explore(
 def tests_explored(
     program: CommandProgram, explorer: Explorer, invariants: Sequence[str], folder: Path, tell: Tell
 ) -> list[Exploration]:
-    """Have pytest explore its own tests. Return their reports. Raise ``BadProgram``."""
+    """Let pytest explore its own tests, and return a report on each. Raise ``BadProgram``."""
     options = {
         cli_options.EXPLORE: explorer.actors,
         cli_options.EXPLORE_RUNS: explorer.max_runs,

@@ -1,8 +1,8 @@
-"""The read-write set of a request: the parts of the registry it reads and writes.
+"""The read-write set of a request: the parts of the registry that it reads and writes.
 
 Two requests commute if neither of them writes a place that the other reads or writes. Payments from one
-balance commute, too, unless little of the balance is left. Generated numbers and codes are no places, because
-reports ignore them. Only a ``WatchedDraft`` records a set, so normal requests pay no cost.
+balance commute, too, unless little of the balance is left. Generated numbers and codes do not count as
+places, because reports ignore them. Only a ``WatchedDraft`` records a set, so other requests are not slower.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from reseller_sandbox.registry.state import Change, Draft, State
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
-#: A table or an index of the registry, and a key in it. A key without an entry is a place, too.
+#: A table or an index of the registry, and a key in it. The key can be one without an entry.
 Place = tuple[str, Any]
 
-#: The balance of an account is a separate place, because every request reads the rest of its account.
+#: The table name for balances. A balance is a separate place, because every request reads its account.
 BALANCE = "balance"
 
-#: A payment commutes with others if the balance that it leaves is at least so many times its amount.
+#: A payment commutes with other payments if the remaining balance is at least this many times its amount.
 _PLENTY = 20
 
 
@@ -35,9 +35,9 @@ class Footprint(Struct):
     """The places that a request ``reads`` and ``writes``.
 
     ``ranges`` are key prefixes: the request reads every key of that table or index with the prefix. ``adds``
-    are places that it changes without regard to their value, so that two such changes commute.
-    ``everything`` means that the places are unknown, so the request conflicts with every other. ``state`` is
-    the latest registry state of which the changes are known.
+    are numbers that the request increases or decreases without reading them, so two such changes commute. If
+    ``everything`` is true, the places are unknown, and the request conflicts with every other. ``state`` is
+    the latest registry state whose changes are recorded.
     """
 
     state: State | None = None
@@ -77,20 +77,21 @@ class Footprint(Struct):
         )
 
     def drafts(self, base: State, *given: Any) -> Draft:
-        """Return a draft like ``Draft(base, *given)`` that records its places here."""
+        """Return ``Draft(base, *given)`` as a draft that records its reads and writes in this set."""
         return WatchedDraft(self, base, *given)
 
     def follow(self, base: State) -> None:
-        """Take ``base`` as the current registry state.
+        """Set the current registry state.
 
-        If ``base`` is not the known state, set ``everything``, because the changes between them are unknown.
+        If other code has changed the state since the last call, set ``everything``, because the changed
+        places are unknown.
         """
         if self.state is not base:
             self.state, self.everything = base, True
 
 
 class WatchedDraft(Draft):
-    """A draft that records its reads, and its writes when it is about to be committed."""
+    """A draft that records its reads when they happen, and its writes before the commit."""
 
     __slots__ = ("_footprint",)
 
@@ -101,7 +102,7 @@ class WatchedDraft(Draft):
 
     @property
     def state(self) -> State:
-        """The registry state of the draft. Reads of this state are recorded."""
+        """The registry state of the draft, which records reads."""
         return cast(State, _WatchedState(super().state, self._footprint))
 
     def put(self, record: R) -> R:
@@ -109,7 +110,7 @@ class WatchedDraft(Draft):
         return super().put(_plain(record))
 
     def changes(self) -> list[Change]:
-        """Return the changes of the draft, and record all its writes before the commit."""
+        """Return the changes of the draft, and record its writes."""
         state, footprint = self.result(), self._footprint
         for change in self._changes.values():
             before, after = change.before, change.after
@@ -126,11 +127,11 @@ class WatchedDraft(Draft):
         return super().changes()
 
     def _paid(self, before: Account, after: Account) -> None:
-        """Record a change of a balance, as a plain addition if no refusal is near."""
+        """Record a change of a balance: in ``adds`` if the balance is large, otherwise in ``writes``."""
         footprint, place = self._footprint, (BALANCE, after.client_id)
         if after.balance >= _PLENTY * (before.balance - after.balance):
             footprint.adds.add(place)
-            footprint.reads.discard(place)  # only the check of the funds has read it
+            footprint.reads.discard(place)  # because only the check of the funds has read it
         else:
             footprint.writes.add(place)
 
@@ -139,7 +140,7 @@ def _written(change: Change) -> Iterator[Place]:
     """Yield the places that a change writes: the record, and its index entries."""
     before, after = change.before, change.after
     record = before if after is None else after
-    if record is None:  # created and deleted in the same draft
+    if record is None:  # because the record was created and deleted in the same draft
         return
     yield change.table, _place_of(record, change.key)
     table = TABLES[type(record)]
@@ -150,7 +151,7 @@ def _written(change: Change) -> Iterator[Place]:
 def _place_of(record: Any, key: Any) -> Any:
     """Return a key with the domain of an order in place of its number.
 
-    The number depends on the order of requests.
+    Numbers of orders depend on the order of requests.
     """
     if not isinstance(record, Order):
         return key
@@ -160,7 +161,7 @@ def _place_of(record: Any, key: Any) -> Any:
 
 
 class _WatchedState:
-    """A read-only state that records which of its tables and keys are read."""
+    """A read-only state that records which tables and keys are read."""
 
     __slots__ = ("_footprint", "_state")
 
@@ -177,7 +178,7 @@ class _WatchedState:
 
 
 class _WatchedPart(Mapping[Any, Any]):
-    """A read-only table or sorted index that records the keys and ranges read."""
+    """A read-only table or sorted index that records which keys and ranges are read."""
 
     __slots__ = ("_footprint", "_name", "_part")
 
@@ -222,7 +223,7 @@ class _WatchedPart(Mapping[Any, Any]):
         return getattr(self._range(), name)
 
 
-#: The field descriptors of an account, which read the stored values without a record.
+#: The field descriptors of an account. They return stored values without recording a read.
 _STORED: dict[str, Any] = {name: Account.__dict__[name] for name in Account.__struct_fields__}
 
 
@@ -233,7 +234,7 @@ class _WatchedAccount(Account, frozen=True):
 
     @property  # type: ignore[misc]
     def balance(self) -> Any:
-        """The balance of the account. The read is recorded."""
+        """The balance of the account. Each read is recorded."""
         self.footprint.reads.add((BALANCE, self.client_id))
         return _STORED["balance"].__get__(self)
 

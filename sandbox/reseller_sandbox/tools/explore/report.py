@@ -38,10 +38,10 @@ class ReleasedRequest(Struct, frozen=True):
 class ExploredSchedule(Struct, frozen=True, kw_only=True):
     """One run: its requests in their order, the end of the program, and the changes that the run made.
 
-    ``order`` is equal for equivalent runs: those with the same requests and the same order of conflicts.
-    If the run is a finding, ``kind`` is the kind of the finding and ``words`` describe it. ``advice`` is the
-    advice about money. ``tests`` are the tests of a pytest run that have their own worlds. ``recording`` and
-    ``page`` are the files of a finding.
+    ``order`` is equal for equivalent runs: they have the same requests, and the same order of requests that
+    conflict. If the run is a finding, ``kind`` is its kind, ``words`` describe it, and ``recording`` and
+    ``page`` are its files. ``advice`` is the advice about money. ``tests`` are the ids of tests that have
+    their own worlds, if the program is pytest.
     """
 
     requests: tuple[ReleasedRequest, ...]
@@ -63,10 +63,7 @@ class ExploredSchedule(Struct, frozen=True, kw_only=True):
 
     @property
     def simplicity(self) -> tuple[int, int, str]:
-        """The sort key of this schedule: the easiest to follow comes first.
-
-        A schedule is easier with fewer changes of workers, then with fewer requests.
-        """
+        """Sort key: schedules with few changes of workers come first, then those with few requests."""
         actors = [request.actor for request in self.requests]
         switches = sum(first != second for first, second in pairwise(actors))
         return switches, len(actors), self.text
@@ -75,12 +72,12 @@ class ExploredSchedule(Struct, frozen=True, kw_only=True):
     def consequence(self) -> Hashable:
         """A value that is equal for runs with the same finding.
 
-        The output of a program that fails can differ, so only its last line counts.
+        If the program fails, only the last line of its output counts, because the rest can differ.
         """
         return self.kind, self.ended, self.words[-1:] if self.kind == FAILED else self.words
 
     def json(self) -> dict[str, Any]:
-        """Return the schedule for programs."""
+        """Return the schedule as JSON values."""
         requests = [
             {"actor": request.actor, "request": request.asked, "status": request.status}
             for request in self.requests
@@ -89,7 +86,7 @@ class ExploredSchedule(Struct, frozen=True, kw_only=True):
 
 
 class ScheduleFinding(Struct, frozen=True):
-    """A problem in ``count`` schedules, of which ``schedule`` is the easiest to follow."""
+    """A problem that ``count`` schedules have. ``schedule`` has the fewest changes of workers."""
 
     schedule: ExploredSchedule
     count: int
@@ -105,7 +102,7 @@ class ScheduleFinding(Struct, frozen=True):
         return self.schedule.words
 
     def json(self) -> dict[str, Any]:
-        """Return the finding for programs."""
+        """Return the finding as JSON values."""
         return {
             "kind": self.kind,
             "schedules": self.count,
@@ -129,11 +126,11 @@ class ScheduleFinding(Struct, frozen=True):
 class Exploration(Report, kw_only=True):
     """The schedules that were tried.
 
-    ``untried`` is the estimated number of schedules left, a lower bound unless ``is_counted``. ``unmatched``
-    is the number of schedules given up because the program sent other requests in each try.
-    ``held_too_long`` is the number given up because a hold made the program fail, and ``patience`` the
-    maximum hold in seconds since then. ``overlapped`` is whether two workers waited at the same time, and
-    ``longest`` the longest hold in seconds.
+    ``untried`` is the estimated number of untried schedules. Unless ``is_counted``, it is a lower bound.
+    ``unmatched`` schedules were given up because the program sent other requests in each try.
+    ``held_too_long`` schedules were given up because a hold made the program fail. ``patience`` is the limit
+    of holds in seconds after such a failure. ``overlapped`` is whether two workers waited at the same time,
+    and ``longest`` is the longest hold in seconds.
     """
 
     schedules: list[ExploredSchedule] = field(default_factory=list)
@@ -147,33 +144,30 @@ class Exploration(Report, kw_only=True):
 
     @property
     def findings(self) -> list[ScheduleFinding]:
-        """The problems, the worst kind first."""
+        """The problems that were found. The worst kind comes first."""
         groups = _groups((run for run in self.schedules if run.kind), lambda run: run.consequence)
         findings = [ScheduleFinding(group[0], len(group)) for group in groups]
         return sorted(findings, key=lambda finding: [*_ABOUT].index(finding.kind))
 
     @property
     def actors(self) -> list[str]:
-        """Every worker that sent a request."""
+        """The workers that sent a request."""
         return sorted({request.actor for schedule in self.schedules for request in schedule.requests})
 
     @property
     def never_passes(self) -> bool:
-        """Whether the program fails in every schedule, so that the schedule is not the cause."""
+        """Whether the program fails in every schedule. Then the schedule is not the cause."""
         return not any(schedule.passed for schedule in self.schedules)
 
     @property
     def always(self) -> list[str]:
-        """The advice about money that is the same in every schedule.
-
-        It does not depend on the schedule, so serial workers get it too.
-        """
+        """The advice about money that every schedule has. So the schedule is not its cause."""
         first = self.schedules[0].advice if self.schedules else ()
         return [line for line in first if all(line in schedule.advice for schedule in self.schedules)]
 
     @property
     def refused(self) -> list[str]:
-        """The requests that are refused in every schedule, as lines of the report."""
+        """The requests that the API refuses in every schedule, as lines of the report."""
         statuses = [
             {
                 (request.actor, request.asked): request.status
@@ -245,7 +239,7 @@ class Exploration(Report, kw_only=True):
         return cases or [Case(group=group, name="every schedule tried", rule="schedule")]
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers, findings and outcomes for programs."""
+        """Return the numbers, findings and outcomes as JSON values."""
         return {
             "actors": self.actors,
             "schedules": len(self.schedules),
@@ -300,7 +294,7 @@ class Exploration(Report, kw_only=True):
             yield f"refused in every schedule tried: {', '.join(self.refused)}"
 
     def _differences(self) -> Iterator[str]:
-        """Yield the differences between the outcomes, if there are several."""
+        """Yield the differences between the outcomes as text, nothing if there is only one outcome."""
         groups = self._outcomes()
         if len(groups) < 2:
             return
@@ -314,7 +308,7 @@ class Exploration(Report, kw_only=True):
 
 
 def difference(changes: Sequence[str], others: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the differences between ``changes`` and the most similar of the ``others``, as lines."""
+    """Return the differences between ``changes`` and the most similar of ``others``, as lines."""
     mine = Counter(changes)
     nearest = min(
         map(Counter, others), key=lambda other: ((mine - other) + (other - mine)).total(), default=Counter()
@@ -326,10 +320,7 @@ def difference(changes: Sequence[str], others: Iterable[Sequence[str]]) -> tuple
 def _groups(
     schedules: Iterable[ExploredSchedule], alike: Callable[[ExploredSchedule], Hashable]
 ) -> list[list[ExploredSchedule]]:
-    """Return the ``alike`` schedules in groups.
-
-    The easiest schedule comes first in each group, and the group with the easiest one comes first.
-    """
+    """Return schedules in groups with equal values of ``alike``, sorted by ``simplicity``."""
     groups: dict[Hashable, list[ExploredSchedule]] = {}
     for schedule in sorted(schedules, key=lambda run: run.simplicity):
         groups.setdefault(alike(schedule), []).append(schedule)

@@ -1,7 +1,7 @@
 """Schedules: the orders of requests to try.
 
-A *schedule* is the sequence of the actors whose requests are let through. Two requests that do not conflict
-commute, and schedules that differ only in the order of such requests are equivalent. One of them is enough.
+A *schedule* is the sequence of the actors whose requests are released. Two requests that do not conflict
+commute. Schedules that differ only in the order of such requests are equivalent, so one of them is enough.
 
 ``Schedules.search`` is dynamic partial-order reduction (Flanagan and Godefroid 2005, Abdulla and others
 2014). Two requests *race* if they conflict and no step between them makes the later one wait for the earlier
@@ -28,24 +28,24 @@ from msgspec.structs import replace
 
 from reseller_sandbox.tools.explore.read_write_set import Footprint
 
-#: The number of tries for a schedule that the program does not reach.
+#: Maximum number of runs of a schedule that the program does not reach.
 _TRIES = 5
 
-#: The most states that are counted for an estimate.
+#: Maximum number of states that are counted for an estimate.
 _MOST_COUNTED = 20_000
 
-#: A request of a program: its actor, its number among the requests of that actor, and its text.
+#: The identity of a request: its actor, its number among the requests of that actor, and its text.
 RequestKey = tuple[str, int, str]
 
-#: The beginning of a schedule.
+#: The beginning of a schedule: a sequence of actors.
 Path = tuple[str, ...]
 
 
 class ScheduledTurn(Struct, frozen=True):
-    """A request that was let through, with its actor and its read-write set.
+    """A step of a run: a request that was released, with its actor and its read-write set.
 
-    ``waiting`` maps each actor that waited then to the text of its request. ``arrived`` are the actors that
-    did not wait one step earlier.
+    ``waiting`` maps each actor that waited at that time to the text of its request. ``arrived`` are the
+    actors whose request arrived after the previous step.
     """
 
     actor: str
@@ -55,32 +55,35 @@ class ScheduledTurn(Struct, frozen=True):
     footprint: Footprint
 
 
-#: Chooses the next actor, from the set of waiting actors and the steps so far.
+#: A function that chooses the next actor from the waiting actors. It also gets the steps so far.
 Pick = Callable[[AbstractSet[str], Sequence[ScheduledTurn]], str]
 
 
 def follow(waiting: AbstractSet[str], steps: Sequence[ScheduledTurn]) -> str:
-    """Return the actor of the last step if it waits, otherwise the smallest name."""
+    """Choose the actor of the last step if it waits, otherwise the first actor by name."""
     return steps[-1].actor if steps and steps[-1].actor in waiting else min(waiting)
 
 
 def in_turns(turns: Sequence[str]) -> Pick:
-    """Return a choice of whole workers, in the order of ``turns``."""
+    """Return a function that lets whole workers take turns, in the order of ``turns``."""
     return lambda waiting, steps: next((actor for actor in turns if actor in waiting), follow(waiting, steps))
 
 
 def _chance(*seed: object) -> int:
-    """Return a number that looks random and depends only on ``seed``."""
+    """Return a pseudo-random number that depends only on ``seed``."""
     return int.from_bytes(sha256(repr(seed).encode()).digest()[:8])
 
 
 def random_walk(seed: int) -> Pick:
-    """Return a choice in which each waiting actor is equally likely."""
+    """Return a function that chooses each waiting actor with equal probability."""
     return lambda waiting, steps: sorted(waiting)[_chance(seed, len(steps)) % len(waiting)]
 
 
 def random_priorities(seed: int, length: int, changes: int) -> Pick:
-    """Return a choice by random priorities, which fall at ``changes`` of ``length`` steps."""
+    """Return a function that chooses by random priorities.
+
+    At ``changes`` of ``length`` steps, the priority of the current actor becomes the lowest.
+    """
     falls = {_chance(seed, "fall", number) % max(length, 1) for number in range(changes)}
 
     def pick(waiting: AbstractSet[str], steps: Sequence[ScheduledTurn]) -> str:
@@ -91,11 +94,11 @@ def random_priorities(seed: int, length: int, changes: int) -> Pick:
 
 
 class Plan(Struct):
-    """The plan of one run: the actors of ``prefix`` go first, then those that ``pick`` chooses.
+    """The plan of one run: first the actors of ``prefix``, then those that ``pick`` chooses.
 
-    ``known`` is the behaviour in earlier runs. ``holds`` are the seconds for which requests are held at
-    least, by actor and number. ``missed`` is the first actor of the prefix that had no request waiting.
-    ``is_overdue`` is whether that happened because another request had waited too long.
+    ``known`` is the behaviour in earlier runs. ``holds`` maps actors and numbers of requests to the minimum
+    hold in seconds. ``missed`` is the first actor of the prefix that had no waiting request at its turn.
+    ``is_overdue`` is whether the cause was that the hold of another request reached its limit.
     """
 
     prefix: Sequence[str] = ()
@@ -126,14 +129,14 @@ class Plan(Struct):
         return self.known.waiting_at(self.path) or None
 
     def again(self) -> Plan:
-        """Return the same plan for another run."""
+        """Return this plan without its steps, for another run."""
         return replace(self, steps=[], missed="", is_overdue=False)
 
     def choose(self, waiting: Mapping[str, str], overdue: str = "") -> str:
         """Return the actor whose request goes next.
 
-        ``waiting`` maps each waiting actor to its request. If the request of an actor is ``overdue``, that
-        actor goes first.
+        ``waiting`` maps each waiting actor to its request. If the hold of a request has reached its limit,
+        ``overdue`` is its actor, and goes first.
         """
         self._waiting = waiting
         chosen = self._choice(waiting)
@@ -153,7 +156,7 @@ class Plan(Struct):
         return self.pick(waiting.keys(), self.steps)
 
     def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
-        """Record that a request of ``actor`` was carried out, with its read-write set."""
+        """Record that a request of ``actor`` took effect, with its read-write set."""
         still = self.steps[-1].waiting.keys() - {self.steps[-1].actor} if self.steps else frozenset()
         arrived = self._waiting.keys() - still
         self.steps.append(ScheduledTurn(actor, request, self._waiting, arrived, footprint))
@@ -162,9 +165,9 @@ class Plan(Struct):
 class Schedules:
     """The known behaviour of a program, and the search for schedules that reach a new state.
 
-    The read-write set of a request can depend on the requests before it: a refused request writes nothing. So
-    the set of a request is the union over all runs, and a conflict does not depend on the run. If a set
-    grows, the races of all runs are computed again. No run is repeated.
+    The read-write set of a request can depend on the requests before it. For example, a refused request
+    writes nothing. So the set of a request is the union over all runs, and a conflict does not depend on the
+    run. If a set grows, the races of all runs are computed again, but no schedule runs twice.
 
     ``part`` is the part of the schedules to search, such as 1 of 2.
     """
@@ -172,18 +175,18 @@ class Schedules:
     def __init__(self, part: tuple[int, int] = (1, 1)) -> None:
         self._part = part
         self._runs: list[_KnownRun] = []
-        #: The branches that no run contains: beginnings of schedules that reverse a race.
+        #: The branches that no run contains, as beginnings of schedules with their requests.
         self._branches: dict[Path, list[RequestKey]] = {}
-        #: The places at which schedules of this part leave the first one, as beginnings of schedules.
+        #: With parts: the requests of each branch off the first run that belongs to this part.
         self._departures: list[list[RequestKey]] = []
         self._waiting: dict[Path, Mapping[str, str]] = {}
         self._footprints: dict[RequestKey, Footprint] = {}
-        #: Actors by the number and the text of a request that they sent in any run.
+        #: For each number and text of a request, the actors that sent it in any run.
         self._senders: dict[tuple[int, str], set[str]] = {}
         self._tries = Counter[Path]()
-        #: The number of schedules that were given up because the program does not reach them.
+        #: Number of schedules that were given up because the program does not reach them.
         self.unmatched = 0
-        #: The number of schedules that were given up because they would hold a request too long.
+        #: Number of schedules that were given up because they need a too long hold.
         self.held_too_long = 0
 
     def waiting_at(self, path: Path) -> AbstractSet[str]:
@@ -191,10 +194,10 @@ class Schedules:
         return self._waiting.get(path, {}).keys()
 
     def are_swapped(self, path: Path, waiting: Mapping[str, str]) -> bool:
-        """Whether two actors have exchanged their names since the earlier runs.
+        """Whether two actors have exchanged their names, compared to earlier runs.
 
-        Actors with equal first requests can get each other's names. Then an actor sends a request that only
-        another actor sent in earlier runs.
+        Without a header, actors whose first requests are equal can get each other's names. Then an actor
+        sends a request that only another actor sent in earlier runs.
         """
         known = self._waiting.get(path, {})
         return any(
@@ -204,15 +207,15 @@ class Schedules:
         )
 
     def sample(self, number: int) -> Plan:
-        """Return random plan ``number``: a random walk, or random priorities with 1 or 2 changes."""
+        """Return the random plan with a ``number``: a random walk, or priorities with 1 or 2 changes."""
         seed, changes = number * self._part[1] + self._part[0], number % 3
         pick = random_walk(seed) if not changes else random_priorities(seed, len(self._longest), changes)
         return Plan(pick=pick, known=self)
 
     def search(self, most: int = 1) -> list[Plan]:
-        """Return up to ``most`` plans that can reach a new state, none if every state is known.
+        """Return up to ``most`` plans that can reach a new state. There are none if every state is known.
 
-        The plans with the fewest changes of workers come first.
+        Plans with few changes of workers come first.
         """
         if not self._runs:
             return [Plan(known=self)] if self._tries[()] < _TRIES else []
@@ -220,9 +223,9 @@ class Schedules:
         return [Plan(path, known=self) for path in branches[:most]]
 
     def learn(self, plan: Plan, *, is_final: bool = False) -> bool:
-        """Learn from a run. Return whether the run followed its plan.
+        """Learn from the run of a plan. Return whether the run followed the plan.
 
-        A plan that is not reached is given up after ``_TRIES`` runs, or after this one if ``is_final``.
+        If no run follows a plan, the plan is given up after ``_TRIES`` runs, or now if ``is_final``.
         """
         path = tuple(plan.prefix)
         if is_final or plan.missed or plan.next_up is not None:
@@ -255,7 +258,7 @@ class Schedules:
         return True
 
     def _give_up(self, path: Path) -> None:
-        """Never try a branch again."""
+        """Never run a branch again."""
         self._tries[path] = _TRIES
         self._branches.pop(path, None)
 
@@ -277,9 +280,9 @@ class Schedules:
                 self._branches[path] = requests
 
     def _in_part(self, run: _KnownRun, turns: Sequence[int]) -> Sequence[int]:
-        """Return the steps of a branch in an order that begins with a departure of this part.
+        """Return the steps of a branch in an equivalent order that begins with a branch of this part.
 
-        The steps are empty if there is no such order: then the branch is in another part.
+        The result is empty if there is no such order, because the branch is in another part.
         """
         for requests in self._departures:
             if run.contains(requests, turns):
@@ -293,10 +296,10 @@ class Schedules:
         return max((run.steps for run in self._runs), key=len, default=())
 
     def estimate(self) -> int | None:
-        """Return the number of schedules that are not equivalent, None if there are too many to count.
+        """Return the number of different schedules, None if there are too many to count.
 
-        The estimate is exact if each worker always sends the requests of the longest run, and waits for no
-        other worker.
+        The number is exact if each worker always sends the requests that it sent in the longest run, and
+        never waits for another worker.
         """
         requests: dict[str, list[Footprint]] = {}
         for step in self._longest:
@@ -305,10 +308,7 @@ class Schedules:
 
 
 class _KnownRun:
-    """The steps of a run, and for each step bit masks of the steps that it depends on.
-
-    ``_direct`` are those that it directly depends on, and ``_before`` all that happen before it.
-    """
+    """The steps of a run, with two bit masks for each step: its ``dependencies``, and ``happens_before``."""
 
     def __init__(self, steps: Sequence[ScheduledTurn]) -> None:
         self.steps = steps
@@ -324,9 +324,10 @@ class _KnownRun:
         return [self._places[request] for request in requests]
 
     def contains(self, requests: Iterable[RequestKey], within: Iterable[int] | None = None) -> bool:
-        """Whether a run that begins with ``requests`` can be equivalent to this one.
+        """Whether an equivalent run can begin with ``requests``.
 
-        Then each request comes after those that it depends on. With ``within``, only those steps count.
+        This is the case if each request comes after its dependencies. With ``within``, only these steps of
+        the run count.
         """
         mask = -1 if within is None else sum(1 << at for at in within)
         seen = 0
@@ -338,7 +339,7 @@ class _KnownRun:
         return True
 
     def reversals(self) -> Iterator[list[int]]:
-        """Yield for each race the steps of a branch that reverses it."""
+        """Yield for each race the steps of a branch in which the later step comes before the earlier one."""
         for late in range(len(self.steps)):
             for early in range(late):
                 if self._is_race(early, late):
@@ -346,7 +347,7 @@ class _KnownRun:
                     yield [*range(early), *(at for at in between if not self._before[at] >> early & 1), late]
 
     def _is_race(self, early: int, late: int) -> bool:
-        """Whether two steps conflict and can be reversed."""
+        """Whether two steps conflict, and can happen in the other order."""
         first, second = self.steps[early], self.steps[late]
         if first.actor == second.actor or not first.footprint.conflicts(second.footprint):
             return False
@@ -356,7 +357,7 @@ class _KnownRun:
         return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in range(early + 1, late))
 
     def departures(self) -> Iterator[list[int]]:
-        """Yield the steps of each branch at which another actor goes first."""
+        """Yield the steps of each branch that leaves the run: another waiting actor goes next."""
         for at, step in enumerate(self.steps):
             for actor in step.waiting.keys() - {step.actor}:
                 late = next(late for late in range(at, len(self.steps)) if self.steps[late].actor == actor)
@@ -369,9 +370,9 @@ def _switches(path: Path) -> int:
 
 
 def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
-    """Return the number of interleavings that are not equivalent, None if there are too many to count.
+    """Return the number of different interleavings, None if there are too many to count.
 
-    The sleep sets make sure that each class of equivalent interleavings is counted once.
+    Sleep sets make sure that each class of equivalent interleavings counts once.
     """
     if prod(len(requests) + 1 for requests in workers) << len(workers) > _MOST_COUNTED:
         return None
@@ -408,7 +409,7 @@ def _count(workers: Sequence[Sequence[Footprint]]) -> int | None:
 
 
 def order_of(steps: Sequence[ScheduledTurn]) -> str:
-    """Return a string that is equal for equivalent runs: their requests, and the order of the conflicts."""
+    """Return a hash of the requests of a run and of the order of conflicts: equal for equivalent runs."""
     conflicts = (
         (early.request, late.request)
         for at, late in enumerate(steps)
@@ -420,9 +421,10 @@ def order_of(steps: Sequence[ScheduledTurn]) -> str:
 
 
 def dependencies(steps: Sequence[ScheduledTurn]) -> list[int]:
-    """Return for each step a bit mask of the steps that it directly depends on.
+    """Return for each step a bit mask of the earlier steps that it directly depends on.
 
-    These are the earlier steps of its actor, those with a conflict, and the one whose response it waited for.
+    These are the steps of the same actor, the steps with a conflict, and the step for whose response the
+    actor waited.
     """
     masks: list[int] = []
     for late, step in enumerate(steps):
@@ -437,7 +439,7 @@ def dependencies(steps: Sequence[ScheduledTurn]) -> list[int]:
 
 
 def happens_before(steps: Sequence[ScheduledTurn]) -> list[int]:
-    """Return for each step a bit mask of the steps that happen before it."""
+    """Return for each step a bit mask of the steps that it depends on, also through other steps."""
     before: list[int] = []
     for late, mask in enumerate(dependencies(steps)):
         earlier = (before[at] for at in range(late) if mask >> at & 1)
@@ -446,9 +448,9 @@ def happens_before(steps: Sequence[ScheduledTurn]) -> list[int]:
 
 
 def asked_after(steps: Sequence[ScheduledTurn], at: int) -> int | None:
-    """Return the step whose response preceded the request of step ``at``.
+    """Return the step after whose response the request of step ``at`` arrived.
 
-    Any actor can have got that response. Return None if the actor waited from the beginning.
+    That step can be one of another actor. Return None if the request waited from the beginning of the run.
     """
     arrival = next(early for early in range(at, -1, -1) if steps[at].actor in steps[early].arrived)
     return arrival - 1 if arrival else None
@@ -457,9 +459,9 @@ def asked_after(steps: Sequence[ScheduledTurn], at: int) -> int | None:
 def is_serializable(steps: Sequence[ScheduledTurn]) -> bool:
     """Whether a run is equivalent to one in which the workers take turns.
 
-    Such a run is serializable. In each turn, a worker sends all its requests in a row. If a request waited
-    for another worker's response, a new turn begins with it. Examples are a worker that waits for a lock, or
-    one that checks the results of the others at the end.
+    In a turn, a worker sends all its requests in a row. If a worker waits for the response to another worker,
+    a new turn begins with its next request. For example, it waits for a lock, or checks the results of the
+    other workers at the end.
     """
     before, units, current = happens_before(steps), list[int](), dict[str, int]()
     for at, step in enumerate(steps):

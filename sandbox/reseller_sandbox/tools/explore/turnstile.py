@@ -1,7 +1,7 @@
-"""Turnstile: holds requests before they take effect, releases one at a time.
+"""Turnstile: holds requests before they take effect, and releases one at a time.
 
 It wraps an application during an exploration. A held request is a waiting coroutine in a server, and a
-waiting thread in this process. No held request has a lock. ``Actors`` finds the worker of each request.
+waiting thread in this process. It has no lock of the world. ``Actors`` finds the worker of each request.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask
 
-#: The header in which a program names the actor of a request.
+#: Header with the name of the actor of a request.
 HEADER = "X-Sandbox-Actor"
 
-#: The actor of requests that carry neither a name nor a credential.
+#: The actor of requests without that header and without a credential.
 NOBODY = "nobody"
 
-#: Guards the gates of applications, because several runs begin and end at once.
+#: Protects the gates of applications, because several runs begin and end at once.
 _GATES = Lock()
 
 _ACTOR = environ_key(HEADER)
@@ -48,13 +48,14 @@ _WORLD = re.compile(r"/_worlds/[^/?]+")
 
 @dataclass(eq=False, slots=True)
 class HeldRequest:
-    """A held request, with its content and the hints at its actor.
+    """A held request.
 
-    ``named`` is the actor from its header, ``account`` the owner of its credential. ``line`` is its
-    connection or thread, and ``rank`` the place of that line among all. ``footprint`` is the read-write set
-    after the request, ``status`` the status of its response. ``refused`` is whether the journal records a
-    refusal. ``arrived_at`` is the arrival time by the stopwatch, and ``held_for`` the seconds that it was
-    held. ``is_abandoned`` is whether its client left while it was held.
+    ``named`` is the actor in its header, and ``account`` the owner of its credential. ``line`` is its
+    connection or its thread, and ``rank`` the position of that line among all lines. ``content`` is a hash of
+    the body. ``footprint`` is the read-write set, and ``status`` the status of the response, 0 before that.
+    ``refused`` is whether the journal records a refusal. ``arrived_at`` is the arrival time by the stopwatch,
+    and ``held_for`` the hold in seconds. ``is_abandoned`` is whether its client left during the hold.
+    ``passed`` is done when the request is released. A ``dropped`` request never takes effect.
     """
 
     named: str
@@ -74,7 +75,7 @@ class HeldRequest:
 
     @property
     def base(self) -> str:
-        """The name of its actor before numbers are added to equal names."""
+        """The name of its actor, without a number that distinguishes actors of the same name."""
         return self.named or self.account or NOBODY
 
     @property
@@ -83,19 +84,19 @@ class HeldRequest:
         return f"{self.asked} {self.content}"
 
     def when(self, call: Callable[[], None]) -> None:
-        """Call ``call`` when the request is let through."""
+        """Call ``call`` when the request is released."""
         self.passed.add_done_callback(lambda _: call())
 
 
 class _OfHeld(Again, frozen=True):
-    """A request to call again: for the turnstile, or for the application (``inner``)."""
+    """A request that the server calls again: for the turnstile, or for the application (``inner``)."""
 
     request: HeldRequest | None = None
     inner: bool = False
 
 
 class Turnstile:
-    """Holds the requests to ``app`` that are meant for ``world``, until it is opened."""
+    """Holds the requests to ``app`` for ``world``, until it is opened."""
 
     def __init__(self, app: WSGIApplication, world: World) -> None:
         self._app = app
@@ -105,14 +106,14 @@ class Turnstile:
         self._open = False
         #: Whether the program has ended.
         self.over = False
-        #: The requests that were still held at the end.
+        #: The requests that were still held when the program ended.
         self.dropped: list[HeldRequest] = []
-        #: The stopwatch time of the last arrival or end of a request.
+        #: The time of the last arrival or end of a request, by the stopwatch.
         self.moved = stopwatch()
 
     @property
     def waiting(self) -> list[HeldRequest]:
-        """The requests that are held now."""
+        """The currently held requests."""
         with self._news:
             return list(self._waiting)
 
@@ -128,10 +129,7 @@ class Turnstile:
             self._news.wait(seconds)
 
     def carry_out(self, request: HeldRequest, hold: float) -> None:
-        """Let a request through ``hold`` seconds after its arrival, and return when it has taken effect.
-
-        Only one request runs at a time.
-        """
+        """Release a request ``hold`` seconds after its arrival, and wait until it has taken effect."""
         with self._news:
             self._news.wait_for(lambda: self.over, request.arrived_at + hold - stopwatch())
             self._waiting.remove(request)
@@ -141,10 +139,7 @@ class Turnstile:
             self._news.wait_for(lambda: request.status or self.over)
 
     def open(self) -> None:
-        """Hold no further request, and drop the held ones.
-
-        Dropped requests never take effect, because their program has ended.
-        """
+        """Stop holding requests. The held requests never take effect, because their program has ended."""
         with self._news:
             self._open = True
             left, self._waiting = self._waiting, []
@@ -155,7 +150,7 @@ class Turnstile:
             request.passed.set_result(None)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Serve a request when it is let through."""
+        """Serve a request when it is released."""
         again = environ.get(ENV_AGAIN)
         if isinstance(again, _OfHeld):
             assert again.request is not None
@@ -196,14 +191,14 @@ class Turnstile:
             named=re.sub(r"\s+", "_", environ.get(_ACTOR, "").strip())[:40],
             account=self._account(environ),
             line=thread or (environ["REMOTE_ADDR"], port),
-            # The rank is the order of start: threads are listed in it, and ports usually ascend in it.
+            # Threads are listed in the order of their start, and ports usually ascend in that order.
             rank=threads().index(thread) if thread is not None else int(port),
             asked=f"{environ['REQUEST_METHOD']} {masked(target)}",
             content=sha256(content).hexdigest()[:16] if content else "",
         )
 
     def _account(self, environ: WSGIEnvironment) -> str:
-        """Return the account whose credential is in a header or in the query."""
+        """Return the name of the account whose credential is in a header or in the query."""
         state, had = self._world.state, self._world.inherited
         values = [value for name, value in environ.items() if name[:5] == "HTTP_"]
         values += [part.partition("=")[2] for part in environ.get("QUERY_STRING", "").split("&")]
@@ -216,9 +211,9 @@ class Turnstile:
     def _pass(
         self, request: HeldRequest, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        """Serve a request that was let through.
+        """Serve a released request.
 
-        The request is done when the application does not ask to be called again.
+        The request is done when the application does not want to be called again.
         """
         if request.dropped:
             start_response("503 Service Unavailable", [])
@@ -267,9 +262,10 @@ class Turnstile:
             footprint.follow(world.state)
 
     def _tell_rest(self, request: HeldRequest, environ: WSGIEnvironment, headers: Any, begun: Any) -> None:
-        """Record whether a request is refused, and its places outside the registry.
+        """Record whether a request is refused, and the places that it reads and writes outside the registry.
 
-        These places are counting faults, other worlds, and everything.
+        These are counters of faults. For another world, the control interface or a new time, the places are
+        unknown.
         """
         snapshot, footprint = self._world.snapshot, request.footprint
         elsewhere = headers.get(WORLD, self._world.name) != self._world.name
@@ -284,12 +280,12 @@ class Turnstile:
             for rule in faults.rules
             if faults.count(rule.name) != before.count(rule.name)
         }
-        if faults.rules or snapshot.state.waiting:  # because these can match by a name's stage
+        if faults.rules or snapshot.state.waiting:  # because rules can match the stage of a name
             footprint.ranges.add(("orders", ()))
 
 
 class _Gate:
-    """Passes each request to the turnstile of its world."""
+    """Passes each request to the turnstile of its world, or to the application without one."""
 
     def __init__(self, app: WSGIApplication) -> None:
         self.app = app
@@ -306,10 +302,7 @@ class _Gate:
 
 @contextmanager
 def turned(app: Flask, world: World) -> Iterator[Turnstile]:
-    """Provide a turnstile for a ``world`` of ``app`` while the context lasts.
-
-    At the end, the turnstile opens.
-    """
+    """Provide a turnstile for a ``world`` of ``app``. When the context ends, the turnstile is opened."""
     with _GATES:
         gate: Any = app.wsgi_app
         if not isinstance(gate, _Gate):
@@ -327,17 +320,14 @@ def turned(app: Flask, world: World) -> Iterator[Turnstile]:
 
 
 class Threads:
-    """The threads that a program in this process started. Their ends can be observed."""
+    """The threads that a program has started in this process."""
 
     def __init__(self, before: Iterable[Thread]) -> None:
         self._before = set(before)
         self._seen: set[Thread] = set()
 
     def all_wait(self, present: Iterable[Thread], waiting: Iterable[HeldRequest], count: int) -> bool:
-        """Whether each living thread has a waiting request.
-
-        Also require that ``count`` threads were seen.
-        """
+        """Whether each living thread has a waiting request, and there were at least ``count`` threads."""
         living = {
             thread for thread in present if thread not in self._before and thread is not current_thread()
         }
@@ -349,10 +339,10 @@ class Threads:
 class Actors:
     """The workers of one run.
 
-    The name in the request's header has precedence over the account of its credential. If several workers
-    share a name, the later ones get ``-2``, ``-3`` and so on. Their next requests are matched by connection
-    or thread. A new connection or thread belongs to the worker that got the latest response, because all
-    other known workers wait. The result does not depend on the order of arrival.
+    The header of a request names its worker, otherwise the account of its credential does. If several workers
+    share a name, the later ones get ``-2``, ``-3`` and so on, and a connection or a thread identifies each of
+    them. A new connection or thread belongs to the worker that got the latest response, because all other
+    known workers wait. The result does not depend on the order of arrival.
     """
 
     def __init__(self) -> None:
@@ -367,7 +357,7 @@ class Actors:
     def name(self, waiting: Iterable[HeldRequest]) -> dict[str, HeldRequest]:
         """Return the waiting requests by their actors.
 
-        The names of new requests can change until ``settle``.
+        The actors of new requests can change until ``settle`` is called.
         """
         requests = list(waiting)
         named = {self._of[request]: request for request in requests if request in self._of}
@@ -397,10 +387,7 @@ class Actors:
         return next(name for name in names if name not in taken and name not in self._bases)
 
     def settle(self, named: Mapping[str, HeldRequest], answered: str) -> None:
-        """Fix the actors that ``name`` returned.
-
-        ``answered`` is the actor that gets the next response.
-        """
+        """Make the actors final that ``name`` returned. ``answered`` is the actor of the next response."""
         for actor, request in named.items():
             self._of[request] = actor
             self._bases[actor] = request.base

@@ -1,6 +1,6 @@
-"""Sweep: run a passing program again and again, each time with another trouble.
+"""Sweep: run a program repeatedly, each time with a different *trouble*, such as a fault on one request.
 
-``troubles`` are the things that can go wrong, ``report`` is the report.
+``troubles`` declares the troubles, ``report`` prints the results.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ from reseller_sandbox.tools.sweep.troubles import (
 
 __all__ = ["BadProgram", "SweepReport", "SweepResult", "SweepWanted", "sweep"]
 
-#: The end of the message about a program that passes only once.
+#: The end of the error message about a program that passes only once.
 _A_SECOND_TIME = " the second time; remove what the first run leaves, such as rows in a database"
 
-#: The most characters of output that a run which is not fine keeps, from the end.
+#: Maximum number of characters of a program's output in a report, counted from the end.
 _OUTPUT = 2000
 
 
 class AskedNothing(BadProgram):
-    """A program sends no request to the world of its run."""
+    """The program sends no request to the world of its run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,16 +69,16 @@ class SweepWanted:
     """The options of a sweep.
 
     Args:
-        kinds: The kinds of troubles to try: ``troubles.FAULTS``, and ``troubles.EXTRA``.
-        only: A pattern of the operations whose requests are tried, such as v3.renew*.
-        depth: 2 to try a second fault on each request that recovers from a first one.
-        slow: The delay of a slow answer in seconds.
-        jobs: The number of concurrent runs.
-        part: The part of all runs to make, such as 1 of 2, if several processes share them.
+        kinds: Kinds of troubles to try, from ``troubles.FAULTS`` and ``troubles.EXTRA``.
+        only: Pattern of the operations to try, such as v3.renew*.
+        depth: 2 to try a second fault on each request that recovers from a first fault.
+        slow: Delay of a slow answer in seconds.
+        jobs: Number of concurrent runs.
+        part: Part of the runs to make, such as 1 of 2, if several processes share the runs.
         stop_at_first: Whether to stop after the first silently wrong run.
-        invariants: Functions that check a world after a run and return a description of the violation, if
-            any.
-        folder: The folder for the files of each finding.
+        invariants: Functions that check a world after a run. They return a description of a violation, or
+            None.
+        folder: Folder for the recording and the page of each finding.
     """
 
     kinds: Sequence[str] = tuple(FAULTS)
@@ -97,10 +97,10 @@ class SweepWanted:
 
 
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
-    """Call a function repeatedly, each time with another trouble.
+    """Call a function repeatedly, each time with a different trouble.
 
-    Each call gets a fork of ``sandbox``. The function has to pass without trouble.
-    Takes the fields of ``SweepWanted``. Raise ``BadSetting``.
+    Each call gets a fork of ``sandbox``. The keywords are the fields of ``SweepWanted``. Raise ``BadSetting``
+    for an invalid keyword, and if the function fails without trouble.
     """
     return sweep_program(function_program(function), sandbox, SweepWanted(**wanted))
 
@@ -111,9 +111,10 @@ def sweep_program(
     wanted: SweepWanted,
     step: Callable[[SweepReport, str], object] = lambda _, __: None,
 ) -> SweepReport:
-    """Run a program once for each wanted trouble, each time in a fork of the world ``prepared``.
+    """Run a program once for each trouble, each time in a fork of the world ``prepared``.
 
-    ``step`` is called before each run, with the report so far. Raise ``BadProgram``.
+    ``step`` gets the report so far and the latest trouble: before the first run, and after each run. Raise
+    ``BadProgram``.
     """
     runs = _Sweep(program, prepared, wanted)
     report = SweepReport(
@@ -148,17 +149,17 @@ def sweep_program(
 
 
 class _Sweep:
-    """The runs of a program with troubles, and the runs without, for comparison."""
+    """Runs of a program with troubles, and runs without trouble for comparison."""
 
     def __init__(self, program: Program, prepared: Sandbox, wanted: SweepWanted) -> None:
         self._program, self._prepared, self._wanted = program, prepared, wanted
-        self.baseline = self._run_well("")
-        second = self._run_well(_A_SECOND_TIME)
-        #: Whether two runs without faults sent different requests.
+        self.baseline = self._run_without_trouble("")
+        second = self._run_without_trouble(_A_SECOND_TIME)
+        #: Whether two runs without trouble sent different requests.
         self.unsteady = _sent(self.baseline) != _sent(second)
         self._operations = {operation.id: operation for operation in contract()}
         self._requests = numbered(self.baseline.requests, self._operations)
-        #: The requests that get a trouble.
+        #: The requests to try troubles on.
         self.chosen = [request for request in self._requests if self._is_chosen(request.operation)]
         self._baselines: dict[tuple[object, int], Outcome | None] = {}
         self._lock = Lock()
@@ -168,7 +169,7 @@ class _Sweep:
         return fnmatchcase(operation, self._wanted.only)
 
     def troubles(self) -> Iterator[Trouble]:
-        """Yield each wanted trouble."""
+        """Yield each trouble of the wanted kinds."""
         kinds = self._wanted.kinds
         for request in self.chosen:
             yield from of_request(request, self._operations[request.operation], kinds, self._wanted.slow)
@@ -179,13 +180,14 @@ class _Sweep:
             yield from of_assumptions(self.chosen)
 
     def pairs(self) -> Iterator[Trouble]:
-        """Yield each pair of a fault and a fault on a request that recovers from it."""
+        """Yield each fault together with a fault on a request that recovers from the first fault."""
         return pairs(self._done, self._requests, self._is_chosen)
 
-    def _run_well(self, when: str) -> Outcome:
-        """Run the program without faults.
+    def _run_without_trouble(self, when: str) -> Outcome:
+        """Run the program without trouble, and return the outcome.
 
-        Raise ``BadProgram`` if the program does not pass or sends no request.
+        Raise ``BadProgram`` if the program fails, sends no request or violates an invariant. ``when`` says in
+        the message which run it was.
         """
         with fork_of(self._prepared) as world:
             ended = self._program(world)
@@ -199,12 +201,14 @@ class _Sweep:
                 raise BadProgram(problem, ended)
             violations = [*broken(outcome, outcome, Expected()), *own_broken(self._wanted.invariants, world)]
             if violations:
-                problem = f"without any fault the program leaves this{when}: {'; '.join(violations)}"
+                problem = (
+                    f"without any fault the program violates an invariant{when}: {'; '.join(violations)}"
+                )
                 raise BadProgram(problem, ended)
             return outcome
 
     def _baseline_for(self, trouble: Trouble) -> Outcome | None:
-        """Return the outcome without faults at the time of a trouble, None if the program fails then."""
+        """Return the outcome without trouble at the same time, None if the program fails at that time."""
         if trouble.start is None and not trouble.passes:
             return self.baseline
         with self._lock:
@@ -219,7 +223,7 @@ class _Sweep:
             return self._baselines[key]
 
     def run(self, planned: tuple[int, Trouble]) -> Run | None:
-        """Run the program with one trouble, and compare the outcome with the one without.
+        """Run the program with a trouble, and compare the outcome with that of a run without trouble.
 
         Return None if the trouble is impossible in the program's world.
         """
@@ -279,7 +283,7 @@ def _sent(outcome: Outcome) -> list[tuple[str, tuple[str, ...]]]:
 def tests_swept(
     program: CommandProgram, wanted: SweepWanted, invariants: Sequence[str], tell: Tell
 ) -> list[SweepReport]:
-    """Have pytest sweep its own tests. Return their reports. Raise ``BadProgram``."""
+    """Let pytest sweep its own tests, and return a report on each. Raise ``BadProgram``."""
     if not wanted.kinds:
         return []
     options = {

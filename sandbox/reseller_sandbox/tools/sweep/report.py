@@ -18,7 +18,7 @@ from reseller_sandbox.values.text_checks import plural
 
 
 class SweepResult(StrEnum):
-    """The result of a run, the worst last."""
+    """Result of a run. The worst result comes last."""
 
     NOT_SENT = "not sent"
     FINE = "fine"
@@ -26,27 +26,25 @@ class SweepResult(StrEnum):
     WRONG = "silently wrong"
 
 
-#: The words in the table, in capitals for the worst result.
+#: The text of each result in the table. The worst result is in capitals.
 _WORDS = {result: "WRONG" if result is SweepResult.WRONG else str(result) for result in SweepResult}
 
-#: The most runs that are listed with the first one of a finding.
+#: Maximum number of other runs in the line "The same" of a finding.
 _ALSO = 8
 
-#: How a client notices a request that was carried out twice.
+#: How a client can notice that its request was carried out twice.
 _NOTICE = "A client can notice it: read the record, or the ledger, after the request."
 
-#: The most requests that are listed as refused without any fault.
+#: Maximum number of requests in the line "Refused without any fault".
 _NAMED = 3
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """One run: the request with its ``id``, the trouble, and the result.
+    """One run: a request with its ``id``, the trouble on it, and the result.
 
-    A program that fails has noticed the trouble. A program that exits with 0 although invariants are violated
-    has not noticed it. ``violations`` describe these invariants. ``number`` is the position of the run among
-    all planned runs. ``then`` is the second fault of the run, with its request.
-    ``source`` is the line of the program that sent the request. ``file`` is the recording of a finding, and
-    ``page`` describes the finding in HTML.
+    ``number`` is the position of the run among all planned runs. ``then`` is the second fault of the run,
+    with its request. ``violations`` describe the violated invariants. ``source`` is the line of the program
+    that sent the request. ``file`` is the recording of a finding, and ``page`` its HTML page.
     """
 
     number: int
@@ -66,18 +64,18 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def trouble(self) -> str:
-        """The kind of the trouble, and its detail in parentheses, and the second fault."""
+        """The trouble as text: its kind, its detail in parentheses, and the second fault."""
         first = f"{self.kind} ({self.detail})" if self.detail else self.kind
         return f"{first}, then {self.then}" if self.then else first
 
     @property
     def title(self) -> str:
-        """The request and the trouble."""
+        """The request and the trouble as text."""
         return f"{self.row}: {self.trouble}" if self.id else self.trouble
 
     @property
     def name(self) -> str:
-        """The name of the run in files."""
+        """The name of the run's files, without an extension."""
         return "-".join(filter(None, (self.id, self.kind, self.detail, self.then)))
 
     @property
@@ -87,21 +85,21 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def row(self) -> str:
-        """The title of the run's row in the table."""
+        """The request as a row of the table names it."""
         return f"{self.id} {self.request}"
 
     def json(self) -> dict[str, Any]:
-        """Return the run for programs."""
+        """Return the run as JSON values."""
         return {name: value for name, value in to_builtins(self).items() if name != "number"}
 
 
 class SweepReport(Report, kw_only=True):
     """The runs of a program.
 
-    ``planned`` is the number of planned runs. ``deeper`` is the number of runs that a greater depth adds.
-    ``rows`` are the titles of the table. ``refused`` are the requests that are refused without any fault,
-    each with its error. ``unsteady`` is whether two runs without faults sent different requests. ``tests``
-    are the tests of the program that have their own worlds.
+    ``planned`` is the number of planned runs, and ``deeper`` the number of runs that a greater depth adds.
+    ``rows`` are the requests in the table. ``refused`` are the requests that the API refuses without any
+    fault, each with its error. ``unsteady`` is whether two runs without trouble sent different requests.
+    ``tests`` are the ids of tests that have their own worlds, if the program is pytest.
     """
 
     rows: Sequence[str] = ()
@@ -129,9 +127,10 @@ class SweepReport(Report, kw_only=True):
         return [run for run in self.runs if run.result is SweepResult.WRONG]
 
     def causes(self) -> list[list[Run]]:
-        """Return the silently wrong runs, in groups with the same consequences.
+        """Return the silently wrong runs in groups with the same consequences.
 
-        The smallest run comes first in each group. Groups that no client can prevent come last.
+        In each group, the run with the fewest faults comes first. Groups that no client can prevent are
+        last.
         """
         groups: dict[object, list[Run]] = {}
         for run in sorted(self.wrong, key=lambda run: (not run.is_preventable, bool(run.then), run.number)):
@@ -158,7 +157,7 @@ class SweepReport(Report, kw_only=True):
         return {str(result): counter[result] for result in SweepResult}
 
     def tables(self) -> dict[str, list[dict[str, str]]]:
-        """Return the non-empty tables: by request and kind, and by assumption."""
+        """Return the non-empty tables: results by request and kind, and by assumption."""
         single = [run for run in self.runs if not run.then]
         about = {row: [run for run in single if run.id and run.row == row] for row in self.rows}
         kinds = list(dict.fromkeys(run.kind for run in single if run.id))
@@ -177,9 +176,9 @@ class SweepReport(Report, kw_only=True):
         return {name: rows for name, rows in both.items() if rows}
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers, tables and findings for programs.
+        """Return the numbers, tables and findings as JSON values.
 
-        A finding is the smallest run of a group, with the others under ``also``.
+        A finding is the first run of a group. The other runs of the group are under ``also``.
         """
         return {
             "runs": len(self.runs),
@@ -201,7 +200,7 @@ class SweepReport(Report, kw_only=True):
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines below the table."""
+        """Yield the findings and numbers as text, below the tables."""
         if self.problem:
             yield f"not swept: {self.problem}"
             return
@@ -226,7 +225,7 @@ class SweepReport(Report, kw_only=True):
         if self.refused:
             yield f"Refused without any fault: {listed(self.refused, _NAMED)}"
         if self.unsteady:
-            yield "Two runs without faults sent different requests, so the names are not compared."
+            yield "Two runs without faults sent different requests, so the records are not compared."
 
     def text(self) -> list[str]:
         """Return the report as text: the tables, and the lines below them."""
@@ -237,13 +236,13 @@ class SweepReport(Report, kw_only=True):
 
 
 def _same(titles: Sequence[str]) -> Iterator[str]:
-    """Yield the other runs with the same consequences."""
+    """Yield the line "The same", which lists other runs with the same consequences."""
     words = f"The same: {listed(titles, _ALSO)}"
     yield from wrap(words, 110, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
 
 
 def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:
-    """Yield the tables as lines, for a terminal that is too narrow for every column."""
+    """Yield the tables as a list, for a terminal that is too narrow for the columns."""
     for rows in tables.values():
         for first, *others in (list(row.items()) for row in rows):
             yield first[1]

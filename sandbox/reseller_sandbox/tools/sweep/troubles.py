@@ -1,6 +1,7 @@
-"""Troubles of a request: faults, documented errors, assumptions, third parties, time.
+"""Troubles that a sweep tries: faults, documented errors, assumptions, third parties, time.
 
-A run of a sweep has one trouble, or a pair: a fault, and another fault on a request that recovers from it.
+A run of a sweep has one trouble, or two faults: the second fault strikes a request that recovers from the
+first one.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from reseller_sandbox.values import money
 from reseller_sandbox.values.matching import NO_OPERATION
 from reseller_sandbox.values.text_checks import nearest
 
-#: The names of the fault rules that a run gets: for the trouble, for its recovery, and for third parties.
-_STRIKES, _AGAIN, _BEFORE = "sweep", "sweep-again", "sweep-before"
+#: Names of the fault rules of a run: for the trouble, the second fault, and the trigger of a third party.
+_FAULT, _SECOND, _TRIGGER = "sweep", "sweep-again", "sweep-before"
 
 #: A placeholder in the text of an error.
 _BLANK = re.compile(r"\{\{.*?\}\}")
 
-#: The default expectation: the outcome is that of a run without trouble.
+#: The default expectation: the same outcome as without trouble.
 _SAME = Expected()
 
 #: Categories of errors after which a retry of the same request can succeed.
 _PASSING = {Category.INTERNAL, Category.LIMIT}
 
-#: The statuses of a server error, each with its body.
+#: The answers of a server error, by status.
 _STATUSES = {
     "500": {"status": 500, "body": {"error": "internal_error", "message": "Internal Server Error"}},
     "502": {"status": 502, "body": "<h1>502 Bad Gateway</h1>"},
@@ -49,7 +50,7 @@ _STATUSES = {
 #: The number of requests in an outage.
 _OUTAGE = 3
 
-#: By kind of trouble, the fault rule that causes it, and the phase of the request.
+#: For each kind of fault: its rule, and the phase of the request in which the rule is applied.
 FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "lost-request": ({"kind": "reset"}, "before"),
     "lost-answer": ({"kind": "reset"}, "after"),
@@ -64,33 +65,33 @@ FAULTS: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "stale-read": ({"kind": "stale"}, "before"),
 }
 
-#: The kinds that are tried only on request.
+#: The kinds that a sweep tries only if they are named.
 ASSUMPTIONS, EXTERNAL_CHANGES, TIME = "assumptions", "external-changes", "time"
 EXTRA = (ASSUMPTIONS, EXTERNAL_CHANGES, TIME)
 
-#: The kinds on a request that recovers from a fault. Other kinds have the same consequences as these.
+#: The kinds of a second fault. The consequences of other kinds are the same as those of these kinds.
 _ON_RECOVERY = ("lost-request", "lost-answer", "stale-read")
 
-#: The kinds whose effect no client can prevent.
+#: The kinds whose consequences no client can prevent.
 UNPREVENTABLE = frozenset({"twice"})
 
 _READ_FIRST = (
     "The request took effect, although its answer did not arrive. Before you send it again, read the record, "
     "and compare it with the state from before the first attempt."
 )
-_TRY_AGAIN = (
+_TRY_SECOND = (
     "The request did not take effect. Send it again after a pause (Retry-After), and exit with an error if "
     "it never succeeds."
 )
-_READ_AGAIN = (
+_READ_SECOND = (
     "The state changed between two requests. Read it again right before you act, and check the answer."
 )
 
-#: By kind of trouble, what to change in the program.
+#: For each kind of trouble: how to change the program.
 REMEDIES: Mapping[str, str] = {
     **dict.fromkeys(("lost-answer", "slow-answer", "server-error-after", "garbage"), _READ_FIRST),
-    **dict.fromkeys(("lost-request", "server-error", "outage", "rate-limited"), _TRY_AGAIN),
-    **dict.fromkeys((EXTERNAL_CHANGES, TIME), _READ_AGAIN),
+    **dict.fromkeys(("lost-request", "server-error", "outage", "rate-limited"), _TRY_SECOND),
+    **dict.fromkeys((EXTERNAL_CHANGES, TIME), _READ_SECOND),
     "twice": "A proxy repeated the request, and no client can prevent that. Read the record or the ledger "
     "after the request, and report what you did not order.",
     "error": "The API refused the request. Check the status and the error of each answer, and report it.",
@@ -99,14 +100,14 @@ REMEDIES: Mapping[str, str] = {
     "do not expect.",
 }
 
-#: The time between the start of a run with ``time`` and its event, in seconds, and the most events of names.
+#: Seconds between the start of a run and the event of its kind ``time``, and the maximum number of names.
 _MARGIN, _EVENTS = 1, 5
 
 
 def kinds_named(text: str) -> tuple[str, ...]:
     """Return the kinds in a list such as ``all,-twice``. Raise ``BadSetting`` for an unknown kind.
 
-    ``all`` are the ``FAULTS``. A list that only excludes kinds begins with ``all``.
+    ``all`` means all ``FAULTS``. If a list only excludes kinds, ``all`` is implied.
     """
     words = text.replace(",", " ").split()
     chosen: dict[str, None] = dict.fromkeys(FAULTS if all(word.startswith("-") for word in words) else ())
@@ -125,10 +126,10 @@ def kinds_named(text: str) -> tuple[str, ...]:
 
 
 class SweptRequest(Struct, frozen=True):
-    """A request of the program, with its number among the similar requests, and among all.
+    """A request of the program.
 
-    Two requests are similar if they have the same operation and the same domain. ``can_be_stale`` is whether
-    the request only reads after another request has changed something.
+    ``nth`` is its number among the requests with the same operation and domain, and ``position`` its number
+    among all requests. ``can_be_stale`` is whether it is a read that follows a request with an effect.
     """
 
     record: RequestRecord
@@ -143,22 +144,22 @@ class SweptRequest(Struct, frozen=True):
 
     @property
     def match(self) -> dict[str, str]:
-        """The match of a fault rule for this request, to be used with its number."""
+        """The match of a fault rule for requests with this operation and domain."""
         name = {"domain": self.record.domains[0]} if self.record.domains else {}
         return {"operation": self.operation, **name}
 
     @property
     def key(self) -> tuple[str, tuple[str, ...], int]:
-        """The identity of the request in runs of the same program."""
+        """A value that identifies the request in several runs of the program."""
         return self.operation, tuple(self.record.domains[:1]), self.nth
 
     def __str__(self) -> str:
-        """Return the request in a few words."""
+        """Return the request as text, with its number if there are several such requests."""
         return asked(self.record) + (f" ({self.nth})" if self.nth > 1 else "")
 
 
 def asked(record: RequestRecord) -> str:
-    """Return a request as text: its operation and domains.
+    """Return the operation and the domains of a request as text.
 
     If the request reaches no operation, return its method and path.
     """
@@ -171,11 +172,11 @@ Arm = Callable[["Sandbox"], object]
 
 
 class Trouble(Struct, frozen=True, kw_only=True):
-    """One thing that goes wrong in one run: its ``kind``, ``detail`` and request.
+    """A trouble of one run: its ``kind``, its ``detail`` and the ``request`` that it strikes.
 
-    ``arm`` prepares the world. ``assume`` sets assumptions in the world. ``expected`` says how the outcome
-    may differ from the default one. The run begins at ``start``, and the clock has moved by ``passes``
-    seconds at its end. ``recovery`` is another fault of the same run.
+    ``arm`` prepares the world, and ``assume`` are its assumptions. ``expected`` says how the outcome may
+    differ from that without trouble. The run begins at ``start``, and during the run the clock advances by
+    ``passes`` seconds. ``recovery`` is a second fault of the same run.
     """
 
     kind: str
@@ -194,32 +195,34 @@ class Trouble(Struct, frozen=True, kw_only=True):
 
     @property
     def remedy(self) -> str:
-        """What to change in the program."""
+        """How to change the program."""
         return REMEDIES[(self.recovery or self).kind]
 
     @property
     def parts(self) -> tuple[Trouble, ...]:
-        """The troubles of the run, one or two."""
+        """This trouble, and its second fault if there is one."""
         return (self,) if self.recovery is None else (self, self.recovery)
 
     def begin(self, world: Sandbox) -> None:
-        """Prepare a world for the run. Refuse if the trouble is impossible there."""
+        """Prepare a world for the run. Raise ``Refused`` if the trouble is impossible in this world."""
         if self.start is not None:
             world.clock.freeze()
             world.clock.set(self.start)
-        for trouble in reversed(self.parts):  # because a fault keeps later rules from counting its request
+        for trouble in reversed(
+            self.parts
+        ):  # because a request with a fault is not counted by the rules after it
             trouble.arm(world)
 
     def end(self, world: Sandbox) -> None:
-        """Let all time pass that belongs to the trouble, if the program has ended before."""
+        """Advance the clock at the end of the run, if the trouble has not advanced it during the run."""
         if self.passes:
             rules = world.faults.list().faults
-            if not any(rule.name == _STRIKES and rule.applied for rule in rules):
+            if not any(rule.name == _FAULT and rule.applied for rule in rules):
                 world.clock.advance(self.passes)
 
     def is_applied(self, world: Sandbox) -> bool:
         """Whether the trouble happened in the run."""
-        faults = [fault for fault in world.faults.list().faults if fault.name in (_STRIKES, _AGAIN)]
+        faults = [fault for fault in world.faults.list().faults if fault.name in (_FAULT, _SECOND)]
         scheduled = [
             action
             for action in world.scheduled.list().scheduled
@@ -231,14 +234,11 @@ class Trouble(Struct, frozen=True, kw_only=True):
 
 
 def _is_ours(after: Mapping[str, Any]) -> bool:
-    return _BEFORE in str(after.get("fault", ""))
+    return _TRIGGER in str(after.get("fault", ""))
 
 
 def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
-    """Return the requests that reach an operation.
-
-    Each has its number among the similar requests before it.
-    """
+    """Return the requests that reach an operation of ``known``, each with its numbers."""
     operations = frozenset(known)
     requests: list[SweptRequest] = []
     changed = False
@@ -256,7 +256,10 @@ def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[Swe
 def of_request(
     request: SweptRequest, operation: ApiOperation, kinds: Sequence[str], slow: float
 ) -> Iterator[Trouble]:
-    """Yield each trouble of these ``kinds`` that a request can have."""
+    """Yield each trouble of these ``kinds`` for a request.
+
+    ``slow`` is the delay of a slow answer in seconds.
+    """
     for kind in kinds:
         if kind == "error":
             for error, rules in operation.errors.items():
@@ -277,7 +280,7 @@ def _fault(
     detail: str = "",
     rule: Mapping[str, Any] | None = None,
     expected: Expected = _SAME,
-    name: str = _STRIKES,
+    name: str = _FAULT,
 ) -> Trouble:
     common, phase = FAULTS[kind]
     at = _at(request, phase)
@@ -300,11 +303,11 @@ def pairs(
     baseline: Sequence[SweptRequest],
     only: Callable[[str], bool],
 ) -> Iterator[Trouble]:
-    """Yield a fault together with a fault on each request that recovers from the first one.
+    """Yield each fault together with a second fault on each request that recovers from it.
 
-    ``runs`` are the troubles of earlier runs, each with its requests. A request that the run without trouble
-    does not send is a recovery. Faults of a request after which the program sends the same requests count
-    once.
+    ``runs`` are the troubles of earlier runs, each with the requests of the run. A request recovers from a
+    fault if the ``baseline`` run does not send it. If several faults on one request lead to the same
+    recovery, only the first of them is used.
     """
     usual, seen = {request.key for request in baseline}, set[object]()
     for trouble, requests in runs:
@@ -319,13 +322,13 @@ def pairs(
         for request in recovery:
             for kind in _ON_RECOVERY:
                 if kind != "stale-read" or request.can_be_stale:
-                    yield replace(trouble, recovery=_fault(request, kind, name=_AGAIN))
+                    yield replace(trouble, recovery=_fault(request, kind, name=_SECOND))
 
 
 def external_changes(
     requests: Sequence[SweptRequest], operations: Mapping[str, ApiOperation]
 ) -> Iterator[Trouble]:
-    """Yield the actions of third parties right before each request that is paid for."""
+    """Yield the actions of third parties right before each paid order."""
     for at, request in enumerate(requests):
         record = request.record
         order = operations[record.operation].orders if record.charged > 0 else None
@@ -352,23 +355,23 @@ def _played(
 ) -> Arm:
     """Return a function that schedules an action of a third party in a world.
 
-    The action happens right after the request ``before``, or at the beginning if there is none.
+    The action happens right after the request ``before``, or immediately if ``before`` is None.
     """
 
     def arm(world: Sandbox) -> None:
         simulate = world.simulate
-        if before is not None:  # a latency of 0 s, only to have a fault that the action can follow
-            world.faults.add("latency", name=_BEFORE, seconds=0, **_at(before, "after"))
-            simulate = simulate.when(after={"fault": _BEFORE})
+        if before is not None:  # a latency of 0 s, which only triggers the action
+            world.faults.add("latency", name=_TRIGGER, seconds=0, **_at(before, "after"))
+            simulate = simulate.when(after={"fault": _TRIGGER})
         getattr(simulate, action)(*args, **options)
 
     return arm
 
 
 def of_time(requests: Sequence[SweptRequest], prepared: Sandbox) -> Iterator[Trouble]:
-    """Yield midnight, and the next event of each name, between every two requests.
+    """Yield midnight, and the next due event of each name, between every two requests.
 
-    The run begins a second before the event.
+    The run begins one second before that instant.
     """
     now = prepared.clock.now
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -388,16 +391,16 @@ def _time_passes(
     before: SweptRequest, request: SweptRequest, detail: str, seconds: int, **more: Any
 ) -> Trouble:
     def arm(world: Sandbox) -> None:
-        world.faults.add("time_passes", name=_STRIKES, by=seconds, **_at(before, "after"))
+        world.faults.add("time_passes", name=_FAULT, by=seconds, **_at(before, "after"))
 
     return Trouble(kind=TIME, detail=detail, request=request, arm=arm, passes=seconds, **more)
 
 
 def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
-    """Yield other values of each assumption that the requests rested on.
+    """Yield other values of each assumption on which an answer depended.
 
-    If an order takes time to be processed, its end can come between any two requests, and the outcome is the
-    same after that.
+    If the value is the processing time of an order, the clock advances until the order is processed. Then the
+    outcome must be the same as with an immediate order.
     """
     telling = telling_values()
     rested: dict[str, Any] = {}
@@ -411,16 +414,14 @@ def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
             trouble = Trouble(
                 kind=ASSUMPTIONS, detail=detail, assume={name: other}, expected=Expected(same=False)
             )
-            if isinstance(other, int) and not isinstance(
-                other, bool
-            ):  # the number of seconds until the result
+            if isinstance(other, int) and not isinstance(other, bool):  # a processing time in seconds
                 trouble = replace(trouble, expected=_SAME, passes=2 * other)
             yield trouble
 
 
 def is_impossible(refused: Refused) -> bool:
-    """Whether an action is impossible in its world.
+    """Whether a refusal says that an action is impossible in a world.
 
-    An example is the registration of a name that is already registered.
+    For example, a third party cannot register a name that is already registered.
     """
     return refused.rule.category in (Category.CONFLICT, Category.NOT_FOUND, Category.INVALID)
