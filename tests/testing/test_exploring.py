@@ -1,4 +1,4 @@
-"""A test run explores marked tests: it runs each test in every order of its workers' requests."""
+"""pytest explores marked tests: it runs each of them in every order of its workers' requests."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the tools promise: programs run against worlds, and what is found in what they leave."""
+"""Tests of sweep, explore and calibrate."""

@@ -13,7 +13,7 @@ D = "/v3/domains"
 
 
 def at_once(job: Callable[[Any], object], *arguments: Any) -> None:
-    """Do a job for each argument in a thread; raise an error if one fails."""
+    """Do a job for each argument, each in its thread. Raise the first error."""
     failures: list[Exception] = []
 
     def run(argument: Any) -> None:
@@ -32,7 +32,7 @@ def at_once(job: Callable[[Any], object], *arguments: Any) -> None:
 
 
 def buy_and_renew(sandbox: Sandbox, shared: str) -> None:
-    """Two workers check, register and renew five names each; the name ``shared`` is the fourth of both."""
+    """Two workers check five names each, and register or renew them. Both use the name ``shared``."""
 
     def job(worker: str) -> None:
         headers = {"X-Sandbox-Actor": worker}
@@ -68,7 +68,7 @@ def spend(sandbox: Sandbox) -> None:
 
 
 def look(sandbox: Sandbox) -> None:
-    """Two workers look at a domain and change it again and again, in very many orders."""
+    """Two workers read and change a domain six times each, which has very many orders."""
 
     def job(host: str) -> None:
         for _ in range(6):

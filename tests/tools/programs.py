@@ -25,7 +25,7 @@ def offered(client, name):
 
 
 def patient(client, method, path, body=None):
-    """Send a read request until its response arrives and is no refusal for the moment."""
+    """Send a request that only reads, until its response arrives and is no temporary refusal."""
     for _ in range(TRIES):
         with suppress(*LOST, ValueError):
             response = client.open(path, method=method, json=body)

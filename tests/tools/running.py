@@ -1,4 +1,4 @@
-"""The command line in this process, and processes that must end."""
+"""Run the command line in this process, and check whether a process has ended."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refused(words: list[str], problem: str) -> None:
 
 
 def with_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands find the pytest of this environment, with few plugins."""
+    """Set variables so that a command finds the pytest of this environment, with few plugins."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     for name, value in QUICKLY.items():
         monkeypatch.setenv(name, value)

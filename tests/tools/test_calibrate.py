@@ -1,4 +1,4 @@
-"""Calibration: the transcripts of a service determine the values of its assumptions, and no others."""
+"""Calibrate determines the assumption values of a service from its transcripts, and no wrong values."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ PARTLY = [
 ]
 
 
-def test_a_word_in_a_response_makes_its_value_likely(subtests: pytest.Subtests) -> None:
+def test_a_profile_has_the_observed_value_if_the_default_is_ruled_out(subtests: pytest.Subtests) -> None:
     """The default is ruled out, and a profile has the observed value."""
     for name, value, requests in PARTLY:
         with subtests.test(name, value=value):
@@ -311,8 +311,8 @@ def test_each_format_of_a_transcript_gives_the_same_report(subtests: pytest.Subt
     assert json.loads(done.stdout)["exchanges"] == 4
 
 
-def test_parts_of_an_entry_may_have_other_forms(subtests: pytest.Subtests) -> None:
-    """In each format, a part of an entry can have several forms."""
+def test_other_forms_of_an_entry_are_read(subtests: pytest.Subtests) -> None:
+    """Programs write a URL, a status, a body and a mapping in several forms."""
     answer = entry(
         [{"client-id": 7, "serverTime": "2026-01-15 12:00:00", "balance": "1.00", "currency": "USD"}]
     )
@@ -430,7 +430,7 @@ def har(*entries: Any) -> Path:
 
 
 def entry(answer: Any, status: int = 200, url: str = "https://api.example.test/v3/balance") -> dict[str, Any]:
-    """Return an exchange as a HAR file has it, as short as possible."""
+    """Return a short exchange in the format of a HAR file."""
     return {
         "request": {"method": "GET", "url": url},
         "response": {"status": status, "content": {"text": json.dumps(answer)}},

@@ -1,4 +1,4 @@
-"""Sweep finds what a program does not survive, and nothing in a program that is right."""
+"""Sweep finds the mistakes of careless programs, and none in careful programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited"
 LOST = ("lost-answer", "slow-answer", "garbage")
 WITHOUT = dict.fromkeys(("lost-request", "rate-limited"), "does not exist, but exists without the fault")
 
-#: What is silently wrong with each program of programs.py: the trouble, and words of the finding.
+#: The silently wrong runs of each program of programs.py: the trouble, and words of the finding.
 WRONG: dict[str, dict[str, str]] = {
     "careful_order": {},
     "careful_renewal": {},
@@ -61,7 +61,7 @@ def _in_a_folder_with_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def swept(*words: str, tests: str) -> dict[str, Any]:
-    """Sweep the programs that fit ``tests``; return what is reported of each, by its name."""
+    """Sweep the programs that match ``tests``. Return the report on each, by its name."""
     report = printed("sweep", "--json", *words, "--", "pytest", "-x", "-k", tests, "test_programs.py")
     return {one["test"].partition("::test_")[2]: one for one in report["sweeps"]}
 
@@ -72,7 +72,7 @@ def every(sweep: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def trouble(run: dict[str, Any]) -> str:
-    """Name what went wrong in a run."""
+    """Return the trouble of a run."""
     return f"{run['kind']} {run['detail']}".strip()
 
 
@@ -82,7 +82,7 @@ def trouble(run: dict[str, Any]) -> str:
     ids=["few", "all"],
 )
 def test_exactly_the_silently_wrong_runs_are_found(tests: str, kinds: str, subtests: pytest.Subtests) -> None:
-    """An error that stays, such as a taken name, may lead elsewhere; an error that passes may not."""
+    """After a permanent error, such as a taken name, the records may differ. After a temporary one, not."""
     found = swept("--kinds", kinds, "--external-changes", tests=tests)
     fitting = {name for name in WRONG if any(part in f"test_{name}" for part in tests.split(" or "))}
     assert found.keys() == fitting
@@ -191,7 +191,7 @@ def test_a_finding_is_written_for_people_and_for_continuous_integration() -> Non
         ('[{"name": "active-example.com"}, {"name": "active-example.com"}]', "2 orders of active-example"),
     ],
 )
-def test_the_view_that_a_shell_script_writes_is_compared_with_the_registry(view: str, problem: str) -> None:
+def test_orders_that_a_program_reports_are_compared_with_the_registry(view: str, problem: str) -> None:
     program("curl")
     words = ("--kinds", "lost-answer", "--only", "v2.domain.renew")
     done = command("sweep", *words, "--", "sh", "-c", SHELL.format(view=view))
@@ -200,7 +200,7 @@ def test_the_view_that_a_shell_script_writes_is_compared_with_the_registry(view:
     assert problem or "r1 v2.domain.renew active-example.com  fine" in done.stdout, done.output
 
 
-def test_a_program_that_does_not_pass_is_refused_with_its_output(subtests: pytest.Subtests) -> None:
+def test_a_program_that_fails_without_a_fault_is_refused_with_its_output(subtests: pytest.Subtests) -> None:
     program("curl")
     for script, *problems in (
         ("echo out; echo err >&2; exit 7", "out\nerr\nreseller-sandbox: without any fault", "exit status 7"),
@@ -269,7 +269,7 @@ reseller-sandbox clock advance P1D --json > clock && reseller-sandbox request GE
     assert Path("key").read_text().startswith("other-key")
 
 
-def test_the_address_of_a_world_is_an_address_for_connect() -> None:
+def test_connect_takes_the_address_of_a_world() -> None:
     with Sandbox() as sandbox, sandbox.serve() as server, sandbox.fork() as first, sandbox.fork() as second:
         first.names.add("first.com")
         second.names.add("second.com")
@@ -280,7 +280,7 @@ def test_the_address_of_a_world_is_an_address_for_connect() -> None:
         assert "second.com" in connect(url, world=name).names
 
 
-def test_a_running_server_lends_its_world() -> None:
+def test_a_sweep_forks_the_world_of_a_running_server() -> None:
     program("curl")
     with Sandbox() as sandbox, sandbox.serve() as server:
         sandbox.names.add("put-there.com")
@@ -321,7 +321,7 @@ def test_an_interruption_ends_the_program_too(how: signal.Signals, jobs: str) ->
 
 
 @pytest.mark.slow
-def test_a_program_that_runs_pytest_is_swept_beside_its_tests() -> None:
+def test_a_program_that_runs_pytest_is_swept_in_addition_to_its_tests() -> None:
     with open("test_programs.py", "a") as file:
         file.write(f"\n\ndef test_address():\n    import os\n    assert os.system({ASK!r}) is not None\n")
     words = ("--kinds", "lost-answer,twice", "--jobs", "2", "--json", "--", "pytest", "-x")
@@ -337,7 +337,7 @@ def test_a_program_that_runs_pytest_is_swept_beside_its_tests() -> None:
 
 @pytest.mark.slow
 def test_tests_have_forks_of_the_world_of_a_running_server() -> None:
-    """A pytest that breaks off is reported."""
+    """If pytest ends before its tests, the sweep is refused with its exit status."""
     Path("test_it.py").write_text("""
 import os
 
@@ -371,7 +371,7 @@ def test_ends_early(reseller_sandbox):
     ],
 )
 def test_the_parts_of_a_sweep_are_merged_to_the_whole(tested: tuple[str, ...]) -> None:
-    """Also of several tests, one of which fails and is not swept."""
+    """In the second case, one of the tests fails without a fault and is not swept."""
     program("curl")
     kinds = ("--kinds", "lost-answer,twice,garbage", "--json")
     files = []

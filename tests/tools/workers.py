@@ -16,7 +16,7 @@ NAME, OTHER, FREE = "active-example.com", "renewing-example.com", "wanted-exampl
 
 
 def call(world, method, path, body=None, account="main", **headers):
-    """Send a request; raise if it is refused."""
+    """Send a request. Raise an error if it is refused."""
     response = world.client(account).open(path, method=method, json=body, headers=headers)
     if response.status_code != 200:
         raise RuntimeError(f"{method} {path}: {response.json}")
@@ -24,7 +24,7 @@ def call(world, method, path, body=None, account="main", **headers):
 
 
 def at_once(job, *arguments):
-    """Do a job for each argument, in parallel; raise the first failure."""
+    """Do a job for each argument, in parallel. Raise the first error."""
     with ThreadPoolExecutor() as pool:
         list(pool.map(job, arguments))
 
