@@ -16,6 +16,7 @@ import pytest
 from reseller_sandbox import Sandbox, replay
 from reseller_sandbox.tools.explore import explore  # noqa: TID251  users import it
 from tests.clients import person
+from tests.command import program
 from tests.thorough import tries
 from tests.tools import workers
 from tests.tools.concurrent import buy_and_renew, look, renew_own_names, spend
@@ -177,6 +178,66 @@ def test_workers_with_the_same_credential_differ_by_their_connections() -> None:
     assert len(outcome["requests"]) == 4
     assert {name for _, name in requests} == {workers.NAME, workers.OTHER}
     assert len(requests) == 2, "each worker asks for one name alone"
+
+
+#: Two processes that renew a name if it expires soon, without a header that names them.
+PROCESSES = {
+    "python": """
+import json, os, urllib.request
+from multiprocessing import Process
+
+domain = os.environ["RESELLER_SANDBOX_URL"] + "/V2.0/domain/active-example.com"
+
+def call(method, url, body=None):
+    headers = {"X-Auth-Token": os.environ["RESELLER_SANDBOX_TOKEN"], "Content-Type": "application/json"}
+    request = urllib.request.Request(url, body and json.dumps(body).encode(), headers, method=method)
+    return json.load(urllib.request.urlopen(request))
+
+def renew():
+    if call("GET", domain)["date_end"] < "2027":
+        expires = call("GET", domain)["date_end"][:10]
+        call("PUT", domain + "/renew", {"period": 1, "current_expiry_date": expires})
+
+if __name__ == "__main__":
+    processes = [Process(target=renew) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+""",
+    "php": """<?php
+function call($method, $path, $body = "") {
+    $headers = ["X-Auth-Token: " . getenv("RESELLER_SANDBOX_TOKEN"), "Content-Type: application/json"];
+    $http = ["method" => $method, "header" => $headers, "content" => $body];
+    $url = getenv("RESELLER_SANDBOX_URL") . "/V2.0/domain/active-example.com$path";
+    return json_decode(file_get_contents($url, false, stream_context_create(["http" => $http])), true);
+}
+function renew() {
+    if (call("GET", "")["date_end"] < "2027") {
+        $expires = substr(call("GET", "")["date_end"], 0, 10);
+        call("PUT", "/renew", json_encode(["period" => 1, "current_expiry_date" => $expires]));
+    }
+}
+for ($worker = 0; $worker < 2; $worker++) {
+    if (pcntl_fork() === 0) {
+        renew();
+        exit(0);
+    }
+}
+while (pcntl_wait($status) > 0);
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", PROCESSES)
+def test_a_race_of_two_processes_is_found(language: str) -> None:
+    Path("renew").write_text(PROCESSES[language])
+    command_line = sys.executable if language == "python" else program(language)
+    found = printed("explore", "--json", "--", command_line, "renew")
+    assert found["actors"] == ["main", "main-2"]
+    twice = "the renewal of active-example.com was paid 2 times: 12.99 + 12.99"
+    assert twice in [words for finding in found["findings"] for words in finding["words"]]
 
 
 def test_few_schedules_are_enough_for_many_requests() -> None:
