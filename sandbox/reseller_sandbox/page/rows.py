@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
+from marshmallow import fields
 from msgspec.structs import replace
 from werkzeug.http import parse_accept_header, parse_etags
 
@@ -41,6 +42,12 @@ POLICY = f"{SAME_ORIGIN}; {NO_FRAMES}; require-trusted-types-for 'script'; trust
 
 class _FilePath(Shape):
     file = PathName(metadata=about("Name of a file of the page, such as a stylesheet or a module."))
+
+
+class ConsoleRequests(Shape):
+    """The requests that the page's console can send."""
+
+    requests = fields.List(fields.Dict(), metadata=about("Each request with its fields and an example."))
 
 
 @cache
@@ -100,7 +107,7 @@ def addresses(call: ControlCall) -> Answer:
     return sent(call, Answer(200, text.encode(), "text/plain; charset=utf-8"))
 
 
-@extra_row("forms", "forms", forms=(_JSON,), lengthy_from=0)
+@extra_row("forms", "forms", answer=ConsoleRequests(), lengthy_from=0)
 def forms(call: ControlCall) -> Answer:
     """Return the requests that the page's console can send, each with its fields and an example."""
     from reseller_sandbox.page import declarations
@@ -109,7 +116,7 @@ def forms(call: ControlCall) -> Answer:
         each.name: call.control.document(f"{each.name}.json", Assumptions()) for each in call.control.public
     }
     listed = [request for pair in documents.items() for request in declarations.requests(*pair)]
-    return sent(call, Answer(200, write(listed), _JSON))
+    return sent(call, Answer(200, write({"requests": listed}), _JSON))
 
 
 @extra_row(

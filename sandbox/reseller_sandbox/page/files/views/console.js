@@ -16,7 +16,7 @@ const drafts = new Map();
 
 export default class extends View {
   async load({ subject, target, fix, world, account: wanted }) {
-    const [all, { accounts }, refused] = await Promise.all([declared("../forms"), this.ask("accounts.list"),
+    const [{ requests: all }, { accounts }, refused] = await Promise.all([declared("../forms"), this.ask("accounts.list"),
       fix && ask("journal.get", { request: fix }, { world }).catch(() => null)]);
     const account = wanted || accounts[0]?.name || "";
     const chosen = subject && called(all, subject, target);
