@@ -32,7 +32,7 @@ from reseller_sandbox.recording.document import (
 )
 from reseller_sandbox.recording.writing import program_version, state_digest
 from reseller_sandbox.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD, Refused
-from reseller_sandbox.server.delivery import ENV_TOO_LARGE
+from reseller_sandbox.server.delivery import Env
 from reseller_sandbox.server.messages import INCOMPLETE, Unread, Unserved
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.values.clock import wire
@@ -347,7 +347,7 @@ class _Replaying(Generic[S]):
         if not self._recording.head.default and not sent.target.startswith("/_worlds/"):
             environ[ENV_WORLD] = self._world.name
         if outcome == BODY_TOO_LARGE.code:
-            environ[ENV_TOO_LARGE] = True
+            environ[Env.TOO_LARGE] = True
         return environ
 
 

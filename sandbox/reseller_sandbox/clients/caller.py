@@ -15,16 +15,7 @@ from reseller_sandbox.control.contract import Assumptions
 from reseller_sandbox.control.records import Accounts
 from reseller_sandbox.control.resource import Resource, Transport
 from reseller_sandbox.remote import HttpTransport
-from reseller_sandbox.server.delivery import (
-    ENV_AGAIN,
-    ENV_DELIVERY,
-    ENV_LOG_WORDS,
-    ENV_SERVED,
-    ENV_STREAM,
-    Again,
-    Delivery,
-    Stream,
-)
+from reseller_sandbox.server.delivery import Again, Delivery, Env, Stream
 from reseller_sandbox.server.messages import Unread, WireAnswer
 from reseller_sandbox.server.wsgi import call, environment, origin_form
 from reseller_sandbox.settings import Settings
@@ -117,22 +108,22 @@ class Caller:
     def take(self, described: Callable[[], WSGIEnvironment], again: Again = FIRST) -> Reply:
         """Return the reply to a request. Each call of ``described`` returns a new WSGI environment for it."""
         environ = described()
-        environ[ENV_SERVED], environ[ENV_AGAIN] = "", again
+        environ[Env.SERVED], environ[Env.AGAIN] = "", again
         if self._world:
             environ[ENV_WORLD] = self._world
         response = call(self._app, environ)
         # Without this, a cycle of references would keep the world in memory.
-        environ.pop(ENV_LOG_WORDS, None)
+        environ.pop(Env.LOG_WORDS, None)
         answer = replace(response, headers=[(name.lower(), value) for name, value in response.headers])
         options = [value for name, value in answer.headers if name == b"connection"]
         last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *options]).lower()
         if last:
             answer = answer.closing()
-        later: Again | None = environ.get(ENV_AGAIN)
+        later: Again | None = environ.get(Env.AGAIN)
         if later is not None and later is not again:  # A route that a user added leaves ``again`` unchanged.
             retake = partial(self.take, described, replace(later, aside=True))
             return Reply(answer, last, again=retake, after=later.after)
-        return Reply(answer, last, environ.get(ENV_DELIVERY), environ.get(ENV_STREAM))
+        return Reply(answer, last, environ.get(Env.DELIVERY), environ.get(Env.STREAM))
 
     def refuse(self, lost: Unread) -> Reply:
         """Add an unreadable request to the journal, and return the reply to it."""

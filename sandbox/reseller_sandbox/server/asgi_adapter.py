@@ -18,18 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.server.delivery import (
-    ENV_AGAIN,
-    ENV_DELIVERY,
-    ENV_LEFT,
-    ENV_LOG_WORDS,
-    ENV_SERVED,
-    ENV_STREAM,
-    ENV_TOO_LARGE,
     HEARTBEAT,
     HEARTBEAT_BYTES,
     Again,
     CutShort,
     Delivery,
+    Env,
     Pause,
     RawBytes,
     Silence,
@@ -265,21 +259,21 @@ class Bridge:
         began = stopwatch()
         wire = Wire(receive, send, scope["state"])
         environ = environment(scope)
-        environ[ENV_SERVED] = self.instance
+        environ[Env.SERVED] = self.instance
         try:
             await self._read(environ, wire)
             answer = await self._answer(environ, wire)
-            if ENV_TOO_LARGE in environ:
+            if Env.TOO_LARGE in environ:
                 answer = answer.closing()
-            if (stream := environ.get(ENV_STREAM)) is not None:
+            if (stream := environ.get(Env.STREAM)) is not None:
                 await self._follow(answer, stream, wire)
             else:
                 with suppress(Gone):
-                    await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
+                    await self._deliver(answer, environ.get(Env.DELIVERY) or PLAIN, wire)
             self._log(environ, answer, began)
         except Gone:
             if "wsgi.input" in environ:  # The request was complete, but the server stopped.
-                environ[ENV_LOG_WORDS] = lambda: Words("stopped", {"outcome": "stopped"})
+                environ[Env.LOG_WORDS] = lambda: Words("stopped", {"outcome": "stopped"})
                 self._log(environ, WireAnswer(0, [], b""), began)
         except Exception as error:
             report(error, environ)
@@ -287,7 +281,7 @@ class Bridge:
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
         # Remove the function. It can refer to the environment, and the reference cycle would stay in memory.
-        described: Callable[[], Words] = environ.pop(ENV_LOG_WORDS, Words)
+        described: Callable[[], Words] = environ.pop(Env.LOG_WORDS, Words)
         if self.request_log is not None:
             words = described()
             status = 0 if words.is_unanswered else answer.status
@@ -316,7 +310,7 @@ class Bridge:
                 async with self._held(wire):
                     body = await read_body(environ, wire, self.max_body(environ["PATH_INFO"]))
             except TooLarge:
-                environ[ENV_TOO_LARGE] = True
+                environ[Env.TOO_LARGE] = True
             environ["CONTENT_LENGTH"] = str(len(body.getbuffer()))
         environ["wsgi.input"] = body
 
@@ -327,14 +321,14 @@ class Bridge:
         """
         original = environ.copy()
         answer = self._call(environ)
-        while (again := environ.get(ENV_AGAIN)) is not None:
+        while (again := environ.get(Env.AGAIN)) is not None:
             # If the client leaves during the wait, its request still takes effect.
             async with self._held(wire, again.after):
                 await until(again)
             environ.clear()
-            environ.update(original, **{ENV_AGAIN: again})
+            environ.update(original, **{Env.AGAIN: again})
             if again.when is not None and not wire.unread and await wire.client_leaves(within=0):
-                environ[ENV_LEFT] = True
+                environ[Env.LEFT] = True
             environ["wsgi.input"].seek(0)
             if again.aside:
                 async with self._held(wire):
@@ -349,7 +343,7 @@ class Bridge:
             return call(self.app, environ)
         except BaseException as error:  # SystemExit too, because an application must not end the server.
             report(error, environ)
-            environ.pop(ENV_DELIVERY, None)
+            environ.pop(Env.DELIVERY, None)
             return FAILED.answer()
 
     async def _deliver(self, answer: WireAnswer, delivery: Delivery, wire: Wire) -> None:

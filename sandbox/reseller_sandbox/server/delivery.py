@@ -16,26 +16,30 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-#: Set by a server, which carries out deliveries: the mark of its start. It is empty in process.
-ENV_SERVED = "sandbox.served"
-#: Set by the server: the body was too large, and was not read.
-ENV_TOO_LARGE = "sandbox.body_too_large"
-#: Set by the server: the values of all Host headers.
-ENV_HOSTS = "sandbox.hosts"
-#: Set by the application: the ``Delivery`` of the response.
-ENV_DELIVERY = "sandbox.delivery"
-#: Set by the application: an ``Again``, if the server must call it again.
-ENV_AGAIN = "sandbox.again"
-#: Set by the server: the client left while the application waited to be called again.
-ENV_LEFT = "sandbox.left"
-#: Set by the application: a ``Stream``, which follows the head of the response.
-ENV_STREAM = "sandbox.stream"
-#: Set by the application: a function that returns the description of the request for the log (``log.Words``).
-ENV_LOG_WORDS = "sandbox.log_words"
-
 #: Seconds without news after which a stream sends a heartbeat.
 HEARTBEAT = 15.0
 HEARTBEAT_BYTES = b": here\n\n"
+
+
+class Env:
+    """Keys of the WSGI environment that a server and the application share."""
+
+    #: Set by a server, which carries out deliveries: the mark of its start. It is empty in process.
+    SERVED = "sandbox.served"
+    #: Set by the server: the body was too large, and was not read.
+    TOO_LARGE = "sandbox.body_too_large"
+    #: Set by the server: the values of all Host headers.
+    HOSTS = "sandbox.hosts"
+    #: Set by the application: the ``Delivery`` of the response.
+    DELIVERY = "sandbox.delivery"
+    #: Set by the application: an ``Again``, if the server must call it again.
+    AGAIN = "sandbox.again"
+    #: Set by the server: the client left while the application waited to be called again.
+    LEFT = "sandbox.left"
+    #: Set by the application: a ``Stream``, which follows the head of the response.
+    STREAM = "sandbox.stream"
+    #: Set by the application: a function that returns ``log.Words``, which describe the request.
+    LOG_WORDS = "sandbox.log_words"
 
 
 class Drops(Struct, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from reseller_sandbox.server.delivery import ENV_HOSTS
+from reseller_sandbox.server.delivery import Env
 from reseller_sandbox.server.messages import WireAnswer
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def environment(scope: Any) -> WSGIEnvironment:
         "wsgi.multithread": False,
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
-        ENV_HOSTS: [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"],
+        Env.HOSTS: [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"],
     }
     _add_headers(environ, scope["headers"])
     if absolute := _ABSOLUTE.match(target):

@@ -27,7 +27,7 @@ from werkzeug.datastructures import Headers, MIMEAccept
 from werkzeug.http import parse_accept_header
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule
 
-from reseller_sandbox.server.delivery import ENV_DELIVERY, ENV_SERVED, imitated
+from reseller_sandbox.server.delivery import Env, imitated
 from reseller_sandbox.web.access_control import HEALTH, PAGE
 from reseller_sandbox.web.context import ENV_PREFIX, ENV_WORLD
 from reseller_sandbox.web.interface import Interface, Mount
@@ -204,9 +204,9 @@ class Application(Flask):
         elif path in _ALIASES and environ["REQUEST_METHOD"] in ("GET", "HEAD"):
             environ["PATH_INFO"] = _at_root(environ) if path == "/" else _ALIASES[path]
         body = super().wsgi_app(environ, start_response)
-        if ENV_DELIVERY not in environ or ENV_SERVED in environ:
+        if Env.DELIVERY not in environ or Env.SERVED in environ:
             return body
-        return imitated(body, environ[ENV_DELIVERY])
+        return imitated(body, environ[Env.DELIVERY])
 
     def full_dispatch_request(self, *context: Any) -> Response:
         """Return the answer of the view."""

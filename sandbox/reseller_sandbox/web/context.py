@@ -18,7 +18,7 @@ from reseller_sandbox.refusals import MALFORMED_BODY, Refusal, Refused
 from reseller_sandbox.registry.assumptions import Assumptions, watched
 from reseller_sandbox.registry.model import Account, Stage
 from reseller_sandbox.registry.state import Change, relevant_order
-from reseller_sandbox.server.delivery import ENV_SERVED
+from reseller_sandbox.server.delivery import Env
 from reseller_sandbox.server.log import Words
 from reseller_sandbox.values.clock import stopwatch
 from reseller_sandbox.values.matching import CANNED, FAULT, NO_OPERATION, OK
@@ -196,7 +196,7 @@ class RequestContext(Struct, dict=True):
     @property
     def instance(self) -> str:
         """The mark of this start of the server, or an empty string without a server."""
-        return str(self.environ.get(ENV_SERVED, ""))
+        return str(self.environ.get(Env.SERVED, ""))
 
     @property
     def operation(self) -> str:

@@ -10,7 +10,7 @@ from reseller_sandbox.faults import Effects, Phase, Strike
 from reseller_sandbox.faults.kind import Instead, NamedError
 from reseller_sandbox.refusals import INTERNAL_ERROR, PERIOD_TOO_LONG, PERIOD_TOO_SHORT
 from reseller_sandbox.registry.state import Change
-from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, TcpClose
+from reseller_sandbox.server.delivery import Again, Env, TcpClose
 from reseller_sandbox.values import money
 from reseller_sandbox.values.clock import later
 from reseller_sandbox.values.matching import FAULT
@@ -137,7 +137,7 @@ def deliver(effects: Effects, answer: Answer, request: RequestContext, world: Wo
     """Set the delivery for the server. Return the response to send."""
     request.after = world.snapshot
     if effects.delivery is not None:
-        request.environ[ENV_DELIVERY] = effects.delivery
+        request.environ[Env.DELIVERY] = effects.delivery
     if effects.instead is not None:
         outcome, replacement = _replacement(effects.instead, request, world)
         request.client_outcome = outcome if effects.cut is None else FAULT

@@ -39,16 +39,7 @@ from reseller_sandbox.refusals import (
     Refused,
 )
 from reseller_sandbox.registry.assumptions import named, spelt
-from reseller_sandbox.server.delivery import (
-    ENV_AGAIN,
-    ENV_DELIVERY,
-    ENV_HOSTS,
-    ENV_LOG_WORDS,
-    ENV_SERVED,
-    ENV_STREAM,
-    ENV_TOO_LARGE,
-    Again,
-)
+from reseller_sandbox.server.delivery import Again, Env
 from reseller_sandbox.server.log import log_failure
 from reseller_sandbox.server.messages import Unread
 from reseller_sandbox.server.secrecy import host_masked
@@ -130,9 +121,9 @@ class Pipeline:
         delays the request. Under another WSGI server, the calling thread waits.
         """
         environ = request.environ
-        again: Again | None = environ.pop(ENV_AGAIN, None)
+        again: Again | None = environ.pop(Env.AGAIN, None)
         request.held = again.held if again is not None else None
-        served = ENV_SERVED in environ
+        served = Env.SERVED in environ
         must_not_wait = served and (again is None or not again.aside)
         try:
             with hurried() if must_not_wait else nullcontext():
@@ -141,7 +132,7 @@ class Pipeline:
             again = Again(held=request.held, when=busy.turn.when_free)
         except Postponed as postponed:
             again = postponed.again
-        environ[ENV_AGAIN] = again
+        environ[Env.AGAIN] = again
         if served:
             return Response(status=204)
         time.sleep(again.after)
@@ -164,7 +155,7 @@ class Pipeline:
             raise
         except Exception as failure:
             if request.cause:  # the rollback of the world has removed the request
-                request.environ.pop(ENV_DELIVERY, None)
+                request.environ.pop(Env.DELIVERY, None)
                 request = request.without_effects()
             answer = self._fail(request, failure)
         return self._respond(request, answer)
@@ -173,9 +164,9 @@ class Pipeline:
         """Check host and size, find the world in the path, and read the body."""
         environ = request.environ
         _require_host(environ)
-        if ENV_TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
+        if Env.TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
             limit = self.limits.of(request.path)
-            if environ.get(ENV_TOO_LARGE) or (get_content_length(environ) or 0) > limit:
+            if environ.get(Env.TOO_LARGE) or (get_content_length(environ) or 0) > limit:
                 raise Refused(BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(request.path))
         name = environ.get(ENV_WORLD)
         if name is not None:
@@ -299,7 +290,7 @@ class Pipeline:
         request.recorded = True
         request.assumed = named(world.assumptions, request.relied_on)
         if request.cause:
-            if (delivery := request.environ.get(ENV_DELIVERY)) is not None:
+            if (delivery := request.environ.get(Env.DELIVERY)) is not None:
                 request.held_up += delivery.holds_up(answer.content)
             request.answer_headers = self._headers(request, answer) if answer.status else {}
             world.journal.add(request.entry(answer.status, answer.content, answer.error))
@@ -310,10 +301,10 @@ class Pipeline:
         self._record(request, answer)
         headers = request.answer_headers or self._headers(request, answer)
         request.is_unanswered = not answer.status
-        environ[ENV_LOG_WORDS] = request.log_words
+        environ[Env.LOG_WORDS] = request.log_words
         if answer.stream is not None:
-            if ENV_SERVED in environ:
-                environ[ENV_STREAM] = answer.stream
+            if Env.SERVED in environ:
+                environ[Env.STREAM] = answer.stream
             else:  # without a server no client waits for more, so send the pieces that exist
                 while (piece := answer.stream.piece()) and not answer.stream.ended:
                     body += piece
@@ -379,7 +370,7 @@ def _require_host(environ: WSGIEnvironment) -> None:
     (RFC 9112, 3.2.2) and must be valid too.
     """
     host_header = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
-    hosts: list[str] = environ.get(ENV_HOSTS, host_header)
+    hosts: list[str] = environ.get(Env.HOSTS, host_header)
     if len(hosts) > 1:
         raise Refused(INVALID_HOST, problem=f"has {len(hosts)} Host headers")
     if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":

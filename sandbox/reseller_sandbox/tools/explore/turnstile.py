@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.control.resource import ROOT
 from reseller_sandbox.registry.state import Draft
-from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_LEFT, ENV_SERVED, Again
+from reseller_sandbox.server.delivery import Again, Env
 from reseller_sandbox.server.log import masked
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.tools.explore.read_write_set import Footprint
@@ -151,18 +151,18 @@ class Turnstile:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve a request when it is released."""
-        again = environ.get(ENV_AGAIN)
+        again = environ.get(Env.AGAIN)
         if isinstance(again, _OfHeld):
             assert again.request is not None
             if not again.inner:
-                del environ[ENV_AGAIN]
-                again.request.is_abandoned = ENV_LEFT in environ
+                del environ[Env.AGAIN]
+                again.request.is_abandoned = Env.LEFT in environ
             return self._pass(again.request, environ, start_response)
         request = self._arrived(environ)
         if request is None:
             return self._app(environ, start_response)
-        if ENV_SERVED in environ and (again is None or not again.aside):
-            environ[ENV_AGAIN] = _OfHeld(when=request.when, request=request)
+        if Env.SERVED in environ and (again is None or not again.aside):
+            environ[Env.AGAIN] = _OfHeld(when=request.when, request=request)
             start_response("204 No Content", [])
             return ()
         request.passed.result()
@@ -218,7 +218,7 @@ class Turnstile:
         if request.dropped:
             start_response("503 Service Unavailable", [])
             return ()
-        again = environ.get(ENV_AGAIN)
+        again = environ.get(Env.AGAIN)
         answered: list[Any] = [0, {}]
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
@@ -229,10 +229,10 @@ class Turnstile:
         try:
             with self._noting(request.footprint):
                 answer = self._app(environ, start)
-            later = environ.get(ENV_AGAIN)
+            later = environ.get(Env.AGAIN)
             if isinstance(later, Again) and later is not again:
                 wish = {name: getattr(later, name) for name in Again.__struct_fields__}
-                environ[ENV_AGAIN] = _OfHeld(**wish, request=request, inner=True)
+                environ[Env.AGAIN] = _OfHeld(**wish, request=request, inner=True)
                 answered[0] = 0
                 return answer
             self._tell_rest(request, environ, answered[1], begun)
