@@ -10,13 +10,8 @@ from urllib.parse import parse_qsl
 
 from marshmallow import ValidationError, fields
 
-from reseller_sandbox.refusals import (
-    INVALID_PARAMETER,
-    MALFORMED_BODY,
-    MISSING_PARAMETER,
-    UNSUPPORTED_MEDIA_TYPE,
-    Refused,
-)
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.values.text_checks import complaint, cut, whole
 from reseller_sandbox.web.context import RequestContext
@@ -74,7 +69,7 @@ class AddAndDelete(fields.Field[dict[str, list[Any]]]):
             raise ValidationError("must be an object with arrays under add and del")
         entries = {key: self._read_array(listed) for key, listed in value.items() if listed not in (None, [])}
         if self.required and not entries:
-            raise Refused(MISSING_PARAMETER, field=self.name)
+            raise Refused(r.MISSING_PARAMETER, field=self.name)
         return entries
 
 
@@ -89,7 +84,7 @@ def read(request: RequestContext, world: World) -> dict[str, Any]:
         return request.object
     if request.assumed_in(world).request_format == "json":
         raise Refused(
-            UNSUPPORTED_MEDIA_TYPE,
+            r.UNSUPPORTED_MEDIA_TYPE,
             given=content_type[:_LONGEST],
             expected="Content-Type: application/json",
             setting="v2.request_format=json_or_form",
@@ -105,7 +100,7 @@ def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[s
     """
     for key in schema.required_keys(assumed):
         if body.get(key) in (None, "", [], {}):
-            raise Refused(MISSING_PARAMETER, field=key)
+            raise Refused(r.MISSING_PARAMETER, field=key)
     try:
         return dict(schema.load(body))
     except ValidationError as error:
@@ -113,7 +108,7 @@ def load(schema: Shape, body: Mapping[str, Any], assumed: Assumptions) -> dict[s
         field = next(key for key in wire_fields(schema) if key in messages)
         sentence = complaint([f"{path} {problem}" for path, problem in problems(messages, body)])
         value = cut(text(body[field]), _LONGEST)
-        raise Refused(INVALID_PARAMETER, problems=sentence, field=field, value=value) from None
+        raise Refused(r.INVALID_PARAMETER, problems=sentence, field=field, value=value) from None
 
 
 def text(value: Any) -> str:
@@ -136,9 +131,9 @@ def read_form(body: bytes) -> dict[str, Any]:
             body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_PAIRS
         )
     except UnicodeDecodeError:
-        raise Refused(MALFORMED_BODY, problem="it is not a form in UTF-8") from None
+        raise Refused(r.MALFORMED_BODY, problem="it is not a form in UTF-8") from None
     except ValueError:
-        raise Refused(MALFORMED_BODY, problem=f"it has more than {_MOST_PAIRS} fields") from None
+        raise Refused(r.MALFORMED_BODY, problem=f"it has more than {_MOST_PAIRS} fields") from None
     form: dict[str, Any] = {}
     for key, value in pairs:
         _place(form, key, FormText(value))
@@ -147,10 +142,10 @@ def read_form(body: bytes) -> dict[str, Any]:
 
 def _place(form: dict[str, Any], key: str, value: FormText) -> None:
     if not _KEY.fullmatch(key):
-        raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is not a name with parts in brackets")
+        raise Refused(r.MALFORMED_BODY, problem=f"the key {key[:60]!r} is not a name with parts in brackets")
     first, *inner = [key.partition("[")[0], *_PART.findall(key)]
     if len(inner) > _DEEPEST:
-        raise Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} is nested too deeply")
+        raise Refused(r.MALFORMED_BODY, problem=f"the key {key[:60]!r} is nested too deeply")
     holder, part = form, first
     for following in inner:
         holder = holder.setdefault(part, {})
@@ -163,7 +158,7 @@ def _place(form: dict[str, Any], key: str, value: FormText) -> None:
 
 
 def _twice(key: str) -> Refused:
-    return Refused(MALFORMED_BODY, problem=f"the key {key[:60]!r} comes twice, or as both a value and more")
+    return Refused(r.MALFORMED_BODY, problem=f"the key {key[:60]!r} comes twice, or as both a value and more")
 
 
 def _arrays(value: Any) -> Any:

@@ -6,14 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reseller_sandbox.refusals import (
-    INTERNAL_ERROR,
-    TOKEN_MISSING,
-    UNKNOWN_TOKEN,
-    VERSION_NOT_SERVED,
-    Refused,
-    Rule,
-)
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused, Rule
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.model import Account
 from reseller_sandbox.server.secrecy import key_masked
@@ -47,7 +41,7 @@ class V2(Interface):
     name = "v2"
     content_type = "application/json; charset=utf-8"
     owner = "the contract's v2.0"
-    common: tuple[Rule, ...] = (*Interface.common, VERSION_NOT_SERVED, TOKEN_MISSING, UNKNOWN_TOKEN)
+    common: tuple[Rule, ...] = (*Interface.common, r.VERSION_NOT_SERVED, r.TOKEN_MISSING, r.UNKNOWN_TOKEN)
     wording = errors.WORDING
     placeholders = Placeholders()
     headers: Mapping[str, str] = {**HEADERS, _REFUSAL: "In v2.0, the rule of the refusal, and its sentence."}
@@ -102,8 +96,8 @@ class V2(Interface):
         if token is not None:
             rejection = self.worlds.rejection(token, request.world)
             request.recognise(rejection.sender)
-            return Refused(UNKNOWN_TOKEN, token=key_masked(token), reason=rejection.reason)
-        return Refused(TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request))
+            return Refused(r.UNKNOWN_TOKEN, token=key_masked(token), reason=rejection.reason)
+        return Refused(r.TOKEN_MISSING, header=" or ".join(accepted), instead=_instead(request))
 
     def _require_version(self, request: RequestContext) -> None:
         """Raise if the version is not served. The default V2.0 depends on no assumption."""
@@ -114,7 +108,7 @@ class V2(Interface):
             return
         served = request.assumed_in(world).versions
         if version not in map(str.upper, served):
-            raise Refused(VERSION_NOT_SERVED, version=version[:20], served=", ".join(served))
+            raise Refused(r.VERSION_NOT_SERVED, version=version[:20], served=", ".join(served))
 
     def arguments(self, request: RequestContext, endpoint: Endpoint, world: World) -> dict[str, Any]:
         """Return the body, read by the endpoint's schema, and the placeholders of the path."""
@@ -164,7 +158,7 @@ class V2(Interface):
     def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
         """Return the documented errors of an operation, each with the rules that become it."""
         rules_of: dict[str, list[Rule]] = {}
-        for rule in (*cls.common, *endpoint.refuses, INTERNAL_ERROR):
+        for rule in (*cls.common, *endpoint.refuses, r.INTERNAL_ERROR):
             for name in dict.fromkeys(error.name for error in errors.all_of(endpoint.id, rule)):
                 rules_of.setdefault(name, []).append(rule)
         return rules_of

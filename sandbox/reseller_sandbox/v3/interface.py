@@ -15,16 +15,8 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from msgspec.structs import replace
 
-from reseller_sandbox.refusals import (
-    CREDENTIALS_MISSING,
-    SIGNATURE_MISMATCH,
-    UNKNOWN_KEY,
-    UNSUPPORTED_MEDIA_TYPE,
-    Refused,
-    Rule,
-    Term,
-    Wording,
-)
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused, Rule, Term, Wording
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.lifecycle import Action
 from reseller_sandbox.registry.model import Account
@@ -90,7 +82,7 @@ class V3(Interface):
 
     name = "v3"
     owner = "the contract's v3"
-    common: tuple[Rule, ...] = (*Interface.common, CREDENTIALS_MISSING, UNKNOWN_KEY, SIGNATURE_MISMATCH)
+    common: tuple[Rule, ...] = (*Interface.common, r.CREDENTIALS_MISSING, r.UNKNOWN_KEY, r.SIGNATURE_MISMATCH)
     wording = WORDING
     headers: Mapping[str, str] = {
         **HEADERS,
@@ -123,7 +115,7 @@ class V3(Interface):
         is_other_type = request.body and "json" not in content_type.lower()
         if is_other_type and request.assumed_in(world).content_type == "json":
             raise Refused(
-                UNSUPPORTED_MEDIA_TYPE,
+                r.UNSUPPORTED_MEDIA_TYPE,
                 given=content_type[:80] or "none",
                 expected="Content-Type: application/json",
                 setting="v3.request.content_type=any",
@@ -173,12 +165,12 @@ Both elements can be in the query string instead of the headers, under the same 
         if not key or not signature:
             elements = zip(self._names, (key, signature), strict=True)
             missing = " and ".join([name for name, value in elements if not value])
-            raise Refused(CREDENTIALS_MISSING, missing=missing, instead=self._instead(request))
+            raise Refused(r.CREDENTIALS_MISSING, missing=missing, instead=self._instead(request))
         holder = self.worlds.by_key(key, request.world)
         if holder is None:
             rejection = self.worlds.rejection(key, request.world)
             request.recognise(rejection.sender)
-            raise Refused(UNKNOWN_KEY, key=key_masked(key), reason=rejection.reason)
+            raise Refused(r.UNKNOWN_KEY, key=key_masked(key), reason=rejection.reason)
         world, account = request.world, request.sender = holder
         self._verify(request, world, account, signature)
 
@@ -216,7 +208,7 @@ Both elements can be in the query string instead of the headers, under the same 
         allowed = [reading for reading in readings if reading.allowed(assumed)]
         bases = list(dict.fromkeys(self._bases(request)))
         diagnosis = SignatureDiagnosis(world.state, account, sent, readings, allowed, request, bases)
-        raise Refused(SIGNATURE_MISMATCH, explanation=diagnosis.explained(), diagnosis=diagnosis.parts())
+        raise Refused(r.SIGNATURE_MISMATCH, explanation=diagnosis.explained(), diagnosis=diagnosis.parts())
 
     def _readings(self, request: RequestContext, key: str) -> Iterator[Reading]:
         """Yield every string that the client may have signed, the likeliest first.

@@ -19,13 +19,8 @@ from urllib.parse import urlsplit
 
 from werkzeug.http import parse_cookie
 
-from reseller_sandbox.refusals import (
-    CONTROL_TOKEN_MISSING,
-    CONTROL_TOKEN_WRONG,
-    CROSS_SITE,
-    FOREIGN_HOST,
-    Refused,
-)
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.server.secrecy import host_masked, text_masked
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.values.parameters import Quiet
@@ -79,7 +74,7 @@ class Gate(Quiet, frozen=True, kw_only=True):
     """
 
     #: The rules that the gate raises, in the order of the checks.
-    RULES = (CROSS_SITE, FOREIGN_HOST, CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
+    RULES = (r.CROSS_SITE, r.FOREIGN_HOST, r.CONTROL_TOKEN_MISSING, r.CONTROL_TOKEN_WRONG)
 
     token: str | None = None
     open: bool = False
@@ -127,24 +122,24 @@ class Gate(Quiet, frozen=True, kw_only=True):
         if origin is not None:
             scheme, _, place = origin.partition("://")
             if all(_place(place, scheme) != _place(netloc, scheme) for netloc in netlocs):
-                raise Refused(CROSS_SITE, origin=text_masked(origin)[:80], setting=_PUBLIC_URL)
+                raise Refused(r.CROSS_SITE, origin=text_masked(origin)[:80], setting=_PUBLIC_URL)
         elif request.headers.get("Sec-Fetch-Site", "") in _OTHER_SITES:
-            raise Refused(CROSS_SITE, origin="another origin", setting=_PUBLIC_URL)
+            raise Refused(r.CROSS_SITE, origin="another origin", setting=_PUBLIC_URL)
 
     def _require_own_host(self, request: RequestContext) -> None:
         host = request.headers.get("Host", "")
         names = (*map(_host, self.public_urls), *self.names)
         if can_be_registered(_name(host)) and _name(host) not in names:
             raise Refused(
-                FOREIGN_HOST, host=host_masked(host)[:80], settings=f"{_PUBLIC_URL} or --control-token"
+                r.FOREIGN_HOST, host=host_masked(host)[:80], settings=f"{_PUBLIC_URL} or --control-token"
             )
 
     def _require_token(self, request: RequestContext, token: str) -> None:
         sent = request.headers.get(HEADER)
         if not sent and not self._is_page(request):
-            raise Refused(CONTROL_TOKEN_MISSING, header=HEADER)
+            raise Refused(r.CONTROL_TOKEN_MISSING, header=HEADER)
         if sent and not _same(sent, token):
-            raise Refused(CONTROL_TOKEN_WRONG, header=HEADER)
+            raise Refused(r.CONTROL_TOKEN_WRONG, header=HEADER)
 
 
 def require_guard(host: str, token: str | None, open_: bool) -> None:

@@ -13,16 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
-from reseller_sandbox.refusals import (
-    BODY_TOO_LARGE,
-    INTERNAL_ERROR,
-    INVALID_HOST,
-    PLAIN,
-    UNKNOWN_WORLD,
-    Refused,
-    Rule,
-    Wording,
-)
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import PLAIN, Refused, Rule, Wording
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.contract import ApiOperation
 from reseller_sandbox.registry.model import Account, Purpose
@@ -239,7 +231,7 @@ class Interface:
     owner: str
     endpoints: tuple[Endpoint, ...]
     journalled: ClassVar[bool] = True
-    common: tuple[Rule, ...] = (INVALID_HOST, BODY_TOO_LARGE, UNKNOWN_WORLD)
+    common: tuple[Rule, ...] = (r.INVALID_HOST, r.BODY_TOO_LARGE, r.UNKNOWN_WORLD)
     wording: Wording = PLAIN
     content_type = "application/json"
     error_shape: Mapping[str, object] = BODY_SHAPE
@@ -300,7 +292,7 @@ class Interface:
         Missing facts are left open in the message. An error that is not one of ``known_errors`` becomes
         an internal error.
         """
-        refused = Refused(self.rules().get(error, INTERNAL_ERROR), **facts)
+        refused = Refused(self.rules().get(error, r.INTERNAL_ERROR), **facts)
         refused.in_wording(self.wording)
         return self.error(request, refused)
 

@@ -30,14 +30,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
 
-from reseller_sandbox.refusals import (
-    BODY_TOO_LARGE,
-    INTERNAL_ERROR,
-    INVALID_HOST,
-    UNKNOWN_WORLD,
-    UNREAD,
-    Refused,
-)
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import UNREAD, Refused
 from reseller_sandbox.registry.assumptions import named, spelt
 from reseller_sandbox.server.delivery import Again, Env
 from reseller_sandbox.server.log import log_failure
@@ -167,7 +161,7 @@ class Pipeline:
         if Env.TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
             limit = self.limits.of(request.path)
             if environ.get(Env.TOO_LARGE) or (get_content_length(environ) or 0) > limit:
-                raise Refused(BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(request.path))
+                raise Refused(r.BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(request.path))
         name = environ.get(ENV_WORLD)
         if name is not None:
             request.world = self.worlds.get(name)
@@ -222,7 +216,7 @@ class Pipeline:
         # order as the effects.
         with world.undoing(Postponed, Busy):
             # A request to a past state is not client traffic, so faults neither apply to it nor count it.
-            is_client = not world.is_past and (rejected is None or rejected.rule is not UNKNOWN_WORLD)
+            is_client = not world.is_past and (rejected is None or rejected.rule is not r.UNKNOWN_WORLD)
             if (world.snapshot.faults.rules and is_client) or request.held is not None:
                 answer = self._perform_with_faults(request, world)
             else:
@@ -249,7 +243,7 @@ class Pipeline:
         interface, endpoint = request.interface, request.endpoint
         try:
             if request.rejected is not None or (endpoint is None and not request.canned):
-                raise request.rejected or Refused(INTERNAL_ERROR)
+                raise request.rejected or Refused(r.INTERNAL_ERROR)
             if not request.begun:
                 request.begin(world)
             if endpoint is None:
@@ -280,7 +274,7 @@ class Pipeline:
 
     def _fail(self, request: RequestContext, error: Exception) -> Answer:
         log_failure(request.operation, error)
-        return self._refuse(request, Refused(INTERNAL_ERROR, where="; the log of the sandbox says where"))
+        return self._refuse(request, Refused(r.INTERNAL_ERROR, where="; the log of the sandbox says where"))
 
     def _record(self, request: RequestContext, answer: Answer) -> None:
         """Write the request's journal entry once, together with its effects."""
@@ -321,7 +315,7 @@ class Pipeline:
         if request.begun:
             headers |= _explanations(request)
         headers |= request.headers_out
-        if request.refused is not None and request.refused.rule is BODY_TOO_LARGE:
+        if request.refused is not None and request.refused.rule is r.BODY_TOO_LARGE:
             headers["Connection"] = "close"
         headers["Content-Type"] = answer.content_type or request.interface.content_type
         headers["Content-Length"] = str(len(answer.content))
@@ -372,11 +366,11 @@ def _require_host(environ: WSGIEnvironment) -> None:
     host_header = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
     hosts: list[str] = environ.get(Env.HOSTS, host_header)
     if len(hosts) > 1:
-        raise Refused(INVALID_HOST, problem=f"has {len(hosts)} Host headers")
+        raise Refused(r.INVALID_HOST, problem=f"has {len(hosts)} Host headers")
     if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":
-        raise Refused(INVALID_HOST, problem="has no Host header")
+        raise Refused(r.INVALID_HOST, problem="has no Host header")
     if hosts and not _HOST.fullmatch(hosts[0]):
-        raise Refused(INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")
+        raise Refused(r.INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")
     host: str | None = environ.get("HTTP_HOST")
     if host is not None and [host] != hosts and not (host and _HOST.fullmatch(host)):
-        raise Refused(INVALID_HOST, problem=f"has the host {host_masked(host)[:80]!r} in its target")
+        raise Refused(r.INVALID_HOST, problem=f"has the host {host_masked(host)[:80]!r} in its target")

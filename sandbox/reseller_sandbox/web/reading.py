@@ -16,7 +16,8 @@ from typing import Any
 from marshmallow import Schema, fields
 from msgspec import Struct
 
-from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values import names
 from reseller_sandbox.values.text_checks import close, cut
 from reseller_sandbox.web.context import NAME_KEYS, RequestContext
@@ -99,7 +100,7 @@ def require_consistent(
     The check applies only if ``endpoint`` declares that rule. The refusal's fact ``field`` is the name
     of the argument, even if the request uses an alias.
     """
-    if INVALID_PARAMETER not in endpoint.refuses or not (body or request.query):
+    if r.INVALID_PARAMETER not in endpoint.refuses or not (body or request.query):
         return
     known, statements = vocabulary(endpoint), dict[str, list[tuple[str, Any]]]()
     schema = endpoint.schemas.body
@@ -114,7 +115,7 @@ def require_consistent(
             if _normal_form(name, value, known, request) != _normal_form(name, first, known, request):
                 both = f"{_shown(first)} in {place} and {_shown(value)} in {other}"
                 problem = f"{name} has two different values: {both}"
-                raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_shown(value))
+                raise Refused(r.INVALID_PARAMETER, problems=problem, field=name, value=_shown(value))
 
 
 def _statements(
@@ -168,7 +169,7 @@ def note_ignored(
     schema = endpoint.schemas.body
     more = schema.additional_keys(world) if isinstance(schema, Shape) else ()
     # For some operations, the contract has an error for unknown keys in the body.
-    in_body = () if UNKNOWN_EXTRA in endpoint.refuses else _unread(schema, body, {*read_keys, *more})
+    in_body = () if r.UNKNOWN_EXTRA in endpoint.refuses else _unread(schema, body, {*read_keys, *more})
     known_keys = {*known, *read_keys, *elements}
     in_query = (_with_suggestion(key, "", known) for key, _ in request.query if key not in known_keys)
     unread = chain(in_body, in_query)
@@ -178,7 +179,7 @@ def note_ignored(
     request.ignored = listed
     listed += ("and more",) if next(unread, None) else ()
     if request.assumed_in(world).unknown_keys == "refused":
-        raise Refused(UNKNOWN_KEYS, keys=", ".join(listed))
+        raise Refused(r.UNKNOWN_KEYS, keys=", ".join(listed))
     request.headers_out[IGNORED] = header_value(", ".join(listed))
 
 

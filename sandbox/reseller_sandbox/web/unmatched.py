@@ -12,7 +12,8 @@ from typing import NamedTuple, cast
 from flask import current_app
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from reseller_sandbox.refusals import MALFORMED_BODY, METHOD_NOT_ALLOWED, UNKNOWN_PATH, Refused
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values.text_checks import close, cut
 from reseller_sandbox.web.application import Application
 from reseller_sandbox.web.context import RequestContext
@@ -67,12 +68,12 @@ class Unmatched:
         if isinstance(error, MethodNotAllowed):
             allowed = ", ".join(_methods_of(request.path, error))
             request.headers_out["Allow"] = allowed
-            return Refused(METHOD_NOT_ALLOWED, method=request.method, path=path, allowed=allowed)
+            return Refused(r.METHOD_NOT_ALLOWED, method=request.method, path=path, allowed=allowed)
         if error.code == 404:
             return Refused(
-                UNKNOWN_PATH, method=request.method, path=path, nearest=self._nearest(request, world)
+                r.UNKNOWN_PATH, method=request.method, path=path, nearest=self._nearest(request, world)
             )
-        return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
+        return Refused(r.MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
 
     def _nearest(self, request: RequestContext, world: World) -> str:
         """Return the suggested operations, or the words that the interface does not know."""

@@ -12,16 +12,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reseller_sandbox import refusals as r
 from reseller_sandbox.fixture import FixtureError, added
-from reseller_sandbox.refusals import (
-    DEFAULT_WORLD,
-    INVALID_ENTRY,
-    INVALID_PARAMETER,
-    TOO_MANY_WORLDS,
-    UNKNOWN_WORLD,
-    WORLD_EXISTS,
-    Refused,
-)
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.registry.contract import Contract
 from reseller_sandbox.registry.model import DEFAULT, OUTSIDE, Account
 from reseller_sandbox.registry.shards import ALONE, Shard
@@ -203,7 +196,7 @@ def require_name(name: str, bare: str) -> None:
             "name takes 1 to 40 letters, digits, hyphens and underscores, a letter or digit first, and not w "
             f"with a number, which worlds without a name are called; it is {name[:60]!r}"
         )
-        raise Refused(INVALID_PARAMETER, problems=problem)
+        raise Refused(r.INVALID_PARAMETER, problems=problem)
 
 
 #: Minimum interval in seconds between two scans for idle worlds.
@@ -282,7 +275,7 @@ class Engine:
     def unknown(self, name: str) -> Refused:
         """Return the refusal for an unknown world."""
         elsewhere = self.shard.elsewhere(name)
-        return Refused(UNKNOWN_WORLD, world=name[:80], elsewhere=elsewhere and f": {elsewhere}")
+        return Refused(r.UNKNOWN_WORLD, world=name[:80], elsewhere=elsewhere and f": {elsewhere}")
 
     def by_key(self, key: str, there: World | None = None) -> tuple[World, Account] | None:
         """Return the account with this API key, and its world.
@@ -390,7 +383,7 @@ class Engine:
             try:
                 state = added(before.state, world.now(), before.assumptions, section, key, entry)
             except FixtureError as error:
-                raise Refused(INVALID_ENTRY, problems=problems_line(error)) from None
+                raise Refused(r.INVALID_ENTRY, problems=problems_line(error)) from None
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
             state = self._with_free_credentials(state, world, new)
             world.snapshot = lasting(replace(before, state=state))
@@ -400,7 +393,7 @@ class Engine:
         with self._lock:
             world = self.find(name)
             if world is self.default:
-                raise Refused(DEFAULT_WORLD)
+                raise Refused(r.DEFAULT_WORLD)
             self._forget(world, "was deleted")
 
     def start_over(self) -> None:
@@ -437,7 +430,7 @@ class Engine:
                 self._drop_idle()
             if len(self._by_name) >= self.limits.max_worlds:
                 raise Refused(
-                    TOO_MANY_WORLDS,
+                    r.TOO_MANY_WORLDS,
                     count=len(self._by_name),
                     limit=self.limits.max_worlds,
                     setting="--max-worlds",
@@ -447,7 +440,7 @@ class Engine:
             require_name(name, self.shard.bare(name))
             named = self.shard.named(name)
             if named in self._by_name:
-                raise Refused(WORLD_EXISTS, world=named)
+                raise Refused(r.WORLD_EXISTS, world=named)
             return named
 
     def _source(self, request: Fork) -> tuple[Snapshot, Inherited]:

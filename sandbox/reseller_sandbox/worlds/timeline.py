@@ -7,13 +7,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from reseller_sandbox.refusals import (
-    TOO_MANY_SNAPSHOTS,
-    UNKNOWN_BRANCH,
-    UNKNOWN_POINT,
-    UNKNOWN_SNAPSHOT,
-    Refused,
-)
+from reseller_sandbox import refusals as r
+from reseller_sandbox.refusals import Refused
 from reseller_sandbox.values.text_checks import names_phrase
 from reseller_sandbox.worlds.journal import Entry, Requests
 from reseller_sandbox.worlds.snapshot import EventLog, Snapshot
@@ -31,7 +26,7 @@ def snapshot(world: World, name: str) -> Checkpoint:
     with world.lock:
         snapshots, limit = world.history.snapshots, world.limits.max_snapshots
         if name not in snapshots and len(snapshots) >= limit:
-            raise Refused(TOO_MANY_SNAPSHOTS, count=len(snapshots), limit=limit, setting="--max-snapshots")
+            raise Refused(r.TOO_MANY_SNAPSHOTS, count=len(snapshots), limit=limit, setting="--max-snapshots")
         saved = Checkpoint(name, world.present(), world.journal.requests)
         world.history = replace(world.history, snapshots={**snapshots, name: saved})
         return saved
@@ -56,7 +51,7 @@ def point(world: World, named: str) -> Checkpoint:
             checkpoint = _checkpoint(world, "snapshots" if kind == "snapshot" else "branches", name)
             snapshot, requests = at_own_instant(checkpoint.snapshot), checkpoint.requests
         case _:
-            raise Refused(UNKNOWN_POINT, point=named[:80])
+            raise Refused(r.UNKNOWN_POINT, point=named[:80])
     return Checkpoint(named, snapshot, requests)
 
 
@@ -157,7 +152,7 @@ def _checkpoint(world: World, kind: Kind, name: str) -> Checkpoint:
     """Return a snapshot or a branch. Refuse with ``unknown_snapshot`` or ``unknown_branch``."""
     known: Mapping[str, Checkpoint] = getattr(world.history, kind)
     if name not in known:
-        unknown = UNKNOWN_SNAPSHOT if kind == "snapshots" else UNKNOWN_BRANCH
+        unknown = r.UNKNOWN_SNAPSHOT if kind == "snapshots" else r.UNKNOWN_BRANCH
         raise Refused(unknown, name=name[:80], known=names_phrase(sorted(known), kind))
     return known[name]
 
