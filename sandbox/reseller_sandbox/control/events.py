@@ -27,7 +27,7 @@ from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import TEXT, choice, whole
 from reseller_sandbox.values.patterns import Glob
 from reseller_sandbox.worlds import Entry, World, redact
-from reseller_sandbox.worlds.feed import FeedRecord, Follower
+from reseller_sandbox.worlds.journal import FeedRecord, Follower
 from reseller_sandbox.worlds.snapshot import Event
 
 T = TypeVar("T")
@@ -135,7 +135,7 @@ class LocalSubscription(Subscription[T]):
         for number, event in enumerate(events, 1):
             key = self._key, write
             if key not in event.shown:
-                event.shown[key] = write(self._show(event.thing)) if self._matches(event.thing) else b""
+                event.shown[key] = write(self._show(event.record)) if self._matches(event.record) else b""
             pieces.append(event.shown[key])
             size += len(event.shown[key])
             if size >= most and number < len(events) and self._per_second is None:
@@ -148,7 +148,7 @@ class LocalSubscription(Subscription[T]):
         events = self.follower.take()
         if self._per_second is None:
             return events
-        events = [event for event in events if self._matches(event.thing)]
+        events = [event for event in events if self._matches(event.record)]
         latest_events = events[-max(self._per_second // PIECES, 1) :]
         self._left_out += len(events) - len(latest_events)
         self.pause = len(latest_events) / self._per_second
@@ -161,9 +161,9 @@ class LocalSubscription(Subscription[T]):
 
     def __next__(self) -> T:
         while not self._ready:
-            self.follower.rest(self.pause)
-            things = (event.thing for event in self._take())
-            self._ready.extend(self._show(thing) for thing in things if self._matches(thing))
+            self.follower.pause(self.pause)
+            records = (event.record for event in self._take())
+            self._ready.extend(self._show(record) for record in records if self._matches(record))
             if not self._ready:
                 if self.follower.ended:
                     raise StopIteration

@@ -81,7 +81,7 @@ class EventStream:
     @property
     def pause(self) -> float:
         """Return the seconds to wait between two pieces."""
-        return max(_PACE * self._subscription.follower.company, self._subscription.pause)
+        return max(_PACE * self._subscription.follower.count, self._subscription.pause)
 
     def when_news(self, call: Callable[[], None]) -> None:
         """Set the function to call when there are new events to send."""

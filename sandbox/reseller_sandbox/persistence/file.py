@@ -83,7 +83,7 @@ def _locked(path: Path) -> int:
             raise Locked from None
         if os.path.samestat(os.fstat(descriptor), path.stat()):
             return descriptor
-        os.close(descriptor)  # another process has replaced the file meanwhile
+        os.close(descriptor)  # another process has replaced the file in the meantime
 
 
 class Checked:

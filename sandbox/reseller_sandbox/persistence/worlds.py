@@ -42,7 +42,7 @@ from reseller_sandbox.worlds.world_dump import EngineDump, WorldDump
 #: The version of the format. Increase it if the meaning of a file changes.
 VERSION = 7
 
-#: The maximum number of objects written in one call, because no other thread runs meanwhile.
+#: The maximum number of objects written in one call. No other thread runs during such a call.
 PIECE = 1000
 
 #: The modules whose records, named tuples and enumerations can be in a file.

@@ -172,7 +172,7 @@ class RecordedWorld(Struct, frozen=True):
     steps: tuple[Step, ...]
 
 
-#: The number of bytes kept of a long response, beside its digest.
+#: The number of bytes that a recording has of a long response, in addition to its digest.
 _KEPT = 4096
 
 

@@ -1,4 +1,4 @@
-"""Secrets in recordings: those of the sandbox stay, and all others are masked.
+"""Secrets in recordings: the sandbox's own stay, and all other secrets are masked.
 
 A replay needs the secrets of the sandbox: the credentials of its accounts, the signatures made with them, and
 the codes and passwords that its registry holds or has returned. A request whose response may depend on a

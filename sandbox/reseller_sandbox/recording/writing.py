@@ -62,7 +62,7 @@ PAST = frozenset(
 )
 
 #: The calls whose arguments match requests.
-_LOOKING = ("answers.", "faults.", "simulate.")
+_MATCHING = ("answers.", "faults.", "simulate.")
 
 #: Reasons why a recording holds a state later than the start of its world.
 FORGOTTEN = "earlier requests are no longer in the journal"
@@ -176,7 +176,7 @@ class Past(Struct, frozen=True):
             at=at,
             call=event.name,
             parameters=self.masking.call(parameters, lambda: self._state_after(event))
-            if event.name.startswith(_LOOKING)
+            if event.name.startswith(_MATCHING)
             else parameters,
             past=event.name in PAST,
         )
@@ -184,7 +184,7 @@ class Past(Struct, frozen=True):
     def _opened(self, event: Event) -> Mapping[str, str]:
         """Return the credentials of an account that was added.
 
-        They can differ from the requested ones if another world had those.
+        They differ from the requested ones if another world had the requested ones.
         """
         name = event.parameters.get("name", event.parameters.get("account"))
         account = account_named(self._state_after(event), name)

@@ -235,7 +235,7 @@ class Bridge:
     """ASGI application that serves the WSGI application ``app``.
 
     ``max_body`` returns the maximum length of a request body in bytes. The bridge does not
-    read a longer body: it calls ``app`` with an empty body and ``sandbox.body_too_large`` set,
+    read a longer body: it calls ``app`` with an empty body and ``Env.TOO_LARGE`` set,
     and closes the connection after the response.
     """
 
@@ -317,7 +317,7 @@ class Bridge:
     async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
         """Return the application's response. Call the application again as often as it asks for that.
 
-        Raise ``Gone`` if the server stops meanwhile.
+        Raise ``Gone`` if the server stops during the wait.
         """
         original = environ.copy()
         answer = self._call(environ)

@@ -1,6 +1,6 @@
 """Delivery of a response: delays, drips, cuts and resets, and their imitation in plain WSGI.
 
-The application puts a ``Delivery`` into the WSGI environment. The server carries it out on the socket
+The application puts a ``Delivery`` into the WSGI environment. The server executes it on the socket
 (``asgi_adapter``), and clients in the same process imitate it (``clients.fake_connection``). Under another
 WSGI server, ``imitated`` does the part that is possible there: it sleeps, shortens the body, and raises the
 exception that a client would get.
@@ -24,7 +24,7 @@ HEARTBEAT_BYTES = b": here\n\n"
 class Env:
     """Keys of the WSGI environment that a server and the application share."""
 
-    #: Set by a server, which carries out deliveries: the mark of its start. It is empty in process.
+    #: Set by a server that executes deliveries: the mark of its start. It is empty in process.
     SERVED = "sandbox.served"
     #: Set by the server: the body was too large, and was not read.
     TOO_LARGE = "sandbox.body_too_large"

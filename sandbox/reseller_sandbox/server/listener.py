@@ -77,10 +77,10 @@ class Protocol(HttpToolsProtocol):
         self.bridge = cast(Bridge, self.config.app)
         self.problem: Unserved | None = None
         self.reported = self.in_body = self.is_refused = False
-        # The head of the request that is being read.
+        # ``head`` is the head of the request that is being read.
         self.head = bytearray()
-        # Bytes of empty lines before the head. Bytes of the body that are missing, if its length is known.
-        # Bytes of a chunked body that came after the last byte of content.
+        # ``empty`` counts the bytes of empty lines before a head. ``left`` is the number of missing bytes of
+        # a body whose length is known. ``idle`` counts the bytes of a chunked body since its last content.
         self.empty = self.left = self.idle = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -145,7 +145,7 @@ class LogWriter(logging.Handler):
         self._counting = threading.RLock()
         self._lost = 0
         self._ended = threading.Event()
-        # A daemon thread, because a write that blocks must not keep the process from ending.
+        # A daemon thread, because the process must be able to end while a write blocks.
         self._thread = threading.Thread(target=self._write_all, name="sandbox:log", daemon=True)
         self._thread.start()
 

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from reseller_sandbox.server.log import LoggedRequest
@@ -81,9 +80,9 @@ class Server:
     """Listening server of a WSGI application.
 
     The constructor binds the port, so connections that are made before the server runs wait for it. ``port``
-    0 takes any free port. If ``certificate`` has a file, the server uses TLS: on ``tls_port``, beside plain
-    HTTP on ``port``, or on ``port`` if ``tls_port`` is not set. ``max_body`` returns the maximum body size of
-    a path in bytes. For a longer body, the application is called with ``sandbox.body_too_large`` set. Clients
+    0 takes any free port. If ``certificate`` has a file, the server uses TLS on ``tls_port`` and plain HTTP
+    on ``port``, or only TLS on ``port`` if ``tls_port`` is not set. ``max_body`` returns the maximum body
+    size of a path in bytes. For a longer body, the application is called with ``Env.TOO_LARGE`` set. Clients
     above ``limit_connections`` get 503. ``when_unread`` is called with each request that could not be read,
     and ``log`` after each response. When ``run`` ends, requests in flight have ``grace`` seconds to finish.
 
@@ -181,9 +180,7 @@ class Server:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _ask(self, *, patient: bool) -> None:
@@ -233,7 +230,7 @@ class Server:
 
 
 def _loop() -> AbstractEventLoop:
-    """Return an event loop that keeps real time, even if a test in this process has frozen time."""
+    """Return an event loop with real time, even if a test in this process has frozen time."""
     from asyncio import new_event_loop
 
     loop = new_event_loop()

@@ -1,7 +1,7 @@
 """Refusals in v2.0: the documented error for each rule and operation.
 
 Several rules share an error. If no documented error describes a rule, the closest one is used. A header
-carries the rule and its sentence.
+names the rule and its sentence.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ class V2(Interface):
     def refuse(self, request: RequestContext, refused: Refused) -> Answer:
         """Return ``code``, ``msg`` and ``status`` with the assumed HTTP status.
 
-        A header carries the rule and its sentence, which are more precise than the documented message.
+        A header has the rule and its sentence, which are more precise than the documented message.
         """
         self.require_declared(request, refused)
         request.headers_out[_REFUSAL] = header_value(str(refused))

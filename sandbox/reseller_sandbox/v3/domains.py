@@ -249,7 +249,7 @@ class RenewalRequest(Renewal):
 
     @post_load
     def merge_domain(self, values: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Return the values of ``domain`` merged with those beside it."""
+        """Return the values in ``domain`` merged with the values outside it, which take precedence."""
         return {**values.pop("domain", {}), **values}
 
 

@@ -218,7 +218,8 @@ Both elements can be in the query string instead of the headers, under the same 
         name, payloads = key.encode(), _payloads(request.body)
         if "?" not in request.target:
             payload, data = payloads[0]
-            yield Reading(name, _called(request), data, "url", payload, "")
+            url = _base(request).encode("utf-8", "replace") + request.target.encode("latin-1", "replace")
+            yield Reading(name, url, data, "url", payload, "")
         for query, target in self._targets(request):
             for endpoint, where, decoded in self._endpoints(request, target):
                 for payload, data in payloads:
@@ -264,11 +265,6 @@ Both elements can be in the query string instead of the headers, under the same 
         bare, _, port = host.rpartition(":")
         sibling = bare if port.isdigit() else f"{host}:{request.port}"
         yield from (f"{scheme}://{sibling}" for scheme in (request.scheme, other))
-
-
-def _called(request: RequestContext) -> bytes:
-    """Return the complete URL as sent."""
-    return _base(request).encode("utf-8", "replace") + request.target.encode("latin-1", "replace")
 
 
 def _base(request: RequestContext) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from functools import cache
 from typing import NamedTuple
 
 from reseller_sandbox.registry.assumptions import Assumptions
@@ -57,13 +56,7 @@ class Reading(NamedTuple):
     @property
     def settings(self) -> str:
         """The assumptions that accept this reading, as on the command line."""
-        return _settings(self.endpoint, self.payload, self.query, self.decoded)
-
-
-@cache
-def _settings(endpoint: str, payload: str, query: str, decoded: bool) -> str:
-    named = {"endpoint": endpoint, "payload": payload, "query": query}
-    settings = " ".join(
-        f"v3.signature.{name}={value}" for name, value in named.items() if value not in ("", "body")
-    )
-    return f"{settings} (percent-decoded)" if decoded else settings
+        named = {"endpoint": self.endpoint, "payload": self.payload, "query": self.query}
+        relevant = {name: value for name, value in named.items() if value not in ("", "body")}
+        settings = " ".join(f"v3.signature.{name}={value}" for name, value in relevant.items())
+        return f"{settings} (percent-decoded)" if self.decoded else settings

@@ -1,12 +1,12 @@
 """Access control of the control interface.
 
 A browser on the sandbox's machine shows pages from any site. Such a page can send requests to a server
-on the same machine, and the owner of a domain name can point that name to the machine. The gate refuses
-both.
+on the same machine, and the owner of a domain name can point that name to the machine. ``Gate`` refuses
+both kinds of requests.
 
 With a control token, the page of the sandbox exchanges the token for a cookie. The browser sends the
-cookie automatically. A request that changes something also carries a second word (``CHANGE``). Only the
-page's own script can read the word, so that no form on another site can forge the request.
+cookie automatically. A request that changes something also sends a second secret in the header ``CHANGE``.
+Only the page's own script can read that secret, so a form on another site cannot forge the request.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.web.context import RequestContext
 
-#: The header that carries the control token.
+#: The header of the control token.
 HEADER = "X-Sandbox-Token"
 
 #: The option that sets the service's own addresses.
@@ -41,11 +41,11 @@ PAGE = "/_sandbox/page"
 #: Values of ``Sec-Fetch-Site`` for requests from another site or another origin.
 _OTHER_SITES = ("cross-site", "same-site")
 
-#: Top-level labels that nobody can register, so that no third party can point such a name to this machine.
+#: Top-level labels that cannot be registered, so that no third party can point such a name to this machine.
 #: ``local`` is not among them: in that zone each machine on the network chooses its own name.
 _RESERVED_LABELS = frozenset({"example", "internal", "invalid", "localhost", "test"})
 
-#: The header that carries the page's second word.
+#: The header of the page's second secret.
 CHANGE = "X-Sandbox-Change"
 
 _READING_METHODS = ("GET", "HEAD")
@@ -68,7 +68,7 @@ def _cookie_name(request: RequestContext) -> str:
 class Gate(Quiet, frozen=True, kw_only=True):
     """Admits requests to the control interface, or refuses them.
 
-    ``token`` is the token that each request must carry, if there is one. ``open`` admits every
+    ``token`` is the token that each request must send, or None. ``open`` admits every
     client that reaches the server. ``public_urls`` are the public addresses of the service, whose pages
     are admitted. ``names`` are the names in the server's certificate.
     """
@@ -83,11 +83,11 @@ class Gate(Quiet, frozen=True, kw_only=True):
 
     @property
     def page_word(self) -> str:
-        """The word that each changing request of the page carries. It is empty without a token."""
+        """The second secret, which the page sends with each change. It is empty without a token."""
         return self._digest("change") if self.token is not None else ""
 
     def page_cookie(self, request: RequestContext, *, ended: bool = False) -> str:
-        """Return the Set-Cookie header that stands for the token in the browser, or that removes it."""
+        """Return the Set-Cookie header that replaces the token in the browser, or that removes the cookie."""
         value = "" if ended else self._digest("cookie")
         parts = [f"{_cookie_name(request)}={value}", "Path=/", "HttpOnly", "SameSite=Strict"]
         parts += ["Max-Age=0"] if ended else []
@@ -95,7 +95,7 @@ class Gate(Quiet, frozen=True, kw_only=True):
         return "; ".join(parts)
 
     def _is_page(self, request: RequestContext) -> bool:
-        """Whether the request has the cookie and, if it changes something, the word."""
+        """Whether the request has the cookie and, if it changes something, the second secret."""
         header = request.headers.get("Cookie", "")
         cookies = parse_cookie(header if header.isascii() else "")  # Werkzeug raises for bad UTF-8
         if not _same(cookies.get(_cookie_name(request), ""), self._digest("cookie")):

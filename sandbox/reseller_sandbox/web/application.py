@@ -197,7 +197,7 @@ class Application(Flask):
         path: str = environ["PATH_INFO"]
         if path.startswith("/_worlds/"):
             name, _, rest = path.removeprefix("/_worlds/").partition("/")
-            # WSGI carries bytes as latin-1
+            # because WSGI passes bytes as latin-1
             environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")
             environ[ENV_PREFIX] = f"/_worlds/{name}"
             environ["PATH_INFO"] = f"/{rest}"

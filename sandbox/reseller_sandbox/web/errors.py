@@ -47,7 +47,7 @@ TRANSPORT: tuple[Rule, ...] = (
     *(rule for rule in ANYWHERE if rule is not refusals.INTERNAL_ERROR),
 )
 
-#: Rules that any operation can raise, in addition to those of its interface and its declaration.
+#: Rules that any operation can raise, in addition to the rules of its interface and its declaration.
 ANY_OPERATION: tuple[Rule, ...] = (refusals.UNKNOWN_KEYS, refusals.INTERNAL_ERROR)
 
 #: The JSON Schema of ``body_of``.

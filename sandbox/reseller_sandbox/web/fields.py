@@ -69,7 +69,7 @@ def writer(schema: Schema) -> Write:
     """Return the function that writes a record as ``schema`` describes it.
 
     A record is a mapping or an object. Fields that the record lacks are omitted, and None is written as
-    null. If the schema has ``rest``, the entries of that attribute are written beside the fields.
+    null. If the schema has ``rest``, the entries of that attribute are written after the fields.
     """
     parts = [
         (field.data_key or name, field.attribute or name, _value_writer(field))

@@ -16,7 +16,7 @@ from reseller_sandbox.values.parameters import docstring
 from reseller_sandbox.web.interface import Interface
 
 
-def beside(interface: type[Interface], name: str) -> str:
+def package_text(interface: type[Interface], name: str) -> str:
     """Return the text of a file in an interface's package, or an empty string."""
     package = interface.package()
     file = files(package) / name if package else None
@@ -41,7 +41,7 @@ class Glossary:
     @classmethod
     def of(cls, interface: type[Interface]) -> Glossary:
         """Return the glossary of an interface."""
-        values = yaml.safe_load(beside(interface, "glossary.yaml")) or {}
+        values = yaml.safe_load(package_text(interface, "glossary.yaml")) or {}
         defaults = {"title": interface.name, "version": "1.0", "about": docstring(interface)}
         return cls(**{**defaults, "terms": {}, "links": {}, **values})
 
@@ -126,7 +126,9 @@ class Examples:
     @classmethod
     def of(cls, interface: type[Interface]) -> Examples:
         """Return the examples of an interface."""
-        return cls(**json.loads(beside(interface, "examples.json") or '{"operations": {}, "errors": {}}'))
+        return cls(
+            **json.loads(package_text(interface, "examples.json") or '{"operations": {}, "errors": {}}')
+        )
 
     def put_into(self, document: dict[str, Any]) -> None:
         """Add the examples of operations and errors to a document."""

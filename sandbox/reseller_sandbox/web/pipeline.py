@@ -58,7 +58,7 @@ _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]
 #: Dates are cached, because writing one takes 8 % of a request.
 _http_date = lru_cache(maxsize=256)(http_date)
 
-#: The status that WSGI gets if the connection will carry no response.
+#: The status in WSGI of a request that gets no response.
 UNANSWERED = 503
 
 
@@ -123,7 +123,7 @@ class Pipeline:
             with hurried() if must_not_wait else nullcontext():
                 return self._take_steps(request, error, must_not_wait=must_not_wait)
         except Busy as busy:
-            again = Again(held=request.held, when=busy.turn.when_free)
+            again = Again(held=request.held, when=busy.lock.when_free)
         except Postponed as postponed:
             again = postponed.again
         environ[Env.AGAIN] = again
@@ -330,7 +330,7 @@ class Pipeline:
             with hurried():
                 self._unread(lost)
         except Busy as busy:
-            busy.turn.when_free(partial(self._unread, lost))
+            busy.lock.when_free(partial(self._unread, lost))
 
     def _unread(self, lost: Unread) -> None:
         path, interface = lost.target.partition("?")[0], self.mounts[0].interface

@@ -28,7 +28,7 @@ from reseller_sandbox.worlds import World
 
 _LONGEST_VALUE = 80
 
-#: The only placeholder that carries no argument.
+#: The only placeholder that is not an argument.
 _VERSION = "version"
 
 #: Other keys under which clients repeat a value of the path, by placeholder.

@@ -1,4 +1,4 @@
-"""Explains why no route matches a request, and finds the most similar operations."""
+"""Explanation of requests that match no route, with the most similar operations."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Unmatched:
 
     @cached_property
     def _rows(self) -> dict[str, Rows]:
-        """The operations of each interface by its name. The name "" stands for all client interfaces."""
+        """The operations of each interface by its name. Under "" are those of all client interfaces."""
         interfaces = [mount.interface for mount in self._mounts]
         clients = (interface for interface in interfaces if interface.journalled)
         rows = {interface.name: Rows(interface.endpoints) for interface in interfaces}

@@ -1,4 +1,4 @@
-"""Credentials of accounts: generated ones, and those inherited from a source."""
+"""Credentials of accounts: how they are generated, and how a fork inherits them."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ from reseller_sandbox.worlds.world import Checkpoint, World
 from reseller_sandbox.worlds.world_dump import EngineDump, ReplayResult, WorldDump
 
 #: The reason for rejecting an unknown credential.
-NOBODYS = "nobody has it"
+NO_ACCOUNT = "nobody has it"
 
-#: How many credentials of former worlds are remembered.
+#: The maximum number of remembered credentials of deleted worlds.
 MOST_REMEMBERED = 3000
 
 
@@ -80,7 +80,7 @@ class Index:
         self.add(world)
 
     def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
-        """Return the claims with the names of their worlds, and the ends of former worlds."""
+        """Return the claims with the names of their worlds, and the ends of deleted worlds."""
         return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
 
     def recall(
@@ -94,7 +94,7 @@ class Index:
         self._ends |= ends
 
     def end_of(self, credential: str) -> str:
-        """Return how the former world of ``credential`` ended, or an empty string."""
+        """Return why the world of ``credential`` no longer exists, or an empty string."""
         return self._ends.get(credential, "")
 
     def is_taken(self, account: Account, by_other_than: World | None = None) -> bool:
@@ -258,7 +258,7 @@ class Engine:
     def get(self, name: str) -> World | None:
         """Return the world called ``name``, or None.
 
-        After ``@`` stands a point of its past.
+        A name with ``@`` and a point selects a view of its past: ``default@before:r3``.
         """
         bare, at, point = name.partition(AT)
         world = self._by_name.get(bare)
@@ -306,7 +306,7 @@ class Engine:
             if known is not None and self._in_use(world):
                 return known
         end = self._index.end_of(credential)
-        return Rejection(end or self.shard.elsewhere(credential) or NOBODYS)
+        return Rejection(end or self.shard.elsewhere(credential) or NO_ACCOUNT)
 
     def fork(self, request: Fork | None = None) -> World:
         """Return a new world with its own credentials.
@@ -354,7 +354,7 @@ class Engine:
     def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
         """Restart ``world`` from a fixture.
 
-        Return the branch that keeps its previous history. Credentials that another world has, or can go back
+        Return the branch with its previous history. Credentials that another world has, or can go back
         to, are replaced by new ones. Refuse with ``invalid_fixture`` and ``too_many_faults`` and change
         nothing in this case.
         """
@@ -462,7 +462,7 @@ class Engine:
         return renewed(state, self.seed, number, self._index.is_taken, accounts, self.shard)
 
     def _with_free_credentials(self, state: State, world: World, accounts: Iterable[Account]) -> State:
-        """Return ``state`` with new credentials in place of those of other worlds."""
+        """Return ``state`` with new credentials for the accounts whose credentials another world has."""
 
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)

@@ -1,4 +1,4 @@
-"""The journal of the requests of a world, and the usage counts.
+"""The journal of the requests of a world, its feed for clients that follow it, and the usage counts.
 
 The usage counts only grow: neither a rewind nor a dropped journal entry reduces them.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from itertools import islice
+from threading import Condition
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, unquote
 
@@ -28,7 +30,6 @@ from reseller_sandbox.server.secrecy import header_masked
 from reseller_sandbox.values.matching import CANNED
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds import redact
-from reseller_sandbox.worlds.feed import Feed, Follower
 from reseller_sandbox.worlds.snapshot import Event, Snapshot
 
 T = TypeVar("T")
@@ -51,10 +52,10 @@ class Entry(Quiet, frozen=True, kw_only=True):
 
     ``id`` is the name of the request (``r12``) and ``step`` its number in the sequence of the world. ``at``
     is the time of the world, and ``duration`` is in seconds of machine time. ``raw_target`` is the target as
-    sent. ``target`` is the same with its secrets masked. ``scheme`` and ``port`` say where the request came
-    in. Bodies are kept as received and as sent. ``body_size`` and ``answer_size`` are None, or the sizes in
-    bytes of bodies that were too long to keep whole. ``before`` and ``after`` are the snapshots around the
-    request. ``held_up`` is the delay by faults in seconds, if the client waited for the whole response.
+    sent. ``target`` is the same with its secrets masked. ``scheme`` and ``port`` are those on which the
+    server received the request. Bodies are stored as received and as sent. ``body_size`` and ``answer_size``
+    are the sizes in bytes of bodies that were cut, or None. ``before`` and ``after`` are the snapshots around
+    the request. ``held_up`` is the delay by faults in seconds, if the client waited for the whole response.
 
     Three results are separate. ``carried_out`` is whether the operation was done, for reads and writes.
     ``outcome`` is the result for the client: ``ok``, the name of the error, or ``fault`` if a fault left no
@@ -290,6 +291,127 @@ def _moves(changes: Sequence[Change]) -> tuple[Move, ...]:
     orders = [(change.before, change.after) for change in changes if change.table == "orders"]
     stages = [(before and before.stage, after and after.stage) for before, after in orders]
     return tuple([(earlier, later) for earlier, later in stages if earlier is not later])
+
+
+#: The maximum number of records that wait for a slow follower. Each holds the states before and after its
+#: request. ``Follower.missed`` counts the dropped ones.
+MOST_WAITING = 1000
+
+
+class FeedRecord(Struct, eq=False):
+    """A record in the feed, and the bytes that it was rendered to, which all followers share."""
+
+    record: Any
+    shown: dict[Any, Any] = {}
+
+
+class Feed:
+    """The latest records, shared by all followers. Without followers it has no records."""
+
+    def __init__(self) -> None:
+        self.changed = Condition()
+        self.kept: deque[FeedRecord] = deque(maxlen=MOST_WAITING)
+        self.count = 0
+        self.followers: set[Follower] = set()
+
+    def put(self, records: Iterable[Any]) -> None:
+        """Pass ``records`` to the followers. Call it only if there is a follower."""
+        with self.changed:
+            for record in records:
+                self.kept.append(FeedRecord(record))
+                self.count += 1
+            self._wake()
+
+    def follow(self) -> Follower:
+        """Return a follower of all records from now on."""
+        with self.changed:
+            follower = Follower(self)
+            self.followers.add(follower)
+            return follower
+
+    def end(self) -> None:
+        """End all followers, because the world is deleted."""
+        with self.changed:
+            for follower in self.followers:
+                follower.ended = True
+            self._wake()
+            self.followers.clear()
+
+    def _wake(self) -> None:
+        self.changed.notify_all()
+        for follower in self.followers:
+            if follower.asleep and follower.when_news is not None:
+                follower.asleep = False
+                follower.when_news()
+
+
+class Follower:
+    """A reader of a feed, which reads as fast as its client.
+
+    ``missed`` counts the records that were dropped before it read them. ``when_news`` is called when there
+    are new records. ``ended`` is whether the feed has ended.
+    """
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._at = feed.count
+        self._past: list[FeedRecord] = []
+        self._new = 0
+        self.missed = 0
+        self.ended = False
+        self.asleep = True
+        self.when_news: Callable[[], None] | None = None
+
+    def begin(self, past: Iterable[Any]) -> None:
+        """Let the next ``take`` return the records ``past`` first."""
+        self._past = list(map(FeedRecord, past))
+
+    def take(self) -> list[FeedRecord]:
+        """Return the records since the previous call."""
+        feed, past, self._past = self._feed, self._past, []
+        with feed.changed:
+            self.asleep = True
+            oldest = feed.count - len(feed.kept)
+            self.missed += max(oldest - self._at, 0)
+            new = list(islice(feed.kept, max(self._at - oldest, 0), None)) if self._at < feed.count else []
+            self._at = feed.count
+            self._new = len(new)
+            return past + new
+
+    def put_back(self, records: list[FeedRecord]) -> None:
+        """Let the next ``take`` return the last records of a ``take`` again."""
+        with self._feed.changed:
+            new = min(len(records), self._new)
+            self._at -= new
+            self._past = records[: len(records) - new]
+            self.asleep = False
+        if self.when_news is not None:
+            self.when_news()
+
+    def wait(self) -> None:
+        """Wait until there are new records or the feed has ended."""
+        with self._feed.changed:
+            self._feed.changed.wait_for(lambda: self.ended or self._at < self._feed.count)
+
+    def pause(self, seconds: float) -> None:
+        """Wait for ``seconds``, or until the feed has ended."""
+        if seconds:
+            with self._feed.changed:
+                self._feed.changed.wait_for(lambda: self.ended, seconds)
+
+    @property
+    def count(self) -> int:
+        """The number of followers of this feed."""
+        return len(self._feed.followers)
+
+    def close(self) -> None:
+        """Stop following. Without followers, the feed drops its records."""
+        with self._feed.changed:
+            self.ended = True
+            self._feed.followers.discard(self)
+            if not self._feed.followers:
+                self._feed.kept.clear()
+            self._feed.changed.notify_all()
 
 
 class Requests(Quiet, frozen=True):

@@ -56,7 +56,7 @@ def point(world: World, named: str) -> Checkpoint:
 
 
 def restore(world: World, name: str) -> Checkpoint:
-    """Go back to a snapshot. Return the branch that keeps the present history."""
+    """Go back to a snapshot. Return the branch with the present history."""
     with world.lock:
         checkpoint = _checkpoint(world, "snapshots", name)
         return _go(world, checkpoint.snapshot, checkpoint.requests)
@@ -85,7 +85,7 @@ def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
 def switch(world: World, name: str) -> Checkpoint:
     """Continue a branch from its end.
 
-    Return the branch that keeps the present history.
+    Return the branch with the present history.
     """
     with world.lock:
         branch = _checkpoint(world, "branches", name)

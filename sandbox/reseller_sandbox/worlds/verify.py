@@ -1,4 +1,4 @@
-"""Verification of requests: whether they came, how often, in which order."""
+"""Verification of requests: whether the journal has them, how often, and in which order."""
 
 from __future__ import annotations
 
@@ -75,7 +75,10 @@ def count(
 
 
 def in_order(world: World, matches: Sequence[Match]) -> Verdict:
-    """Check that requests like ``matches`` came in this order. Others may lie between."""
+    """Check that the journal has requests that match ``matches``, in this order.
+
+    Other requests may be between them.
+    """
     entries = world.journal.entries
     matching: list[Entry] = []
     at = 0

@@ -21,8 +21,7 @@ from reseller_sandbox.registry.timers import RegistryEvent
 from reseller_sandbox.values.clock import WorldClock, stopwatch
 from reseller_sandbox.values.parameters import Quiet
 from reseller_sandbox.worlds.credentials import Inherited
-from reseller_sandbox.worlds.feed import Feed
-from reseller_sandbox.worlds.journal import RequestJournal, Requests, Tally
+from reseller_sandbox.worlds.journal import Feed, RequestJournal, Requests, Tally
 from reseller_sandbox.worlds.snapshot import (
     Event,
     EventLog,
@@ -34,7 +33,7 @@ from reseller_sandbox.worlds.snapshot import (
 
 T = TypeVar("T")
 
-#: The number of due events from which catching up takes noticeable time.
+#: The number of due events above which it takes noticeable time to apply them.
 MANY_DUE = 200
 
 
@@ -44,28 +43,26 @@ _HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
 class Busy(Exception):
     """Another thread holds the lock of the world, and the caller cannot wait."""
 
-    def __init__(self, turn: WorldLock) -> None:
+    def __init__(self, lock: WorldLock) -> None:
         super().__init__()
-        self.turn = turn
+        self.lock = lock
 
 
-class hurried:  # noqa: N801  # a context, for every request
+@contextmanager
+def hurried() -> Iterator[None]:
     """Raise ``Busy`` in this block instead of waiting for the lock of a world.
 
     Use it on the event loop, which serves all worlds and must not wait for one of them.
     """
-
-    __slots__ = ("_token",)
-
-    def __enter__(self) -> None:
-        self._token = _HURRIED.set(True)
-
-    def __exit__(self, *_: object) -> None:
-        _HURRIED.reset(self._token)
+    token = _HURRIED.set(True)
+    try:
+        yield
+    finally:
+        _HURRIED.reset(token)
 
 
 class WorldLock:
-    """A reentrant lock that calls back callers that could not wait."""
+    """A reentrant lock. It calls functions when it is free, for callers that cannot wait."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -84,9 +81,9 @@ class WorldLock:
             self._call_back()
 
     def when_free(self, call: Callable[[], None]) -> None:
-        """Call ``call`` when the lock may be free, in the order of these requests."""
+        """Call ``call`` when the lock may be free. Several calls run in their order."""
         self._waiting.append(call)
-        if self._lock.acquire(blocking=False):  # it is free again. Otherwise its holder calls
+        if self._lock.acquire(blocking=False):  # it is free already. Otherwise its holder makes the calls
             self.__exit__()
 
     def _call_back(self) -> None:
@@ -156,7 +153,7 @@ class World:
         #: Makes the drafts of requests. A replacement can record which values are read.
         self.drafts: Callable[[State, datetime, Assumptions, str, str], Draft] = Draft
         self._snapshot = snapshot
-        self._doing = local()
+        self._current = local()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -244,11 +241,10 @@ class World:
 
     @contextmanager
     def undoing(self, *expected: type[Exception], journal: bool = False) -> Iterator[None]:
-        """Hold the lock.
+        """Hold the lock, and roll back the world if the block raises any but the ``expected`` exceptions.
 
-        Roll back the block on any exception except the ``expected`` ones. A signal handler can raise
-        anywhere. Without a rollback, an effect could stay without its entry in the journal or the event log.
-        Set ``journal`` for a block that does more to the journal than add entries.
+        A signal handler can raise an exception anywhere. Without a rollback, an effect could remain without
+        its entry in the journal or the event log. Set ``journal`` if the block removes journal entries.
         """
         with self.lock:
             snapshot, history = self._snapshot, self.history
@@ -282,13 +278,13 @@ class World:
             if reached is not self._snapshot:
                 earlier, self.snapshot = self._snapshot.log, reached
                 self.tally.note_events(events)
-                self._tell(earlier)
+                self._publish(earlier)
             return events
 
     @property
     def action(self) -> LoggedAction | None:
         """The control call that this thread runs, for the event log."""
-        action: LoggedAction | None = getattr(self._doing, "action", None)
+        action: LoggedAction | None = getattr(self._current, "action", None)
         return action
 
     def leave_unlogged(self) -> None:
@@ -296,7 +292,7 @@ class World:
         if self.action is not None:
             self.action.forgotten = True
 
-    def _tell(self, earlier: EventLog) -> None:
+    def _publish(self, earlier: EventLog) -> None:
         """Pass the events since ``earlier`` to the followers of the world."""
         if self.feed.followers:
             self.feed.put(self._snapshot.log.since(earlier))
@@ -312,11 +308,11 @@ class World:
             yield self.action
             return
         action, before = LoggedAction(name, parameters), self._followed()
-        self._doing.action = action
+        self._current.action = action
         try:
             yield action
         finally:
-            self._doing.action = None
+            self._current.action = None
         if not action.forgotten:
             with self.lock:
                 self._note(action, before)
@@ -340,7 +336,7 @@ class World:
             effect=action.effect,
         )
         self.snapshot = replace(snapshot, log=log.noted([event]))
-        self._tell(snapshot.log)
+        self._publish(snapshot.log)
 
     def travel(
         self, journey: Journey, *, dry: bool = False, cause: int | None = None
@@ -364,7 +360,7 @@ class World:
                     action.number = cause
                 self.snapshot = replace(reached, log=reached.log.during(None))
                 self.tally.note_events(events)
-                self._tell(begun.log)
+                self._publish(begun.log)
             return reached, events
 
     def change(self, **settings: Any) -> None:
