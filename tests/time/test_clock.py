@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
-from tests.registry import Make, assert_consistent
+from tests.clients import Api
+from tests.registry import Make, assert_consistent, edit_name
 from tests.worlds.control import Player
 
 NOW = "2026-03-01T12:00:00Z"
@@ -244,3 +245,13 @@ def test_an_expiry_is_reported_with_the_reason(player: Player, served: Sandbox) 
         assert expiry in rows(events, "active.com")
         notes = [event["note"] for event in events if event["subject"] == "active.com"]
         assert f"no automatic renewal: {note}" in notes
+
+
+def test_a_transfer_is_refunded_before_a_redemption(player: Player, served: Sandbox, wire: Api) -> None:
+    edit_name(served, "lapsed.com", due="+2d")
+    body = {"domain": {"domainName": "lapsed.com"}, "authCode": "let-me-in"}
+    assert wire.post("/v3/domains/requestTransfer", body).status == 200
+    assert rows(player.advance(by="P2D")["events"], "lapsed.com") == [
+        ("2026-03-03", "transfer cancelled", "main", "-9.00", "10000.00"),
+        ("2026-03-03", "redemption", "other", "0.00", "500.00"),
+    ]

@@ -100,6 +100,11 @@ def test_a_removed_world_refuses_every_call(subtests: pytest.Subtests, served: S
                 for operation, parameters in calls.items():
                     with subtests.test(operation=operation, world=fork):
                         assert in_python(fork)(operation, parameters)[0] == "unknown_world"
-                for use in (fork.client, lambda fork=fork: fork.at("start").clock.now):
+                for use in (
+                    fork.client,
+                    lambda fork=fork: fork.at("start").clock.now,
+                    lambda fork=fork: "main" in fork.accounts,
+                    lambda fork=fork: list(fork.names),
+                ):
                     with pytest.raises(Refused, match="unknown_world"):
                         use()
