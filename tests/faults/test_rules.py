@@ -263,7 +263,7 @@ MISTAKES: dict[str, list[tuple[dict[str, Any], str]]] = {
 def test_a_mistake_is_reported_with_its_place(sandbox: Sandbox, subtests) -> None:
     rules = [({"kind": kind, **rule}, problem) for kind in MISTAKES for rule, problem in MISTAKES[kind]]
     rules += [
-        ({}, "kind is missing; it must be one of error, latency, drip,"),
+        ({}, "kind is missing; it must be one of error, mutate, rate_limit,"),
         ({"preset": "flakey"}, "preset must be one of flaky, outage,"),
         ({"preset": "slow", "limit": 3}, "limit is not a parameter of the preset slow"),
     ]

@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox import refusals
-from reseller_sandbox.faults.kinds import KINDS, Error
+from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.faults.kinds.answers import Error
 from reseller_sandbox.faults.rule import PAST, WHEN_APPLIED, FaultRule
 from reseller_sandbox.registry.contract import Vocabulary, unknown
 from reseller_sandbox.values.kinds import WHEN, Kind, Mistake, Within, choice, instant, json_value, mistakes

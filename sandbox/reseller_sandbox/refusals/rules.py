@@ -3,27 +3,14 @@
 The code of a rule is its name in lower case.
 """
 
+# ruff: noqa: F403, F405
+
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from reseller_sandbox.refusals.refusal import (
-    Rule,
-    conflict,
-    forbidden,
-    internal,
-    invalid,
-    limit,
-    not_found,
-    not_implemented,
-    payment,
-    too_large,
-    unauthenticated,
-    unavailable,
-    wrong_format,
-    wrong_method,
-)
+from reseller_sandbox.refusals.refusal import *
 
 # Access: API accounts, and callers that control the sandbox.
 CREDENTIALS_MISSING = unauthenticated("The request lacks {missing}{instead}.", "send {missing}")

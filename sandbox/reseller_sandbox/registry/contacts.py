@@ -11,7 +11,7 @@ from reseller_sandbox import refusals
 from reseller_sandbox.refusals import Refused, Term
 from reseller_sandbox.registry import customers
 from reseller_sandbox.registry.assumptions import Assumptions
-from reseller_sandbox.registry.customers import contact_problem, require_valid_card, tidy
+from reseller_sandbox.registry.customers import require_valid_card, require_valid_fields, tidy
 from reseller_sandbox.registry.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
 from reseller_sandbox.registry.state import Draft
 from reseller_sandbox.values import patterns
@@ -30,12 +30,10 @@ def check(by_role: Mapping[str, ContactInput], wire_names: Mapping[str, str]) ->
     The refusal uses the field names of the request.
     """
     for role in ROLES:
-        contact = by_role.get(role)
-        problem = None if contact is None or isinstance(contact, str) else contact_problem(Card(**contact))
-        if problem is not None:
-            field, value, complaint = problem
-            path = f"{wire_names[role]}.{wire_names[field]}"
-            raise Refused(refusals.INVALID_CONTACT, field=path, value=value, problem=complaint)
+        contact = by_role.get(role, "")
+        if not isinstance(contact, str):
+            path = {field: f"{wire_names[role]}.{wire_names[field]}" for field in contact}
+            require_valid_fields(Card(**contact), path)
 
 
 def roles_required(assumed: Assumptions) -> tuple[str, ...]:

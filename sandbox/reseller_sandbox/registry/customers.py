@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
@@ -44,18 +45,23 @@ def pattern_of(field: str, *, any_phone: bool = False) -> str:
     return "" if pattern is None else f"^({pattern.pattern})?$"
 
 
-def contact_problem(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
-    """Return the first invalid field of ``card`` as (field, value, problem), or None."""
+def require_valid_fields(
+    card: Card, paths: Mapping[str, str] = MappingProxyType({}), *, any_phone: bool = False
+) -> None:
+    """Refuse with ``invalid_contact`` for the first invalid field.
+
+    ``paths`` has the paths of fields in the request, if these are not the names of the fields.
+    """
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
     for field in CARD_FIELDS:
         value: str = getattr(card, field)
+        pattern, problem = patterns.get(field, (None, ""))
         flaw = text_checks.flaw(value)
-        if flaw is not None:
-            return field, value if len(value) <= _SHOWN else value[:_SHOWN] + "…", flaw
-        pattern, complaint = patterns.get(field, (None, ""))
-        if value and pattern is not None and not pattern.fullmatch(value):
-            return field, value, complaint
-    return None
+        shown = value if flaw is None or len(value) <= _SHOWN else value[:_SHOWN] + "…"
+        if flaw is not None or (value and pattern is not None and not pattern.fullmatch(value)):
+            raise Refused(
+                INVALID_CONTACT, field=paths.get(field, field), value=shown, problem=flaw or problem
+            )
 
 
 def require_valid_card(draft: Draft, card: Card) -> None:
@@ -64,10 +70,7 @@ def require_valid_card(draft: Draft, card: Card) -> None:
     The assumption ``v2.phone`` decides the form of telephone numbers.
     """
     phones = bool(card.phone or card.fax)
-    problem = contact_problem(card, any_phone=phones and draft.assumed.phone_form == "any")
-    if problem is not None:
-        field, value, complaint = problem
-        raise Refused(INVALID_CONTACT, field=field, value=value, problem=complaint)
+    require_valid_fields(card, any_phone=phones and draft.assumed.phone_form == "any")
 
 
 def tidy(card: Card) -> Card:

@@ -1,32 +1,16 @@
-"""All kinds of faults. Add a class to a file by subject, then list it here."""
+"""All kinds of faults: the subclasses of ``FaultKind`` in the modules of this package."""
 
 from collections.abc import Mapping
 
 from reseller_sandbox.faults.kind import FaultKind
-from reseller_sandbox.faults.kinds.answers import Error, Mutate, RateLimit
-from reseller_sandbox.faults.kinds.connection import Close, Garbage, Reset, Truncate
-from reseller_sandbox.faults.kinds.replays import Duplicate, Stale
-from reseller_sandbox.faults.kinds.timing import Bandwidth, Drip, Hang, Latency, TimePasses
+from reseller_sandbox.faults.kinds import answers, connection, replays, timing
+
+_MODULES = (answers, timing, connection, replays)
 
 #: Every kind of fault, by name.
 KINDS: Mapping[str, type[FaultKind]] = {
     kind.name: kind
-    for kind in (
-        Error,
-        Latency,
-        Drip,
-        Bandwidth,
-        Hang,
-        Reset,
-        Close,
-        Truncate,
-        Garbage,
-        Mutate,
-        RateLimit,
-        Duplicate,
-        Stale,
-        TimePasses,
-    )
+    for module in _MODULES
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, FaultKind) and kind is not FaultKind
 }
-
-__all__ = ["KINDS", "Error", "RateLimit"]
