@@ -67,7 +67,7 @@ def test_a_refused_action_changes_nothing(player: Player, served: Sandbox) -> No
     assert served.export() == before
 
 
-def test_a_name_of_a_stranger_is_taken_and_can_be_transferred_after_60_days(
+def test_a_name_at_another_registrar_is_taken_and_can_be_transferred_after_60_days(
     player: Player, wire: Api, served: Sandbox
 ) -> None:
     assert availability(wire, "wanted.com")["status"] == "available"

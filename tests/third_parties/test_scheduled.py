@@ -130,8 +130,7 @@ def test_a_scheduled_action_happens_once_after_a_request_of_any_client(
 
 
 def test_a_refused_request_triggers_only_actions_for_refusals(player: Player, wire: Api) -> None:
-    """Plans strike in the order in which they were made, and each sees the effects of earlier scheduled
-    actions."""
+    """Scheduled actions happen in the order of their creation. Each sees the effects of the earlier ones."""
     refusing = {"operation": "v3.createDomain", "outcome": "refused"}
     player.act("register", domain="one.com", after="v3.createDomain")
     player.act("register", domain="two.com", after=refusing)
@@ -166,7 +165,7 @@ def test_a_removed_scheduled_action_does_not_happen(player: Player, wire: Api) -
 
 
 def test_scheduled_actions_belong_to_a_point_of_a_world(sandbox: Sandbox, api: Api) -> None:
-    """A scheduled action strikes again after a restore, and separately in each fork."""
+    """A scheduled action happens again after a restore, and separately in each fork."""
     sandbox.simulate.when(after="v3.checkAvailability").register("wanted.com")
     sandbox.snapshot("before")
     with sandbox.fork() as fork:

@@ -141,7 +141,7 @@ def test_a_dry_run_reports_the_events_of_the_move_and_changes_nothing(
 
 
 @pytest.mark.parametrize("tries", ["once", "daily"])
-def test_a_leap_of_the_clock_equals_any_steps(make: Make, tries: str) -> None:
+def test_one_long_move_of_the_clock_equals_many_short_moves(make: Make, tries: str) -> None:
     worlds = [make(assume={"lifecycle.autorenew.tries": tries}) for _ in range(3)]
     for world in worlds:
         world.simulate.when("P20D").hold("second.com")
@@ -198,7 +198,7 @@ def test_due_events_of_a_name_include_its_transfer_and_scheduled_actions(player:
     assert player.call("GET", "clock/due?domain=-").error == "invalid_name"
 
 
-def test_a_running_clock_is_advanced_and_runs_on(player: Player) -> None:
+def test_a_running_clock_keeps_running_after_an_advance(player: Player) -> None:
     assert player.call("POST", "clock/run").json["frozen"] is False
     moved = player.advance(by="P1D")
     assert moved["frozen"] is False

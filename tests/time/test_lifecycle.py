@@ -58,7 +58,7 @@ FLAGS = {
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_both_interfaces_follow_a_fixture(sandbox: Sandbox, stage: str, subtests) -> None:
+def test_both_interfaces_permit_the_actions_of_a_fixture(sandbox: Sandbox, stage: str, subtests) -> None:
     """An action is possible at any stage that permits it, and refused at a stage that does not."""
     edit_name(sandbox, NAME, stage=stage)
     forbidden = TRIED[STAGES.index(stage) :: 3]
@@ -90,7 +90,7 @@ def test_a_refusal_names_the_restore_that_a_fixture_permits(sandbox: Sandbox) ->
     assert refusal.allowed == "ask for its restore first, which makes it active"
 
 
-def test_the_picture_of_the_lifecycle_follows_a_fixture(tmp_path: Path) -> None:
+def test_the_lifecycle_picture_shows_the_actions_of_a_fixture(tmp_path: Path) -> None:
     fixture = tmp_path / "registry.yaml"
     fixture.write_text(f"{REGISTRY.read_text('utf-8')}\nlifecycle: {{pending_delete: [restore]}}\n", "utf-8")
     picture = printed("lifecycle", "--fixture", str(fixture))

@@ -21,7 +21,7 @@ from reseller_sandbox.control.results import (
     record_of,
 )
 from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
-from reseller_sandbox.registry import scheduled_actions, third_parties
+from reseller_sandbox.registry import third_parties, timers
 from reseller_sandbox.registry.events import RegistryEvent
 from reseller_sandbox.registry.model import ScheduledAction
 from reseller_sandbox.registry.state import Draft
@@ -80,7 +80,7 @@ class Scheduled(Resource):
         """
 
         def work(draft: Draft) -> ScheduledAction:
-            action = scheduled_actions.find(draft.state, scheduled)
+            action = timers.find_scheduled(draft.state, scheduled)
             draft.remove(action)
             return action
 
@@ -143,7 +143,7 @@ class SimulatedAction(Operation):
                 return third_parties.ACTIONS[self.name](draft, **parameters)
             match: Any = {"operation": after} if isinstance(after, str) else after
             match_after = parse_match(resource, match, "after") if after is not None else None
-            return scheduled_actions.make(draft, self.name, parameters, at=at, after=match_after)
+            return timers.schedule(draft, self.name, parameters, at=at, after=match_after)
 
         with world.acting(self.id) as log:
             result = _transact(world, self.id, work)

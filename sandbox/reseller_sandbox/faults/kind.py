@@ -114,8 +114,8 @@ class Window(Struct, frozen=True):
 class FaultContext(Struct):
     """The context in which a rule applies to a request.
 
-    ``windows`` holds the windows of a rate limit by account. A kind may replace them. They go back in time
-    with the world.
+    ``windows`` holds the windows of a rate limit by account. A kind may replace them. A rewind of the
+    world restores them.
     """
 
     request: FaultRequest
@@ -146,7 +146,7 @@ class FaultKind(Struct, frozen=True):
         yield from ()
 
     def applies(self, request: FaultRequest) -> bool:  # noqa: ARG002
-        """Whether the kind can apply to such a request."""
+        """Whether the kind can apply to ``request``."""
         return True
 
     def apply(self, so_far: Effects, context: FaultContext) -> Effects | None:

@@ -48,9 +48,10 @@ _ON_THE_WIRE = frozenset({"method", "path", "headers", "query"})
 
 
 class Count(Struct, frozen=True):
-    """The counters of a rule while in force.
+    """How often a rule has matched and was applied while it was in force.
 
-    ``windows`` holds the windows of a rate limit, by account. The key of a common window is empty.
+    ``windows`` holds the windows of a rate limit, by account. If all accounts share one window, its key is
+    an empty text.
     """
 
     matched: Annotated[int, whole(0, MANY)] = 0
@@ -227,13 +228,13 @@ class FaultBook(Struct, frozen=True):
         return replace(self, rules=rules, counts=new)
 
     def holding(self, request: object) -> FaultBook:
-        """Return the book with ``request`` waiting."""
+        """Return the book with ``request`` among the delayed requests."""
         return replace(self, waiting=self.waiting.insert(request))
 
     def released(self, request: object) -> FaultBook:
-        """Return the book without the waiting ``request``.
+        """Return the book without the delayed ``request``.
 
-        Raise KeyError if the request does not wait.
+        Raise KeyError if the request is not delayed.
         """
         return replace(self, waiting=self.waiting.remove(request))
 

@@ -68,7 +68,7 @@ class Wording(Struct, frozen=True):
 
 
 class Possible(Struct, frozen=True):
-    """The possible ``actions`` at a stage, as a fact. Those in ``looks`` only read.
+    """The possible ``actions`` at a stage, as a fact. The actions in ``looks`` only read.
 
     ``until`` says when the stage ends, for a stage that allows only reading.
     """

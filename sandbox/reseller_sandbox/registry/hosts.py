@@ -97,7 +97,7 @@ def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
 
 
 def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the address that packets go to: the IPv4 address of a mapped IPv6 one."""
+    """Return the address that packets go to: of an IPv4-mapped IPv6 address, the IPv4 one."""
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 

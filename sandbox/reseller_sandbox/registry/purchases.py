@@ -126,7 +126,7 @@ def auth_code_at(seed: str, number: int) -> str:
 def require_cost(
     draft: Draft, name: str, premium: bool, agreed: Agreed, price: Decimal, *, always: bool = False
 ) -> None:
-    """Refuse if the client agreed to a price other than that of all years.
+    """Refuse if the client agreed to another price than ``price``, that of all years.
 
     For a premium name, the client must agree to a price if ``always`` or the assumptions say so. For an
     ordinary name, an agreed price counts only if the assumptions say so.

@@ -31,6 +31,7 @@ from reseller_sandbox.registry.model import (
 )
 from reseller_sandbox.registry.model import Zone as ZoneRecord
 from reseller_sandbox.registry.state import Draft, State, held_order, own_accounts, pending_transfer
+from reseller_sandbox.values.clock import wire
 from reseller_sandbox.values.kinds import (
     AMOUNT,
     CHANGE,
@@ -106,7 +107,7 @@ def set_promotion(
     zone_record = _zone(draft.state, zone)
     promotion: Any = None
     if price is not None and until is not None:
-        promotion = Promotion(price=AMOUNT(price), until=_ahead(draft, until))
+        promotion = Promotion(price=AMOUNT(price), until=instant_ahead(draft, "until", until))
     return _changed(draft, "set_promotion", replace(zone_record, **{f"{of}_promotion": promotion}))
 
 
@@ -222,22 +223,19 @@ def _zone(state: State, name: str) -> ZoneRecord:
     return zone
 
 
-def instant_ahead(now: datetime, name: str, value: Any) -> datetime:
-    """Return the instant that a ``When`` parameter means.
+def instant_ahead(draft: Draft, name: str, value: Any) -> datetime:
+    """Return the instant that the ``When`` parameter ``name`` means.
 
-    Refuse with ``invalid_parameter``.
+    Refuse with ``invalid_parameter`` if it is in the past.
     """
     try:
-        return instant(WHEN(value), now)
+        ahead = instant(WHEN(value), draft.now)
     except ValueError as problem:
         raise Refused(INVALID_PARAMETER, problems=f"{name}: {problem}") from None
-
-
-def _ahead(draft: Draft, until: Any) -> datetime:
-    end = instant_ahead(draft.now, "until", until)
-    if end <= draft.now:
-        raise Refused(INVALID_PARAMETER, problems=f"until is {until}, which is in the past")
-    return end
+    if ahead < draft.now:
+        past = f"{name} is {value}, but the clock already shows {wire(draft.now)}"
+        raise Refused(INVALID_PARAMETER, problems=past)
+    return ahead
 
 
 def _changed(draft: Draft, event: str, zone: ZoneRecord) -> RegistryEvent:

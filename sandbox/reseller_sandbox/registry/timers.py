@@ -1,24 +1,26 @@
-"""Timed events: each due event is carried out at its own instant."""
+"""Timed events, and scheduled actions of third parties: each happens at its own instant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator, Mapping
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
 from msgspec.structs import replace
 
-from reseller_sandbox.registry import ledger, lifecycle, orders, purchases, scheduled_actions, transfers
+from reseller_sandbox.refusals import INVALID_PARAMETER, UNKNOWN_SCHEDULED_ACTION, Refused, Rule
+from reseller_sandbox.registry import ledger, lifecycle, orders, purchases, transfers
 from reseller_sandbox.registry.events import RegistryEvent, concerning
 from reseller_sandbox.registry.indexes import PROMOTIONS, TABLES, Due
 from reseller_sandbox.registry.lifecycle import TimedTransition
-from reseller_sandbox.registry.model import Order, Record, Stage, TransferStatus
+from reseller_sandbox.registry.model import Order, Record, ScheduledAction, Stage, TransferStatus
 from reseller_sandbox.registry.state import Draft, State
-from reseller_sandbox.registry.third_parties import ACTIONS
+from reseller_sandbox.registry.third_parties import ACTIONS, PERMANENT, instant_ahead
+from reseller_sandbox.values.matching import Match, Request
 from reseller_sandbox.values.money import NOTHING
 
-__all__ = ["Due", "RegistryEvent", "about", "due_by", "fire", "names"]
+__all__ = ["Due", "RegistryEvent"]
 
 #: The names of events that are not transitions of an order.
 TRANSFER_CANCELLED = "transfer cancelled"
@@ -41,7 +43,7 @@ def about(state: State, name: str) -> list[Due]:
     """Return the due events of a domain, in order."""
     numbers = [state.own_order.get((account, name)) for account in state.accounts]
     records: list[Record] = [state.orders[number] for number in numbers if number is not None]
-    records += [action for action in state.scheduled.values() if scheduled_actions.subject(action) == name]
+    records += [action for action in state.scheduled.values() if subject_of(action) == name]
     if (transfer := state.transfers.get(name)) is not None:
         records.append(transfer)
     return sorted(due for record in records for due in TABLES[type(record)].due(record))
@@ -122,7 +124,7 @@ def _promotion(term: str) -> Callable[[Draft, str], list[RegistryEvent]]:
 
 
 def _scheduled(draft: Draft, number: int) -> list[RegistryEvent]:
-    return [scheduled_actions.apply(draft, draft.state.scheduled[number])]
+    return [apply_scheduled(draft, draft.state.scheduled[number])]
 
 
 _KINDS: dict[str, Callable[[Draft, Any], list[RegistryEvent]]] = {
@@ -132,3 +134,99 @@ _KINDS: dict[str, Callable[[Draft, Any], list[RegistryEvent]]] = {
     "transfer": _transfer,
     **{term: _promotion(term) for term in PROMOTION_ENDS},
 }
+
+
+#: The parameters that name the subject of a scheduled action. The first one present counts.
+_SUBJECTS = ("domain", "zone", "account")
+
+
+def schedule(
+    draft: Draft,
+    action: str,
+    arguments: Mapping[str, Any],
+    *,
+    at: str | None = None,
+    after: Match | None = None,
+) -> ScheduledAction:
+    """Schedule an action ``at`` an instant or ``after`` a request.
+
+    ``at`` can be a duration from now. ``arguments`` are values of the action's parameters. Refuse with
+    ``invalid_parameter`` if the instant is past. Also raise those refusals of the action that waiting cannot
+    resolve.
+    """
+    if (at is None) is (after is None):
+        raise Refused(INVALID_PARAMETER, problems="a scheduled action requires either at or after")
+    require_possible(draft, action, arguments, PERMANENT)
+    after = None if after is None else awaited(after)
+    scheduled = ScheduledAction(
+        id=draft.next("scheduled"), action=action, parameters=tuple(sorted(arguments.items())), after=after
+    )
+    if at is not None:
+        scheduled = replace(scheduled, at=instant_ahead(draft, "at", at))
+    return draft.put(scheduled)
+
+
+def require_possible(
+    draft: Draft, action: str, arguments: Mapping[str, Any], permanent: Container[Rule]
+) -> None:
+    """Try an action on a copy of ``draft``. Raise its refusal if the rule is in ``permanent``."""
+    trial = Draft(draft.state, draft.now, draft.assumed, draft.cause)
+    try:
+        ACTIONS[action](trial, **arguments)
+    except Refused as refused:
+        if refused.rule in permanent:
+            raise
+
+
+def apply_scheduled(draft: Draft, scheduled: ScheduledAction) -> RegistryEvent:
+    """Carry out a scheduled action, or record why it was refused."""
+    refused = ""
+    try:
+        events = draft.attempt(lambda inner: ACTIONS[scheduled.action](inner, **dict(scheduled.parameters)))
+    except Refused as problem:
+        refused = str(problem)
+        events = RegistryEvent(
+            at=draft.now, event=f"{scheduled.action} refused", subject=subject_of(scheduled), note=refused
+        )
+    draft.put(replace(scheduled, applied=draft.now, refused=refused))
+    return events
+
+
+def subject_of(scheduled: ScheduledAction) -> str:
+    """Return the domain, zone or account of a scheduled action."""
+    parameters = dict(scheduled.parameters)
+    return str(next(parameters[name] for name in _SUBJECTS if name in parameters))
+
+
+#: The conditions of a match on the result of a request.
+_RESULTS = frozenset({"outcome", "carried_out", "changed", "fault"})
+
+
+def awaited(match: Match) -> Match:
+    """Return the condition on which a scheduled action waits.
+
+    If ``match`` has no condition on results, the request must also be carried out. Refuse with
+    ``invalid_parameter`` if ``match`` is only for past requests.
+    """
+    if "since" in match:
+        raise Refused(INVALID_PARAMETER, problems="after.since is only for past requests")
+    return match if match.keys() & _RESULTS else Match(match, carried_out=True)
+
+
+def waiting_for(state: State, request: Request) -> Iterator[ScheduledAction]:
+    """Yield the scheduled actions that wait for ``request``, which has been answered."""
+    for (number,) in state.waiting:
+        scheduled = state.scheduled[number]
+        if scheduled.after is not None and scheduled.after(request):
+            yield scheduled
+
+
+def find_scheduled(state: State, number: int) -> ScheduledAction:
+    """Return the scheduled action with that id.
+
+    Refuse with ``unknown_scheduled_action``.
+    """
+    scheduled = state.scheduled.get(number)
+    if scheduled is None:
+        raise Refused(UNKNOWN_SCHEDULED_ACTION, scheduled=number)
+    return scheduled

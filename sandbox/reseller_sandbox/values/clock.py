@@ -20,7 +20,7 @@ from msgspec import Struct
 EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
 LATEST = datetime(2900, 1, 1, tzinfo=UTC)
 
-#: The class of the standard library. Tools that freeze time for a test replace it in modules.
+#: The standard library's ``datetime``. Tools that freeze time for a test replace the name in modules.
 _OWN = type(EARLIEST)
 
 _TICK = timedelta(seconds=1)
@@ -39,7 +39,7 @@ def real_now() -> datetime:
 
 
 def _plain(instant: datetime) -> datetime:
-    """Return ``instant`` in UTC as a plain ``datetime``, even if a test patched it."""
+    """Return ``instant`` in UTC as an object of the standard library's ``datetime``."""
     if instant.tzinfo is UTC and type(instant) is _OWN:
         return instant
     return EARLIEST + (instant - EARLIEST)
@@ -95,7 +95,7 @@ class WorldClock(Struct, frozen=True):
         return WorldClock(now, now if timedelta() <= machine - now < 2 * _TICK else machine)
 
     def follow(self) -> WorldClock:
-        """Return a clock that shows the machine's time, and its current time while that is earlier."""
+        """Return a clock that shows the machine's time, but never an earlier time than now."""
         return WorldClock(self.now(), self.now())
 
     def caught_up(self) -> WorldClock:

@@ -45,7 +45,7 @@ _UNBOUNDED = 10**15
 _DEEPEST = 50
 _MOST_DIGITS = 100
 
-#: The largest value of a limit.
+#: The largest number that a setting or a parameter can have.
 MOST = 10**9
 
 #: A kind stops after this many mistakes in one value, because checking a long list takes time.
@@ -117,7 +117,7 @@ class Mistake(str):
 class Within(ValueError):
     """Mistakes within an object or a list.
 
-    ``valid`` holds the valid part of the value, if callers can use it.
+    ``valid`` is the part of the value without mistakes, or None if no part can be used.
     """
 
     def __init__(self, problems: Sequence[Mistake], valid: Any = None) -> None:
@@ -153,6 +153,13 @@ def _line(value: Any) -> str:
         raise ValueError("must be a string")
     text = str(value).lower() if isinstance(value, bool) else value
     raise ValueError(f"must be a string, not {shortened(value)}; write '{text}' in quotes")
+
+
+def _raw_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be a string")
+    require_whole_letters(value)
+    return plain(value)
 
 
 def _label(value: Any) -> str:
@@ -300,7 +307,7 @@ def choice(*words: str, synonyms: Synonyms = MappingProxyType({})) -> Kind[str]:
 def matching(pattern: str, says: str, *, is_secret: bool = False) -> Kind[str]:
     """Return a kind that accepts strings that match ``pattern``.
 
-    The message about another value does not repeat a secret.
+    With ``is_secret``, the message about an invalid value does not show the value.
     """
     compiled = re.compile(pattern)
 
@@ -358,20 +365,6 @@ def span(least: float = 0) -> Kind[float]:
     return Kind({"oneOf": [dict(within.shape), {"type": "string"}]}, read, says=says)
 
 
-def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
-    """Return a kind that accepts any string of 1 to ``most`` characters."""
-
-    def read(value: Any) -> str:
-        if not isinstance(value, str):
-            raise ValueError("must be a string")
-        if not 0 < len(value) <= most:
-            raise ValueError("is empty" if not value else "is too long")
-        require_whole_letters(value)
-        return plain(value)
-
-    return Kind({"type": "string"}, read, says=says)
-
-
 def listed(
     kind: Kind[T], least: int = 0, most: int = MOST, *, distinct: bool = False, alone: bool = False
 ) -> Kind[tuple[T, ...]]:
@@ -427,10 +420,11 @@ def table(
     rows: bool = False,
     says: str = "an object",
 ) -> Kind[dict[Any, Any]]:
-    """Return a kind that accepts objects with ``least`` to ``most`` of any ``keys``.
+    """Return a kind that accepts objects of ``least`` to ``most`` entries.
 
-    If a value is null and ``values`` accepts objects or arrays, the value is empty. With ``rows``, the kind
-    also accepts an array of keys whose values are empty.
+    ``keys`` is the kind of the keys, and ``values`` that of the values. If ``values`` accepts objects or
+    arrays, a null counts as an empty value. With ``rows``, an array of keys counts as an object of empty
+    values.
     """
 
     def read(raw: Any) -> dict[Any, Any]:
@@ -506,6 +500,8 @@ _NUMBER_OR_TEXT: Mapping[str, Any] = {"oneOf": [{"type": "string"}, {"type": "nu
 TEXT = Kind({"type": "string"}, _text)
 #: Any text without control characters, also an empty one.
 LINE = Kind({"type": "string"}, _line)
+#: Any string, also with control characters.
+RAW_TEXT = Kind({"type": "string"}, _raw_text)
 LABEL = Kind({"type": "string"}, _label)
 NAME = Kind({"type": "string"}, _name, names.to_unicode)
 #: The number of a record.

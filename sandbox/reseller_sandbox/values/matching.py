@@ -10,7 +10,7 @@ from typing import Annotated, Any, Protocol, TypedDict
 from msgspec import Struct
 
 from reseller_sandbox.values.clock import parse_instant, wire
-from reseller_sandbox.values.kinds import ANYTHING, SWITCH, Kind, free_text, listed, table
+from reseller_sandbox.values.kinds import ANYTHING, SWITCH, TEXT, Kind, listed, table
 from reseller_sandbox.values.names import to_unicode, well_formed
 from reseller_sandbox.values.parameters import Also, record
 from reseller_sandbox.values.patterns import PATH, Glob, Path, any_matches
@@ -98,7 +98,7 @@ SINCE = Kind(
     says=f"{_SINCE}, after which the request arrived",
 )
 GLOBS_BY_NAME = table(
-    free_text("a name"),
+    TEXT,
     Kind(
         {"type": ["string", "null"]},
         lambda value: None if value is None else _read_glob(value),
@@ -131,7 +131,7 @@ _MISSING = object()
 
 
 class Request(Protocol):
-    """A request as conditions see it.
+    """The properties of a request that conditions test.
 
     ``status`` and all later properties are known only after the response.
     """
@@ -251,7 +251,7 @@ class Match(dict[str, Any]):
 
     def __call__(self, request: Request) -> bool:
         """Whether ``request`` satisfies all conditions."""
-        # Test first, without ``misses``, what most requests miss, because a world may have 1,000 rules.
+        # Test the most selective conditions first, because a world may have 1,000 rules.
         if "operation" in self and not any_matches(self["operation"], request.operation):
             return False
         if "domain" in self and not _names(self["domain"], request.domains):
@@ -264,7 +264,7 @@ class Match(dict[str, Any]):
             yield from _MISSES[name](name, condition, request)
 
 
-#: Reads a match, and writes it as it is read.
+#: Reads an object of conditions as a match, and writes a match as such an object.
 MATCH: Kind[Match] = record(Matching, build=Match)
 
 
@@ -296,11 +296,6 @@ def _text_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterat
     text = getattr(request, name)
     if text is None or not any_matches(globs, text):
         yield Miss(name, _joined(globs), text)
-
-
-def _method_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterator[Miss]:
-    if not any_matches(globs, method := request.method.upper()):
-        yield Miss(name, _joined(globs), method)
 
 
 def _domain_misses(name: str, globs: tuple[Glob, ...], request: Request) -> Iterator[Miss]:
@@ -356,7 +351,7 @@ _MISSES: Mapping[str, Callable[[str, Any, Request], Iterator[Miss]]] = {
     "operation": _text_misses,
     "domain": _domain_misses,
     "account": _text_misses,
-    "method": _method_misses,
+    "method": _text_misses,
     "path": _text_misses,
     "headers": _pair_misses,
     "query": _pair_misses,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
-#: The maximum number of fraction digits. ``write_in_full`` always writes so many.
+#: The maximum number of fraction digits. ``write_in_full`` always writes all of them.
 FINEST = 6
 
 #: The minimum number of fraction digits of a written amount.

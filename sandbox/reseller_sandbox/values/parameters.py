@@ -101,15 +101,15 @@ def unmarked(words: str) -> str:
 
 _FEW = 16
 
-#: The position of a parameter: in the path, as a positional argument of a command, or under its name.
+#: How a parameter is passed: in the path, as a positional argument of a command, or by its name.
 Place = Literal["segment", "argument", "option"]
 
 
 class Parameter(Struct, frozen=True):
     """A parameter of an action, a resource or a record.
 
-    ``default`` is its value if it is not given. ``words`` describe it: they come from its annotation, or from
-    the docstring of its record. ``synonyms`` are names of it in other programs.
+    ``default`` is the value of an omitted parameter. ``words`` is the description, from the annotation or
+    from the docstring of the record. ``synonyms`` are the parameter's names in other programs.
     """
 
     name: str
@@ -210,7 +210,10 @@ def _parameter(
     about: Mapping[str, str] = MappingProxyType({}),
     place: Place = "option",
 ) -> Parameter:
-    """Return the parameter that an annotation declares. ``about`` holds other descriptions, by name."""
+    """Return the parameter that an annotation declares.
+
+    ``about`` holds the descriptions of the docstring, by name.
+    """
     key = name.removesuffix("_")
     words = words_of(hint) or about.get(key, "")
     return Parameter(key, kind_of(hint), required, place, default, words, _synonyms_of(hint))
@@ -269,7 +272,10 @@ def read(known: Sequence[Parameter], raw: Mapping[str, Any]) -> tuple[dict[str, 
 
 
 def _unknown_names(named: Mapping[str, Parameter], values: Mapping[str, Any]) -> list[Mistake]:
-    """Return a mistake for each unknown name, with its place, a suggestion or all known names."""
+    """Return a mistake for each unknown name, with a suggestion or the known names.
+
+    For a key of a nested object, the suggestion is that object.
+    """
     unknown = [name for name in values if name not in named][: MOST_MISTAKES + 1]
     if not unknown:
         return []

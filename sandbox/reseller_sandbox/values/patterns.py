@@ -103,7 +103,7 @@ _ALL = "*"
 #: The maximum length of a path. Each of its steps is a nested call.
 LONGEST_PATH = 200
 
-#: An edit returns this to remove the value.
+#: The edit function of ``Path.change`` returns this object to remove a value.
 DROPPED: Any = object()
 
 

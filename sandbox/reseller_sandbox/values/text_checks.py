@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-#: How many characters of a word are compared.
+#: The number of characters of a word that are compared.
 COMPARED = 60
 
 
@@ -46,13 +46,13 @@ _MOST_PROBLEMS = 20
 
 
 def states_expected_value(problem: object) -> bool:
-    """Whether a message states the expected value but not yet the given one."""
+    """Whether a message states the expected value but not the invalid one."""
     words = str(problem)
     return words.startswith("must ") and ", not " not in words
 
 
 def shortened(value: object) -> str:
-    """Return ``value`` as errors quote it."""
+    """Return ``value`` as a short text for an error message."""
     try:
         shown = repr(decimals_to_floats(value))
     except ValueError:  # Python limits the digits of a number as text
@@ -70,14 +70,14 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def names_phrase(names: Iterable[str], what: str) -> str:
+def names_phrase(names: Iterable[str], noun: str) -> str:
     """Return a phrase that lists ``names``, the first few of many.
 
-    ``what`` is the plural noun for them.
+    ``noun`` is the plural noun for them.
     """
     listed = list(names)
     if not listed:
-        return f"there are no {what}"
+        return f"there are no {noun}"
     more = f" and {len(listed) - _MOST_PROBLEMS} more" if len(listed) > _MOST_PROBLEMS else ""
     return f"there {'is' if len(listed) == 1 else 'are'} {', '.join(listed[:_MOST_PROBLEMS])}{more}"
 
@@ -92,7 +92,7 @@ def decimals_to_floats(value: object) -> object:
 
 
 def complaint(problems: Sequence[str]) -> str:
-    """Return the first few of ``problems`` as one sentence, and the count of others."""
+    """Return the first 20 of ``problems`` as one sentence, with the number of further problems."""
     shown = list(problems[:_MOST_PROBLEMS])
     if len(problems) > _MOST_PROBLEMS:
         shown.append(f"and {len(problems) - _MOST_PROBLEMS} more")
@@ -127,7 +127,7 @@ def printable(text: str) -> str:
 
 
 def flaw(text: str) -> str | None:
-    """Return why ``text`` is invalid for every field, or None.
+    """Return why no field can hold ``text``, or None.
 
     The words continue after the text.
     """

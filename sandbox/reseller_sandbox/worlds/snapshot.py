@@ -23,7 +23,7 @@ from reseller_sandbox.answers import CannedAnswer
 from reseller_sandbox.faults import FaultBook
 from reseller_sandbox.fixture.responses import written_answers, written_faults
 from reseller_sandbox.refusals import NOTHING_DUE, SET_BACK, Refused
-from reseller_sandbox.registry import scheduled_actions, timers
+from reseller_sandbox.registry import timers
 from reseller_sandbox.registry.assumptions import Assumptions
 from reseller_sandbox.registry.indexes import TABLES
 from reseller_sandbox.registry.model import Stage
@@ -308,9 +308,9 @@ def after_request(request: Request) -> Journey:
     def go(snapshot: Snapshot) -> tuple[Snapshot, list[RegistryEvent]]:
         state, now = snapshot.state, snapshot.clock.now()
         events: list[TimedEvent] = []
-        for action in list(scheduled_actions.waiting_for(state, request)):
+        for action in list(timers.waiting_for(state, request)):
             draft = Draft(state, now, snapshot.assumptions, f"event:plan:{action.id}", BY_ITSELF)
-            events.append(TimedEvent(scheduled_actions.apply(draft, action), action.id))
+            events.append(TimedEvent(timers.apply_scheduled(draft, action), action.id))
             state = draft.result()
         return snapshot.after(state, events), [registry_event for registry_event, _ in events]
 

@@ -29,10 +29,10 @@ from reseller_sandbox.values.kinds import (
     ANYTHING,
     DAY,
     SWITCH,
+    TEXT,
     Kind,
     Mistake,
     choice,
-    free_text,
     span,
     table,
     whole,
@@ -80,7 +80,7 @@ def _media_type(value: Any) -> str:
     return value
 
 
-FACTS = table(free_text("a name"), ANYTHING)
+FACTS = table(TEXT, ANYTHING)
 HEADERS = table(
     Kind({"type": "string"}, _header_name),
     Kind({"type": "string"}, _header_value),
@@ -110,7 +110,7 @@ class Error(FaultKind, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = "injected"
     synonyms: ClassVar[tuple[str, ...]] = ("fail", "failure", "exception", "status", "refuse")
 
-    error: Annotated[str | None, free_text("the name of a rule, or a documented message")] = None
+    error: Annotated[str | None, replace(TEXT, says="the name of a rule, or a documented message")] = None
     facts: Annotated[dict[str, Any] | None, FACTS] = None
     status: Annotated[int | None, whole(200, 599)] = None
     body: Annotated[Any, ANYTHING] = None

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reseller_sandbox.faults.kind import Effect, Effects, FaultContext, FaultKind, Phase
 from reseller_sandbox.server import delivery
-from reseller_sandbox.values.kinds import SWITCH, Mistake, free_text, whole
+from reseller_sandbox.values.kinds import RAW_TEXT, SWITCH, Mistake, whole
 
 
 class Reset(FaultKind, frozen=True, kw_only=True):
@@ -66,8 +66,8 @@ class Garbage(FaultKind, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = "lost"
     synonyms: ClassVar[tuple[str, ...]] = ("corrupt", "noise", "malformed")
 
-    text: Annotated[str | None, free_text("text")] = None
-    hex: Annotated[str | None, free_text("hexadecimal digits")] = None
+    text: Annotated[str | None, replace(RAW_TEXT, says="text")] = None
+    hex: Annotated[str | None, replace(RAW_TEXT, says="hexadecimal digits")] = None
 
     def mistakes(self) -> Iterator[Mistake]:
         """Require at most one of text and hex, and valid hexadecimal digits in hex."""

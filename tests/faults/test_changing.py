@@ -1,4 +1,4 @@
-"""Rules are changed, paused, exported and given again without losing their counts."""
+"""Rules are changed, paused, exported and restored without losing their counts."""
 
 from __future__ import annotations
 
